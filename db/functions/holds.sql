@@ -69,7 +69,7 @@ as $$
   having count(*) > 0
 $$;
 
--- Releases everything that is held of one message, because the host has deleted it softly.
+-- Releases everything that is held of one message, because the host has deleted it softly, and takes it off the screens.
 create or replace function tacet.release_message(message_id tacet.message_id)
 returns void
 language sql volatile
@@ -78,7 +78,8 @@ as $$
   select tacet.release_holds(array_agg(d.subject_id), array_agg(d.user_id), array_agg('deleted'::text))
   from tacet.deliveries d
   where d.subject_id = release_message.message_id::tacet.subject_id and d.state = 'held'
-  having count(*) > 0
+  having count(*) > 0;
+  select tacet.clear_messages(array[release_message.message_id], array[null::tacet.conversation_id])
 $$;
 
 -- Releases everything that a user is held, because the user's preferences changed. For hosts with their own preferences too.
@@ -96,7 +97,8 @@ $$;
 -- The triggers on messages and participants: releases the holds that a statement concerns. The argument is what the statement
 -- did: read, deleted, seen or left. The cause tells left, which a client reports, from removed, for a participant whose row is
 -- gone. Also drops the marks of users for whom a message became unread. With the second argument deleted_at, messages whose
--- column of that name was null and is set are deleted ones.
+-- column of that name was null and is set are deleted ones. Of the messages that a statement deletes, the newest thousand of the
+-- last seven days are taken off the screens.
 --
 -- It never fails the host's statement, runs with its owner's rights and fires once for each statement. Each statement in it is
 -- planned when first run, so only its own transition tables must exist. Sequential scans are off, because a plan made while
@@ -107,6 +109,9 @@ $$;
 -- A large statement costs no more than many small ones: changes are found set against set, and each look at the deliveries is
 -- one index look-up, which `offset 0` keeps in place. A join of old and new rows would be planned for few rows, and compare
 -- each with each.
+do $do$
+begin
+  execute tacet.fitted($definition$
 create or replace function tacet.release_concerned()
 returns trigger
 language plpgsql security definer
@@ -120,6 +125,8 @@ declare
   subjects tacet.subject_id[];
   users tacet.user_id[];
   causes text[];
+  gone tacet.message_id[];
+  places tacet.conversation_id[];
 begin
   if tg_argv[1] = 'deleted_at' then
     select array_agg(d.subject_id), array_agg(d.user_id) into subjects, users
@@ -137,6 +144,16 @@ begin
     if subjects is not null then
       perform tacet.release_holds(subjects, users, array_fill('deleted'::text, array[cardinality(subjects)]));
     end if;
+    select array_agg(g.id), array_agg(g.conversation_id) into gone, places
+    from (
+      select n.id, n.conversation_id
+      from changed n
+      where n.deleted_at is not null
+        and n.created_at > now() - interval '7 days' -- if messages.created_at
+        and n.id not in (select o.id from previous o where o.deleted_at is not null)
+      order by n.created_at desc -- if messages.created_at
+      limit 1000
+    ) g;
   end if;
   case tg_argv[0]
     when 'read' then
@@ -161,6 +178,14 @@ begin
         where d.subject_id = o.id::tacet.subject_id and d.state = 'held'
         offset 0
       ) d;
+      select array_agg(g.id), array_agg(g.conversation_id) into gone, places
+      from (
+        select o.id, o.conversation_id
+        from previous o
+        where o.created_at > now() - interval '7 days' -- if messages.created_at
+        order by o.created_at desc -- if messages.created_at
+        limit 1000
+      ) g;
     when 'seen' then
       with left_now as (
         select n.conversation_id, n.user_id, n.tacet_left_at from changed n where n.tacet_left_at is not null
@@ -204,6 +229,9 @@ begin
         causes,
         array_fill(case tg_argv[0] when 'left' then 'removed' else tg_argv[0] end, array[cardinality(subjects)])));
   end if;
+  if gone is not null then
+    perform tacet.clear_messages(gone, places);
+  end if;
   -- A message that a user has marked as unread counts again.
   if tg_argv[0] = 'read' and exists (select from tacet.unread_marks) then
     delete from tacet.unread_marks k
@@ -228,7 +256,10 @@ exception
     perform tacet.count_trigger_failure(sqlstate, sqlerrm);
     return null;
 end
-$$;
+$$
+$definition$);
+end
+$do$;
 
 -- Tells the trigger on updates of public.messages whether the table has deleted_at, as tacet.fitted does for functions. A trigger
 -- that is disabled or the host's own is left alone.

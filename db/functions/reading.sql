@@ -121,6 +121,54 @@ begin
 end
 $$;
 
+-- Queues the pushes that take deleted messages off the screens: for each conversation, in parts of ninety messages, one push to all
+-- users to whom any of them was pushed in the last seven days. A message whose push may be under way is cleared after the ten
+-- seconds that a push may take.
+--
+-- It runs in the host's transaction, so it writes a row for a conversation, and the service finds the users.
+--
+-- conversation_ids: of the messages, in the same order; null where it is not known.
+create or replace function tacet.clear_messages(message_ids tacet.message_id[], conversation_ids tacet.conversation_id[])
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  with pushed as materialized (
+    select
+      m.message_id, m.conversation_id, m.place, w.is_under_way,
+      row_number() over (partition by m.conversation_id, w.is_under_way order by m.place) as number
+    from unnest(clear_messages.message_ids, clear_messages.conversation_ids)
+      with ordinality as m (message_id, conversation_id, place)
+    cross join lateral (
+      select
+        exists (select from tacet.inbox i where i.subject_id = m.message_id::tacet.subject_id and i.kind = 'message')
+        or exists (select from tacet.deliveries d where d.subject_id = m.message_id::tacet.subject_id and d.kind = 'message')
+          as is_under_way
+    ) w
+    where w.is_under_way or exists (
+      select
+      from tacet.push_log l
+      where l.subject_id = m.message_id::tacet.subject_id and l.push_type = 'message' and l.decision = 'sent'
+        and l.enqueued_at > now() - interval '7 days'
+    )
+  ), syncs as (
+    insert into tacet.read_syncs (available_at, conversation_id, message_ids)
+    select
+      clock_timestamp() + case when p.is_under_way then interval '10 seconds' else '0' end, p.conversation_id,
+      array_agg(p.message_id order by p.place desc)
+    from pushed p
+    group by p.conversation_id, p.is_under_way, (p.number - 1) / 90
+    returning id, available_at, conversation_id
+  )
+  insert into tacet.inbox (subject_id, kind, available_at, enqueued_at, conversation_id)
+  select s.id::tacet.subject_id, 'read_sync', s.available_at, s.available_at, s.conversation_id from syncs s;
+  if found then
+    perform tacet.wake(null);
+  end if;
+end
+$$;
+
 -- Moves users' marks to their first unread message, or to ten minutes ago, because a message is dated at the beginning of its
 -- transaction and becomes visible later; to a day ago where messages are dated without a time zone. No mark is made where it would pass over almost nothing. A mark is made anew after a
 -- day, which finds messages inserted with past dates.

@@ -180,6 +180,77 @@ struct ReadSyncTests {
     #expect(try await claim(chat.database).map(\.readSync?.messageIDs) == [[messages[1]]])
   }
 
+  /// Deletes a message as hosts do: for good, by a column, or through a function of the contract.
+  private static let deletions = [
+    ("delete from messages where id = '@'", false), ("update messages set deleted_at = now() where id = '@'", true),
+    ("select tacet.release_message('@')", false),
+  ]
+
+  @Test("a deleted message is taken off the screens of all to whom it was pushed", arguments: deletions)
+  func deleted(_ deletion: String, hasColumn: Bool) async throws {
+    let database = try await TestDatabase.withHostTables()
+    if hasColumn { try await database.sql("alter table messages add deleted_at timestamptz") }
+    try await database.migrate()
+    let chat = try await Chat(readers: 3, in: database)
+    for reader in chat.readers { try await chat.register("\(reader)", of: reader) }
+    let (message, other) = (try await chat.send(), try await chat.send())
+    let skipped = chat.readers[1]
+    try await chat.record(try await claim(database)) { $0 == skipped ? .skipped($0) : .sent($0) }
+    try await database.sql(deletion.replacing("@", with: message.text))
+    let event = try #require(try await claim(database).first)
+    #expect(event.subject.kind == "read_sync" && event.readSync?.messageIDs == [message])
+    #expect(event.recipients.map(\.userID) == [chat.readers[0], chat.readers[2]])
+    #expect(event.recipients.allSatisfy { $0.targets.count == 1 && $0.isParticipant })
+    try await chat.record([event]) { .sent($0) }
+    #expect(try await chat.left() == "0|0")
+    #expect(try await database.sql("select count(*) from tacet.trigger_failures") == "0")
+    _ = other
+  }
+
+  @Test("what was not pushed, or a week ago, queues nothing; a push that may be under way is cleared after its time")
+  func deletedUnpushed() async throws {
+    let chat = try await Chat()
+    try await chat.send()
+    try await chat.record(try await claim(chat.database)) { .skipped($0) }
+    try await chat.database.sql("delete from messages")
+    #expect(try await chat.left() == "0|0")
+    try await chat.send()
+    try await chat.record(try await claim(chat.database)) { .sent($0) }
+    try await chat.database.sql("update tacet.push_log set enqueued_at = now() - interval '8 days'; delete from messages")
+    #expect(try await chat.left() == "0|0")
+    try await chat.send()
+    let claimed = try await claim(chat.database)
+    try await chat.database.sql("delete from messages")
+    try await chat.record(claimed) { .sent($0) }
+    #expect(try await claim(chat.database).isEmpty)
+    try await chat.database.sql(
+      "update tacet.inbox set available_at = now() where available_at between now() + '5 s' and now() + '10 s'")
+    #expect(try await claim(chat.database).first?.recipients.map(\.userID) == [chat.reader])
+  }
+
+  @Test("a conversation that is deleted makes a push of ninety messages, and of a thousand at the most")
+  func deletedMany() async throws {
+    let chat = try await Chat()
+    try await chat.database.sql(
+      """
+      insert into messages (id, conversation_id, from_id, text, created_at)
+      select gen_random_uuid(), '\(chat.id)', '\(chat.sender)', 'x', now() - n * interval '1 second'
+      from generate_series(1, 1200) n;
+      insert into tacet.push_log (subject_id, user_id, push_type, decision)
+      select m.id, '\(chat.reader)', 'message', 'sent' from messages m;
+      delete from tacet.inbox
+      """)
+    let newest = try await chat.database.sql("select id from messages order by created_at desc limit 1")
+    try await chat.database.sql("delete from messages")
+    #expect(
+      try await chat.database.sql(
+        """
+        select count(*), sum(cardinality(message_ids)), max(cardinality(message_ids)),
+          count(*) filter (where message_ids[90] = '\(newest)')
+        from tacet.read_syncs
+        """) == "12|1000|90|1")
+  }
+
   @Test("reads and claims at the same time lose no message")
   func stress() async throws {
     let (chat, messages) = try await scene(messages: 60)
