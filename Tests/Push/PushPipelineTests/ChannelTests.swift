@@ -79,6 +79,58 @@ struct ChannelTests {
     }
   }
 
+  /// The answers of a browser whose service asks for a wait, and a phone that is refused once.
+  private static func refuseOnce(_ rig: PipelineRig, _ other: ScriptedDeliverer, asking wait: Duration) {
+    other.answer = { _, _ in
+      var attempt = DeliveryAttempt(.retryLater(minimumWait: wait), status: 429, reason: "http_429")
+      attempt.askedWait = wait
+      return attempt
+    }
+    rig.channel.answer = { _, number in number == 1 ? .busy : .accepted }
+  }
+
+  @Test("a browser that has to wait, or for too long, keeps no phone waiting", arguments: [15, 86_400])
+  func ownWaits(_ seconds: Int) async throws {
+    try await Self.run { rig, other, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
+      Self.refuseOnce(rig, other, asking: .seconds(seconds))
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor) { $0.map(\.decision) == [.sent] }
+      #expect(outcomes.count == 1 && rig.channel.sent.count == 2 && other.sent.count == 1)
+      if seconds > 3600 { return try await rig.nothingLeft(on: reactor) }
+      // The browser's own time comes.
+      other.answer = { _, _ in DeliveryAttempt(.accepted, status: 201) }
+      let waits = "select due_at > now() + interval '10 s' from tacet.deliveries"
+      #expect(try await rig.value(waits, as: Bool.self, on: reactor))
+      try await rig.execute(
+        "update tacet.deliveries set due_at = now(), device_waits = null", on: reactor)
+      rig.pipeline.wake(.due, on: reactor)
+      try await rig.nothingLeft(on: reactor)
+      #expect(rig.channel.sent.count == 2 && other.sent.count == 2)
+    }
+  }
+
+  @Test("a phone is tried again while a browser's service is silent")
+  func silent() async throws {
+    try await Self.run { rig, other, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
+      other.held = ["web_push/one"]
+      rig.channel.answer = { _, number in number == 1 ? .busy : .accepted }
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      try await rig.channel.received(2, on: reactor)
+      #expect(other.sent.count == 1)
+      other.release(on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.sent])
+      try await rig.nothingLeft(on: reactor)
+      let tries = "select jsonb_array_length(history -> 0 -> 'attempts') from tacet.push_log"
+      #expect(try await rig.value(tries, as: Int32.self, on: reactor) == 3)
+    }
+  }
+
   @Test("a channel that is out delays no other, and gets the push when it is back, once")
   func outage() async throws {
     try await Self.run { rig, other, reactor in

@@ -59,7 +59,10 @@ struct RecipientDeliveryTests {
     let accepted = zip(devices, kinds).filter { $0.1.isAccepted }.map(\.0.address)
     let isFinal = kinds.allSatisfy(\.isFinal)
     let isWaiting = !isFinal && !kinds.contains(.postponed)
-    let due: Duration = isWaiting ? kinds.contains(.tried) ? .milliseconds(500) : .zero : .seconds(60)
+    // A lane is asked again soon, whatever another device has to wait for.
+    let isMixed = !isFinal && !isWaiting && kinds.contains(where: \.waitsForLane)
+    let due: Duration =
+      isMixed ? .milliseconds(500) : isWaiting ? kinds.contains(.tried) ? .milliseconds(500) : .zero : .seconds(60)
     #expect(outcome.acceptedDevices == accepted, comment)
     #expect(outcome.due == (isFinal ? nil : due), comment)
     #expect(outcome.remaining == (isFinal ? nil : isWaiting ? .waiting : .retryable), comment)
@@ -123,6 +126,45 @@ struct RecipientDeliveryTests {
     #expect(outcome.lane == nil)
     #expect(outcome.due == .seconds(16))
     #expect(outcome.retries == 0)
+  }
+
+  @Test("each device waits for its own time, and the first of them brings the recipient back")
+  func ownWaits() {
+    let delivery = PushFixtures.delivery(
+      of: [.postponed(reason: "http_429", minimum: .seconds(15)), .postponed(reason: "http_503", minimum: .zero)])
+    let outcome = delivery.outcome(PushFixtures.makePacing(elapsed: .seconds(2)))
+    #expect(outcome.decision == .held && outcome.remaining == .retryable && outcome.retries == 1)
+    #expect(outcome.due == .milliseconds(500))
+    #expect(outcome.deviceWaits == ["aa01": DeviceWait(until: 5000 + 17_000_000, reason: "http_429")])
+  }
+
+  @Test("a device that may not be tried within the message's life fails alone")
+  func tooLong() {
+    for isFirst in [true, false] {
+      let verdicts = [
+        DeviceVerdict.postponed(reason: "too_long", minimum: .seconds(7200)),
+        .postponed(reason: "http_503", minimum: .zero),
+      ]
+      let outcome = PushFixtures.delivery(of: isFirst ? verdicts : verdicts.reversed()).outcome(
+        PushFixtures.makePacing())
+      #expect(outcome.decision == .held && outcome.reason == "http_503" && outcome.due == .milliseconds(500))
+      #expect(outcome.deviceWaits.isEmpty)
+    }
+    let alone = PushFixtures.delivery(of: [.postponed(reason: "too_long", minimum: .seconds(7200))])
+    #expect(alone.outcome(PushFixtures.makePacing()).decision == .failed)
+  }
+
+  @Test("a device whose wait goes on keeps its time, which no retry of another makes longer")
+  func resting() {
+    let wait = DeviceWait(until: 5000 + 60_000_000, reason: "http_429")
+    let delivery = PushFixtures.delivery(
+      of: [.resting(wait), .postponed(reason: "http_503", minimum: .zero)], retries: 3)
+    let outcome = delivery.outcome(PushFixtures.makePacing(elapsed: .seconds(1)))
+    #expect(outcome.due == .seconds(4) && outcome.retries == 4)
+    #expect(outcome.deviceWaits == ["aa01": wait])
+    let last = PushFixtures.delivery(of: [.resting(wait), .accepted], retries: 3)
+    let rest = last.outcome(PushFixtures.makePacing(elapsed: .seconds(1)))
+    #expect(rest.decision == .sent && rest.due == .seconds(59) && rest.retries == 3 && rest.deviceWaits.isEmpty)
   }
 
   @Test("it is complete with its last device, not before")

@@ -26,6 +26,16 @@ extension Chat {
     try await withStore(database) { try await $0.record(decided, on: $1) }
   }
 
+  /// Records a retry at once, with devices that wait for longer.
+  func retry(_ events: [PushEvent], waits: [String: DeviceWait]) async throws {
+    try await record(events) { user in
+      var outcome = RecipientOutcome(
+        userID: user, decision: .held, reason: "http_503", due: .zero, remaining: .retryable)
+      outcome.deviceWaits = waits
+      return outcome
+    }
+  }
+
   /// The ledger in every column a record writes.
   func ledger() async throws -> String {
     try await database.sql(

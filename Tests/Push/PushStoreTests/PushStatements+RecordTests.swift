@@ -151,6 +151,19 @@ struct PushStatementsRecordTests {
     #expect(try await chat.left() == "0|0")
   }
 
+  @Test("devices that wait for longer than their recipient are recorded, and come back with the claim")
+  func deviceWaits() async throws {
+    let chat = try await Chat()
+    try await chat.register("aa")
+    try await chat.send()
+    let waits = ["aa": DeviceWait(until: 1_800_000_000_000_000, reason: "http_429, \"odd\"")]
+    try await chat.retry(try await claim(chat.database), waits: waits)
+    let delivery = try await claim(chat.database)
+    #expect(delivery.map(\.recipients[0].deviceWaits) == [waits])
+    try await chat.retry(delivery, waits: [:])
+    #expect(try await claim(chat.database).map(\.recipients[0].deviceWaits) == [[:]])
+  }
+
   @Test("a thousand events are recorded at once")
   func many() async throws {
     let chat = try await Chat(readers: 2)

@@ -33,7 +33,7 @@ struct StatementTextTests {
       ("w.user_id is not null as is_delivery, ", ""), ("m.push_kind,", "'message' as push_kind,"),
       ("coalesce(s.user_id, w.user_id) as user_id", "s.user_id"),
       ("(s.places < :recipients_max or s.user_id = w.user_id)", "s.places < :recipients_max"),
-      ("w.held_us, w.retries, w.is_waiting, ", ""),
+      ("w.held_us, w.retries, w.device_waits, w.is_waiting, ", ""),
       ("case when s.place > 1 then null else m.content end as content, ", ""),
       ("m.surface_id is null and m.content is null as", "m.surface_id is null as"),
       ("m.life_us, m.withheld, ", ""),

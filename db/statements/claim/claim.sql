@@ -141,17 +141,17 @@ with newest as materialized (
     d.subject_id, d.user_id, d.kind, d.attempts, d.enqueued_at, d.accepted_devices,
     d.held_us + case when d.state = 'held' then (extract(epoch from now() - d.since) * 1000000)::bigint else 0 end
       as held_us,
-    d.retries, d.state = 'waiting' as is_waiting, d.released_by, d.released_at, clock_timestamp() as moment
+    d.retries, d.device_waits, d.state = 'waiting' as is_waiting, d.released_by, d.released_at, clock_timestamp() as moment
 ), work as (
   select
     e.subject_id, e.kind, null as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
-    0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
+    0::bigint as held_us, 0 as retries, null::text as device_waits, false as is_waiting, null::text as released_by,
     null::timestamptz as released_at, e.moment, e.told_until
   from events e
   union all
   select
     d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices, d.held_us, d.retries,
-    d.is_waiting, d.released_by, d.released_at, d.moment, null
+    d.device_waits, d.is_waiting, d.released_by, d.released_at, d.moment, null
   from deliveries d
 ), recorded as materialized (
   -- Who is in the ledger already. Rows are compared as a whole, which only the ledger's index by subject can answer:
@@ -205,6 +205,7 @@ select
   ) end as accepted_devices,
   w.held_us,
   w.retries,
+  w.device_waits,
   w.is_waiting,
   case when s.place > 1 then null else m.content end as content,
   m.surface_id is null and m.content is null as is_deleted,

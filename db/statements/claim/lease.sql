@@ -108,17 +108,17 @@ with newest as materialized (
     d.subject_id, d.user_id, d.kind, d.attempts, d.enqueued_at, d.accepted_devices,
     d.held_us + case when d.state = 'held' then (extract(epoch from now() - d.since) * 1000000)::bigint else 0 end
       as held_us,
-    d.retries, d.state = 'waiting' as is_waiting, d.released_by, d.released_at, clock_timestamp() as moment
+    d.retries, d.device_waits, d.state = 'waiting' as is_waiting, d.released_by, d.released_at, clock_timestamp() as moment
 ), work as (
   select
     e.subject_id, e.kind, null as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
-    0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
+    0::bigint as held_us, 0 as retries, null::text as device_waits, false as is_waiting, null::text as released_by,
     null::timestamptz as released_at, e.moment, e.told_until
   from events e
   union all
   select
     d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices, d.held_us, d.retries,
-    d.is_waiting, d.released_by, d.released_at, d.moment, null
+    d.device_waits, d.is_waiting, d.released_by, d.released_at, d.moment, null
   from deliveries d
 )
 select w.subject_id, w.kind, w.user_id from work w;

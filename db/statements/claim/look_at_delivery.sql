@@ -11,7 +11,7 @@ with work as (
     d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices,
     d.held_us + case when d.state = 'held' then (extract(epoch from now() - d.since) * 1000000)::bigint else 0 end
       as held_us,
-    d.retries, d.state = 'waiting' as is_waiting, d.released_by, d.released_at, clock_timestamp() as moment,
+    d.retries, d.device_waits, d.state = 'waiting' as is_waiting, d.released_by, d.released_at, clock_timestamp() as moment,
     (null::tacet.push_recipient).user_id as told_until
   from tacet.deliveries d
   where d.subject_id = :subject_id and d.kind = :kind and d.user_id = :user_id
@@ -67,6 +67,7 @@ select
   ) end as accepted_devices,
   w.held_us,
   w.retries,
+  w.device_waits,
   w.is_waiting,
   case when s.place > 1 then null else m.content end as content,
   m.surface_id is null and m.content is null as is_deleted,

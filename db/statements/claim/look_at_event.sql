@@ -9,7 +9,7 @@
 with work as (
   select
     i.subject_id, i.kind, (null::tacet.push_recipient).user_id, i.attempts, i.enqueued_at, '{}'::text[] as accepted_devices,
-    0::bigint as held_us, 0 as retries, false as is_waiting, null::text as released_by,
+    0::bigint as held_us, 0 as retries, null::text as device_waits, false as is_waiting, null::text as released_by,
     null::timestamptz as released_at, clock_timestamp() as moment, i.told_until
   from tacet.inbox i
   where i.subject_id = :subject_id and i.kind = :kind
@@ -65,6 +65,7 @@ select
   ) end as accepted_devices,
   w.held_us,
   w.retries,
+  w.device_waits,
   w.is_waiting,
   case when s.place > 1 then null else m.content end as content,
   m.surface_id is null and m.content is null as is_deleted,

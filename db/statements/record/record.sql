@@ -21,6 +21,7 @@
 --   :held_us                         bigint[]                 for how long it has been held on purpose
 --   :lanes                           text[]                   the lane that it waits for
 --   :retries                         bigint[]                 retries so far
+--   :device_waits                    text[]                   devices that wait for longer, a JSON object; null for none
 --   :log_ids                         uuid[]                   ids for the ledger's rows
 --   :contents                        text[]                   texts of pushes that campaigns have written
 --   :histories                       text[]                   entries for the rows' histories
@@ -70,13 +71,13 @@ with reported as materialized (
     :enqueued_us::bigint[], :claimed_us::bigint[], :woken_us::bigint[], :decided_us::bigint[], :accepted_us::bigint[],
     :devices_accepted::bigint[], :attempts::bigint[], :due_us::bigint[], :states::text[], :accepted_devices::text[],
     :woken_by::text[], :are_deliveries::boolean[], :conversation_ids, :held_us::bigint[], :lanes::text[],
-    :retries::bigint[], :log_ids::uuid[], :contents::text[], :histories::text[]
+    :retries::bigint[], :device_waits::text[], :log_ids::uuid[], :contents::text[], :histories::text[]
   ) as o (
     subject_id, kind, user_id, decision, reason,
     enqueued_us, claimed_us, woken_us, decided_us, accepted_us,
     devices_accepted, attempts, due_us, state, accepted_devices,
     woken_by, is_delivery, conversation_id, held_us, lane,
-    retries, log_id, content, history
+    retries, device_waits, log_id, content, history
   )
 ), events as materialized (
   select e.subject_id, e.kind, e.has_more
@@ -151,12 +152,12 @@ with reported as materialized (
 ), remaining as (
   insert into tacet.deliveries as d (
     subject_id, kind, user_id, due_at, enqueued_at, attempts, state, accepted_devices, conversation_id, since,
-    held_us, lane, retries
+    held_us, lane, retries, device_waits
   )
   select
     o.subject_id, o.kind, o.user_id, o.due_at, o.enqueued_at, o.attempts, o.state,
     string_to_array(o.accepted_devices, ','), o.conversation_id, o.claimed_at, o.held_us, o.lane,
-    least(o.retries, 32767)
+    least(o.retries, 32767), o.device_waits
   from outcomes o
   where o.is_owned and o.due_us is not null
     and ((o.subject_id, o.user_id, o.kind) in (select g.subject_id, g.user_id, g.push_type from logged g)) is true
@@ -165,8 +166,8 @@ with reported as materialized (
     due_at = excluded.due_at, state = excluded.state,
     accepted_devices = array(select unnest(d.accepted_devices) union select unnest(excluded.accepted_devices)),
     conversation_id = excluded.conversation_id, since = excluded.since, held_us = excluded.held_us,
-    lane = excluded.lane, retries = excluded.retries, rescues = 0, is_claimed = false, error = null, released_at = null,
-    released_by = null
+    lane = excluded.lane, retries = excluded.retries, device_waits = excluded.device_waits, rescues = 0,
+    is_claimed = false, error = null, released_at = null, released_by = null
 ), accepted as (
   update tacet.deliveries d
   set accepted_devices = array(

@@ -40,6 +40,12 @@ struct AttemptTrail {
         identifier: request.identifier ?? attempt.identifier, at: Reactor.now))
   }
 
+  /// Begins anew for the next try.
+  mutating func forgetEnds() {
+    ends = []
+    isJudgedByFirst = false
+  }
+
   /// Adds the other environment, which could not be asked.
   mutating func addUnasked(_ route: DeliveryRoute, reason: String?) {
     ends.append(End(status: nil, reason: reason, route: route, identifier: nil, at: Reactor.now))
@@ -51,6 +57,7 @@ struct AttemptTrail {
   func history(
     of target: PushTarget, _ verdict: DeviceVerdict, now: Int64, claimedAt: UInt64
   ) -> [HistoryEntry.Attempt] {
+    if case .resting = verdict { return [] }
     guard !ends.isEmpty else {
       return [
         HistoryEntry.Attempt(
@@ -82,7 +89,7 @@ extension DeviceVerdict {
     case .accepted, .acceptedElsewhere: "accepted"
     case .dead: "dropped"
     case .refused: "refused"
-    case .postponed: "postponed"
+    case .postponed, .resting: "postponed"
     case .shadowed: ShadowedKinds.reason
     case .waiting: "waiting"
     }
@@ -105,6 +112,7 @@ extension DeviceVerdict {
     switch self {
     case .accepted, .acceptedElsewhere, .shadowed: nil
     case .dead(let reason, _), .refused(let reason), .postponed(let reason, _), .waiting(_, let reason, _): reason
+    case .resting(let wait): wait.reason
     }
   }
 }

@@ -24,6 +24,10 @@ extension DeliveryPipeline {
     let recipient = progress.event.recipients[index]
     let isShadowed = configuration.shadow.covers(progress.event.subject.kind)
     for target in recipient.targets {
+      if let wait = recipient.deviceWaits[target.mark], wait.until > progress.event.claimedAt {
+        turnAway(target, of: index, in: progress, .resting(wait))
+        continue
+      }
       do throws(PushRequestError) {
         guard let push else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
         guard let deliverer = deliverers[target.channel] else {
@@ -72,8 +76,21 @@ extension DeliveryPipeline {
       reactor.start {
         let deadline = progress.claimedAt &+ self.configuration.pushLimit.clampedNanoseconds
         var trail = trail
-        let verdict = await self.verdict(
+        var verdict = await self.verdict(
           on: request, through: deliverer, to: owned, over: lane, until: deadline, trail: &trail, on: reactor)
+        var tries = 0
+        while let wait = self.earlyRetry(after: verdict, tries, of: index, in: progress, until: deadline) {
+          tries += 1
+          progress.note(trail, verdict, for: target, of: index)
+          trail.forgetEnds()
+          await reactor.sleep(for: wait)
+          switch self.lanes.admit(target.mark, to: route) {
+          case .turnedAway(let other): verdict = other
+          case .admitted(let lane):
+            verdict = await self.verdict(
+              on: request, through: deliverer, to: owned, over: lane, until: deadline, trail: &trail, on: reactor)
+          }
+        }
         self.pushesInFlight -= 1
         progress.add(verdict, for: target, of: index, after: trail)
         self.finishIfComplete(index, of: progress)
@@ -81,6 +98,21 @@ extension DeliveryPipeline {
       }
     }
   }
+
+  /// The wait of a device that is tried again within its claim; nil for the end of its tries.
+  ///
+  /// An event is recorded when its last device has reported. While one of them is silent, the others do not wait for it.
+  private func earlyRetry(
+    after verdict: DeviceVerdict, _ tries: Int, of index: Int, in progress: EventProgress, until deadline: UInt64
+  ) -> Duration? {
+    guard case .postponed(_, let minimum) = verdict, progress.pendingDevices > 1 else { return nil }
+    let wait = configuration.retry.wait(
+      afterRetries: progress.event.recipients[index].retries + tries, minimum: minimum, draw: jitter.draw())
+    return Reactor.now &+ (wait + Self.leastTry).clampedNanoseconds < deadline ? wait : nil
+  }
+
+  /// Less time is not worth a try: APNs answers within some tens of milliseconds, over a new connection in some hundreds.
+  private static let leastTry = Duration.seconds(1)
 
   private func finishIfComplete(_ index: Int, of progress: EventProgress) {
     progress.finishIfComplete(

@@ -8,10 +8,11 @@ struct RecipientDelivery {
   private var accepted: [String]
   private var firstFailure: String?
   private var firstRetry: String?
-  private var retryMinimum: Duration?
+  private var postponed: [PostponedDevice] = []
   private var lanes: Set<String> = []
   private var isShadowed = false
   private var stepBack = DeviceVerdict.StepBack.none
+  private var claimedAt: Int64 = 0
   private(set) var acceptedMicroseconds: Int64?
   private(set) var deadTargets: [DeadTarget] = []
   private(set) var learntEnvironments: [LearntEnvironment] = []
@@ -29,6 +30,7 @@ struct RecipientDelivery {
   ///   - claimedAt: when the push was claimed and the registration read; microseconds since 1970.
   mutating func add(_ verdict: DeviceVerdict, for target: PushTarget, elapsed: Int64, claimedAt: Int64) {
     pending -= 1
+    self.claimedAt = claimedAt
     switch verdict {
     case .accepted:
       accept(target, elapsed)
@@ -47,7 +49,11 @@ struct RecipientDelivery {
       isShadowed = true
     case .postponed(let reason, let minimum):
       firstRetry = firstRetry ?? reason
-      retryMinimum = max(retryMinimum ?? .zero, minimum)
+      postponed.append(PostponedDevice(mark: target.mark, reason: reason, wait: .atLeast(minimum)))
+    case .resting(let wait):
+      firstRetry = firstRetry ?? wait.reason
+      postponed.append(
+        PostponedDevice(mark: target.mark, reason: wait.reason, wait: .until(.microseconds(wait.until - claimedAt))))
     case .waiting(let lane, let reason, let stepBack):
       firstRetry = firstRetry ?? reason
       lanes.insert(lane)
@@ -55,15 +61,15 @@ struct RecipientDelivery {
     }
   }
 
-  /// The outcome, once no device is pending. A retry after the end of the message's life is a failure now, for the reason that
-  /// kept the push from being sent.
+  /// The outcome, once no device is pending. Each device waits for its own time, and the recipient for the first of them. A device
+  /// that may not be tried again within the message's life has failed, for the reason that kept the push from being sent.
   func outcome(_ pacing: RetryPacing) -> RecipientOutcome {
     var outcome = RecipientOutcome(userID: recipient.userID, decision: .sent, acceptedDevices: accepted)
     outcome.acceptedMicroseconds = acceptedMicroseconds
     outcome.heldFor = recipient.situation.heldFor
     outcome.retries = recipient.retries
     outcome.waitsFromMicroseconds = pacing.elapsed.wholeMicroseconds
-    pacing.plan(&outcome, for: recipient, minimum: retryMinimum, lanes: lanes, stepBack)
+    pacing.plan(&outcome, for: recipient, postponed, claimedAt: claimedAt, lanes: lanes, stepBack)
     if accepted.isEmpty, isShadowed {
       outcome.decision = .skipped
       outcome.reason = ShadowedKinds.reason
@@ -79,6 +85,19 @@ struct RecipientDelivery {
     accepted.append(target.mark)
     acceptedMicroseconds = acceptedMicroseconds ?? elapsed
   }
+}
+
+/// A device that is tried again on its own.
+struct PostponedDevice {
+  /// When: after what its answer has asked for at the least, or as an earlier answer has said, counted from the claim.
+  enum Wait {
+    case atLeast(Duration)
+    case until(Duration)
+  }
+
+  let mark: String
+  let reason: String?
+  let wait: Wait
 }
 
 /// What becomes of a push to one device.
@@ -104,6 +123,8 @@ enum DeviceVerdict: Equatable, Sendable {
   case refused(reason: String?)
   /// It is tried again on its own, after this time at the least.
   case postponed(reason: String?, minimum: Duration)
+  /// It was not tried, because the wait that an earlier answer has asked for is not over.
+  case resting(DeviceWait)
   /// It would have been sent over this lane, and its kind is not sent.
   case shadowed(lane: String, identifier: String?)
   /// It waits for a lane.

@@ -21,30 +21,45 @@ struct RetryPacing {
   /// A random number in `0 ..< 1`.
   let draw: Double
 
-  /// What remains, and when it is due. A push is one row: waiting for two lanes, or for a lane and a time, makes it a retry. A
-  /// time beyond the message's life leaves the lanes.
+  /// What remains, and when it is due. A push is one row: waiting for two lanes, or for a lane and a time, makes it a retry, which
+  /// is due with the first device that may be tried. A time beyond the message's life leaves the others.
   /// - Parameters:
-  ///   - minimum: the longest wait that an answer asks for; nil when no push is tried again on its own.
+  ///   - postponed: devices that are tried again on their own.
+  ///   - claimedAt: the claim's date, in microseconds since 1970.
   ///   - lanes: those that pushes wait for.
   func plan(
-    _ outcome: inout RecipientOutcome, for recipient: PushRecipient, minimum: Duration?, lanes: Set<String>,
-    _ stepBack: DeviceVerdict.StepBack
+    _ outcome: inout RecipientOutcome, for recipient: PushRecipient, _ postponed: [PostponedDevice], claimedAt: Int64,
+    lanes: Set<String>, _ stepBack: DeviceVerdict.StepBack
   ) {
     let life = life(of: recipient.situation)
-    let wait = minimum.map {
-      policy.wait(afterRetries: recipient.retries, minimum: $0, draw: draw)
+    var waits = postponed.compactMap { device -> (device: PostponedDevice, wait: Duration)? in
+      let wait = wait(of: device, afterRetries: recipient.retries)
+      return wait <= life ? (device, wait) : nil
     }
-    if let wait, wait <= life {
-      outcome.due = wait
-      outcome.remaining = .retryable
-      outcome.retries += 1
-    } else if let lane = lanes.first {
-      let isAlone = lanes.count == 1
+    waits.sort { $0.wait < $1.wait }
+    var due = waits.first?.wait
+    if let lane = lanes.first {
+      let isAlone = lanes.count == 1 && waits.isEmpty
       let wait = isAlone ? laneWait(stepBack) : lanesWait(within: life)
-      guard wait <= life else { return }
-      outcome.due = wait
-      outcome.remaining = isAlone ? .waiting : .retryable
-      outcome.lane = isAlone ? lane : nil
+      if wait <= life {
+        due = min(due ?? wait, wait)
+        outcome.lane = isAlone ? lane : nil
+      }
+    }
+    guard let due else { return }
+    outcome.due = due
+    outcome.remaining = outcome.lane == nil ? .retryable : .waiting
+    if waits.contains(where: { if case .atLeast = $0.device.wait { true } else { false } }) { outcome.retries += 1 }
+    for (device, wait) in waits where wait > due {
+      let until = claimedAt + (elapsed + wait).wholeMicroseconds
+      outcome.deviceWaits[device.mark] = DeviceWait(until: until, reason: device.reason)
+    }
+  }
+
+  private func wait(of device: PostponedDevice, afterRetries retries: Int) -> Duration {
+    switch device.wait {
+    case .atLeast(let minimum): policy.wait(afterRetries: retries, minimum: minimum, draw: draw)
+    case .until(let end): max(.zero, end - elapsed)
     }
   }
 

@@ -37,6 +37,7 @@ struct Gate: Sendable {
       userID: recipient.userID, decision: .held, reason: reason, due: duration, remaining: .held)
     outcome.heldFor = recipient.situation.heldFor
     outcome.retries = recipient.retries
+    outcome.deviceWaits = recipient.deviceWaits
     return outcome
   }
 }

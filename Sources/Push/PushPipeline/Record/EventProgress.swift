@@ -26,6 +26,8 @@ final class EventProgress {
   private var forms = ContentForms()
   /// By the recipient's place in the event.
   private var sending: [Int: Sending] = [:]
+  /// Devices of all recipients that have not reported.
+  private(set) var pendingDevices = 0
 
   private struct Sending {
     var delivery: RecipientDelivery
@@ -78,8 +80,9 @@ final class EventProgress {
 
   /// Sending begins; every device of the recipient will report.
   func begin(_ index: Int, fold: HistoryEntry.Fold? = nil) {
-    sending[index] = Sending(
-      delivery: RecipientDelivery(of: event.recipients[index]), decidedMicroseconds: elapsed, fold: fold)
+    let delivery = RecipientDelivery(of: event.recipients[index])
+    pendingDevices += delivery.pending
+    sending[index] = Sending(delivery: delivery, decidedMicroseconds: elapsed, fold: fold)
   }
 
   /// The push as a target may get it.
@@ -95,7 +98,13 @@ final class EventProgress {
   /// Adds the verdict on the push to one of the recipient's targets, and its attempts.
   func add(_ verdict: DeviceVerdict, for target: PushTarget, of index: Int, after trail: AttemptTrail = AttemptTrail())
   {
+    pendingDevices -= 1
     sending[index]?.delivery.add(verdict, for: target, elapsed: elapsed, claimedAt: event.claimedAt)
+    note(trail, verdict, for: target, of: index)
+  }
+
+  /// Keeps the attempts on a target for the history.
+  func note(_ trail: AttemptTrail, _ verdict: DeviceVerdict, for target: PushTarget, of index: Int) {
     sending[index]?.attempts += trail.history(of: target, verdict, now: elapsed, claimedAt: datedAt)
   }
 

@@ -41,7 +41,7 @@ struct ClaimRow {
   enum Column: Int, PostgresColumn {
     case subjectID, kind, attempts, isDelivery, enqueuedAt, claimedAt, surfaceID, pushKind, senderName, body, content
     case userID, isParticipant, hasRead, lastSeen, leftAt, createdAt, priorReadAt, badge
-    case channels, addresses, environments, apps, keys, acceptedDevices, heldUS, retries, isWaiting
+    case channels, addresses, environments, apps, keys, acceptedDevices, heldUS, retries, deviceWaits, isWaiting
     case isDeleted, lifeUS, withheld, isOptedOut, isMuted, mentionsOnly, isMentioned, quietHoursRemaining,
       quietHoursPolicy
     case releasedBy, releasedAt, datedAt, place, answeredAt
@@ -52,8 +52,8 @@ struct ClaimRow {
   /// A new message is in no ledger yet, and nothing but its own row says when it came.
   static let claimMessages = PostgresColumns<Column>(
     without: [
-      .isDelivery, .content, .acceptedDevices, .heldUS, .retries, .isWaiting, .lifeUS, .withheld, .releasedBy,
-      .releasedAt, .datedAt,
+      .isDelivery, .content, .acceptedDevices, .heldUS, .retries, .deviceWaits, .isWaiting, .lifeUS, .withheld,
+      .releasedBy, .releasedAt, .datedAt,
     ])
   static let lookAtEvent = PostgresColumns<Column>()
   static let lookAtDelivery = PostgresColumns<Column>()
@@ -151,6 +151,9 @@ struct ClaimRow {
       retries: Int(try read(.retries) ?? Int32(0)),
       releasedBy: try read(.releasedBy),
       releasedAt: try finiteTime(.releasedAt))
+    if let waits: String = try read(.deviceWaits) {
+      recipient.deviceWaits = (try? JSONDecoder().decode([String: DeviceWait].self, from: Data(waits.utf8))) ?? [:]
+    }
     recipient.setBadge(try read(.badge), max: badgeMax)
     return recipient
   }

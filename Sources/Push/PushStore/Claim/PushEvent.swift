@@ -68,6 +68,9 @@ public struct PushRecipient: Equatable, Sendable {
   /// Targets that have it from an earlier attempt, by their ``PushTarget/mark``.
   public let acceptedDevices: [String]
 
+  /// Targets that are not to be tried before their time, by their ``PushTarget/mark``.
+  public internal(set) var deviceWaits: [String: DeviceWait] = [:]
+
   /// How often APNs' answers have put this push off; what its lane went through does not count.
   public internal(set) var retries = 0
 

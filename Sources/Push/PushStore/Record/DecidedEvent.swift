@@ -84,6 +84,9 @@ public struct RecipientOutcome: Equatable, Sendable {
   /// The lane that is waited for, at most some words; nil exactly unless `remaining` is `waiting`.
   public var lane: String?
 
+  /// Targets that are not to be tried before their own time, which is later than ``due``; by their ``PushTarget/mark``.
+  public var deviceWaits: [String: DeviceWait] = [:]
+
   /// How long it has been held on purpose before this claim, which does not count towards its expiry.
   public var heldFor = Duration.zero
 
@@ -124,6 +127,21 @@ public struct RecipientOutcome: Equatable, Sendable {
     self.due = due
     self.remaining = remaining
     self.acceptedDevices = acceptedDevices
+  }
+}
+
+/// A target whose service asked for a wait that is longer than the others'.
+public struct DeviceWait: Codable, Equatable, Sendable {
+  /// When it may be tried again, by the database's clock; microseconds since 1970.
+  public let until: Int64
+
+  /// Why it waits, as in the ledger.
+  public let reason: String?
+
+  /// Notes a wait.
+  public init(until: Int64, reason: String?) {
+    self.until = until
+    self.reason = reason
   }
 }
 

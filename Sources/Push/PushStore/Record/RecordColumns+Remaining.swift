@@ -11,7 +11,7 @@ extension RecordColumns {
       decidedMicroseconds: decided, acceptedMicroseconds: accepted, devicesAccepted: devicesAccepted,
       attempts: attempts, dueMicroseconds: due, states: remaining, acceptedDevices: acceptedDevices, wokenBy: wokenBy,
       areDeliveries: isDelivery, conversationIDs: conversationIDs, heldMicroseconds: held, lanes: lanes,
-      retries: retries, logIDs: logIDs, contents: contents, histories: histories, eventIDs: eventIDs,
+      retries: retries, deviceWaits: deviceWaits, logIDs: logIDs, contents: contents, histories: histories, eventIDs: eventIDs,
       eventKinds: eventKinds, eventAttempts: eventAttempts, eventsHaveMore: inboxEvents.map(\.hasMore),
       deadTokens: dead.map(\.address), deadReasons: dead.map(\.reason), deadSinceMicroseconds: dead.map(\.invalidSince),
       learntTokens: learnt.map(\.target.address), learntEnvironments: learnt.map(\.environment),
@@ -27,5 +27,11 @@ extension RecordColumns {
   private var conversationIDs: IDColumn { IDColumn(column { $1.event.surfaceID }) }
   private var held: [Int64] { column { outcome, _ in outcome.heldFor.wholeMicroseconds } }
   private var lanes: [String?] { column { outcome, _ in outcome.lane } }
+  private var deviceWaits: [String?] {
+    column { outcome, _ in
+      guard !outcome.deviceWaits.isEmpty, let json = try? JSONEncoder().encode(outcome.deviceWaits) else { return nil }
+      return String(decoding: json, as: UTF8.self)
+    }
+  }
   private var retries: [Int64] { column { outcome, _ in Int64(outcome.retries) } }
 }
