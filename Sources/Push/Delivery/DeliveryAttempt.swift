@@ -25,6 +25,9 @@ public struct DeliveryAttempt: Equatable, Sendable {
   /// Whether a refusal proves nothing about the target, so that it is kept.
   public var sparesTarget = false
 
+  /// Whether the push is tried again where the refusal is laid to its target.
+  public var repeatsPush = false
+
   /// Whether the push's permit ended before it could go. Nothing was sent.
   public var isWithdrawn = false
 

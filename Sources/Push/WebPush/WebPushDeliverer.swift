@@ -73,8 +73,12 @@ extension WebPushDeliverer: PushDeliverer {
     guard let delivery = request as? WebPushDelivery else { preconditionFailure("a request of another deliverer") }
     let attempt = await client.send(
       delivery.request, to: delivery.subscription, until: deadline, permit: permit, on: reactor)
-    // A subscription that was made with a foreign key is refused like a wrong key of this server.
-    return attempt.disposition == .fixCredentials ? attempt.suspectingTarget : attempt
+    guard attempt.disposition == .fixCredentials else { return attempt }
+    // The stored key is this server's, so a refusal is the route's fault, and what is refused now is taken later. But a user may have
+    // registered a subscription of a foreign key: so the route stops only where several users are refused.
+    var suspected = attempt.suspectingTarget
+    suspected.repeatsPush = true
+    return suspected
   }
 
   private func endpoint(of target: PushTarget) throws(PushRequestError) -> WebPushEndpoint {
@@ -93,7 +97,7 @@ extension WebPushDeliverer: PushDeliverer {
     switch push.push.document {
     case .alert(_, let alert):
       let notification = try WebPushNotification(alert, of: push, links: links)
-      let isUrgent = push.push.priority.map { $0 == .immediate } ?? (alert.interruptionLevel != .passive)
+      let isUrgent = push.push.priority.map { $0 == .immediate } ?? push.isUrgent(at: alert.interruptionLevel)
       return try WebPushRequest(
         content: try notification.fitted(), urgency: isUrgent ? .high : .normal, timeToLiveSeconds: life,
         topic: push.replacesOthers ? topic : nil)
@@ -106,8 +110,19 @@ extension WebPushDeliverer: PushDeliverer {
   }
 }
 
+extension OutgoingPush {
+  /// Whether a sleeping device is to be woken: for messages, and for what says that it is time-sensitive.
+  fileprivate func isUrgent(at level: InterruptionLevel?) -> Bool {
+    switch level {
+    case .passive, .active: false
+    case .timeSensitive, .critical: true
+    case nil: subject.kind == MessagePush.name
+    }
+  }
+}
+
 /// A push in the form of browsers' push services.
-private struct WebPushDelivery: DeliveryRequest {
+struct WebPushDelivery: DeliveryRequest {
   let request: WebPushRequest
   let subscription: WebPushSubscription
 

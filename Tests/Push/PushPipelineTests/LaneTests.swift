@@ -1,5 +1,6 @@
 import APNS
 import APNSCore
+import Delivery
 import TestLogs
 import Testing
 
@@ -49,6 +50,30 @@ struct LaneTests {
     let lane = Lane.new()
     #expect(send(.unregistered, over: lane) == .dead(reason: "Unregistered", sinceMilliseconds: 1_700_000_000_123))
     #expect(send(.refused, over: lane) == .dead(reason: "BadDeviceToken", sinceMilliseconds: nil))
+  }
+
+  @Test("a refusal of the credential that is laid to the target is tried again, and sets no target aside")
+  func repeated() {
+    var refusal = DeliveryAttempt(.fixCredentials, status: 403, reason: "http_403", fault: .configuration)
+      .suspectingTarget
+    refusal.repeatsPush = true
+    let lane = Lane.new()
+    send(.accepted, over: lane)
+    let again = DeviceVerdict.postponed(reason: "http_403", minimum: .zero)
+    for number in 0..<40 {
+      send(.accepted, to: "good", over: lane)
+      #expect(lane.objection(to: "bad\(number)", now: 0) == nil)
+      let verdict = lane.conclude(refusal, to: "bad\(number)", now: 0, draw: 0.5).verdict
+      // So many stop the route once, which then goes on warily.
+      if lane.fault == nil {
+        #expect(verdict == again)
+      } else {
+        #expect(verdict == .waiting(lane: lane.route.name, reason: "http_403", .long))
+        #expect(send(.accepted, to: "probe", over: lane, at: 3 * Lane.second) == .accepted)
+      }
+      #expect(lane.quarantine.count == 0)
+    }
+    #expect(lane.shutCount == 1)
   }
 
   /// A lane on which 40 pushes were accepted and 10 refused.

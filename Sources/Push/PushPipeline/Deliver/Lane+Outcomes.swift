@@ -100,7 +100,7 @@ extension Lane {
       prove()
       return .dead(reason: attempt.ledgerReason, sinceMilliseconds: milliseconds)
     case .suspectToken:
-      return judge(device, of: user ?? HostID(UUID()), reason: attempt.ledgerReason, now: now, draw: draw)
+      return judge(attempt, to: device, of: user ?? HostID(UUID()), now: now, draw: draw)
     case .retryLater(let minimum):
       answered(now: now, draw: draw)
       return .postponed(reason: attempt.ledgerReason, minimum: max(minimum, attempt.askedWait))
@@ -124,10 +124,15 @@ extension Lane {
   }
 
   /// A token was refused without proof. While the route's settings are in doubt, no token is.
-  private func judge(_ device: String, of user: HostID, reason: String?, now: UInt64, draw: Double) -> DeviceVerdict {
+  private func judge(
+    _ attempt: DeliveryAttempt, to device: String, of user: HostID, now: UInt64, draw: Double
+  ) -> DeviceVerdict {
+    let reason = attempt.ledgerReason
     breaker.answered(now: now, draw: draw)
     guard breaker.isClosed else { return .waiting(lane: route.name, reason: reason, .long) }
     switch suspicion.refused(of: user) {
+    case .badToken where attempt.repeatsPush, .unexplained where attempt.repeatsPush:
+      return .postponed(reason: reason, minimum: attempt.askedWait)
     case .badToken:
       return .dead(reason: reason, sinceMilliseconds: nil)
     case .unexplained:
