@@ -222,8 +222,8 @@ let package = Package(
     tests(
       "Push/WebPushTests",
       [
-        "APNSCore", "Cryptography", "Delivery", "HTTPTransfers", "Reactors", "TestKeys", "TestProcesses",
-        "TestRandomness", "TestRepository", "WebPush", httpTypes,
+        "APNSCore", "Cryptography", "Deliverers", "Delivery", "HTTPTransfers", "PushKinds", "Reactors", "TestKeys",
+        "TestProcesses", "TestRandomness", "TestReactors", "TestRepository", "WebPush", httpTypes,
       ], exclude: ["decrypt_pushes.py"], resources: [.copy("Resources")]),
     layer(
       "Push/FCM",
@@ -433,7 +433,11 @@ let package = Package(
       ["FCMSimulation", "SimulatorCommands", argumentParser, logging]),
     support("Support/TestFCMCases", [yams], resources: [.copy("Resources")]),
     tests(
-      "Push/FCMTests", ["Cryptography", "Delivery", "FCM", "Reactors", "TestRandomness", httpTypes]),
+      "Push/FCMTests",
+      [
+        "Cryptography", "Deliverers", "Delivery", "FCM", "PushKinds", "Reactors", "TestRandomness", "TestReactors",
+        httpTypes,
+      ]),
     tests(
       "Simulators/FCMSimulationTests",
       [

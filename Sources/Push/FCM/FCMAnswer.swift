@@ -40,7 +40,9 @@ public enum FCMAnswer {
     case (400...499, "UNREGISTERED"): .dropToken(invalidSinceMilliseconds: nil)
     case (400...499, "SENDER_ID_MISMATCH"): .suspectToken
     case (400...499, "THIRD_PARTY_AUTH_ERROR"): .fixCredentials
-    case (400, "INVALID_ARGUMENT") where refusal.fields.contains("message.token"):
+    case (400, "INVALID_ARGUMENT") where refusal.fields.contains("message.token"),
+      (400, "INVALID_ARGUMENT") where refusal.fields.isEmpty && refusal.namesToken,
+      (400, nil) where refusal.status == "INVALID_ARGUMENT" && refusal.fields.isEmpty && refusal.namesToken:
       .dropToken(invalidSinceMilliseconds: nil)
     case (429, _), (400...499, "QUOTA_EXCEEDED"): .retryLater(minimumWait: asked ?? PushDisposition.tooManyWait)
     case (401, nil): .refreshProviderToken

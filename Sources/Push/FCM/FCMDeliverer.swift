@@ -91,8 +91,13 @@ extension FCMDeliverer: PushDeliverer {
     return message
   }
 
+  /// Members of the data that say how an alert is shown.
+  private static let ownNames: Set<String> = ["push_log_id", "silent", "category"]
+
   private func fill(_ message: inout FCMMessage, with alert: AlertPayload, of push: OutgoingPush) {
-    var data = alert.custom.texts(badge: push.badge)
+    var texts = alert.custom.texts(badge: push.badge)
+    message.image = texts.removeValue(forKey: "image_url")
+    var data = FCMData(renaming: texts, occupied: Self.ownNames).members
     data["push_log_id"] = push.logID.lowercased
     if alert.sound == nil { data["silent"] = "true" }
     if let category = alert.category { data["category"] = category }
@@ -102,7 +107,6 @@ extension FCMDeliverer: PushDeliverer {
     message.titleKey = alert.title?.key
     message.body = [alert.subtitle, alert.body].compactMap { $0?.words }.filter { !$0.isEmpty }.joined(separator: "\n")
     message.bodyKey = alert.body?.key
-    message.image = data.removeValue(forKey: "image_url")
     message.data = FCMData(renaming: data)
     message.priority = push.push.priority == .powerAware || alert.interruptionLevel == .passive ? .normal : .high
     // A resend after a lost answer replaces what it repeats.
@@ -113,7 +117,7 @@ extension FCMDeliverer: PushDeliverer {
 }
 
 /// A push in the form of FCM.
-private struct FCMDelivery: DeliveryRequest {
+struct FCMDelivery: DeliveryRequest {
   let message: FCMMessage
 
   /// FCM names a message in its answer.
@@ -148,8 +152,9 @@ extension PayloadObject {
       case .string(let text): texts[key] = text
       case .null: texts[key] = key == "badge" ? badge.map { "\($0)" } : nil
       default:
-        let document = JSONBytes.document(reservingBytes: 64) { json in json.append(object: ["": value]) }
-        texts[key] = String(decoding: document.dropFirst(#"{"":"#.utf8.count).dropLast(), as: UTF8.self)
+        var json = JSONBytes(reservingBytes: 64)
+        json.append(value: value)
+        texts[key] = String(decoding: json.bytes, as: UTF8.self)
       }
     }
     return texts

@@ -20,12 +20,16 @@ struct FCMRefusal: Equatable {
   /// `metadata.quota_limit` of the detail `google.rpc.ErrorInfo`.
   private(set) var quotaLimit: String?
 
+  /// Whether the sentence for people says that the token is malformed. Details may be missing.
+  private(set) var namesToken = false
+
   /// Reads an answer. Anything but the envelope gives a value without words.
   init(_ body: [UInt8]) {
     guard body.count <= Self.bytesMax,
       let envelope = try? JSONDecoder().decode(Envelope.self, from: Data(body)), let error = envelope.error
     else { return }
     status = error.status.flatMap { AnswerWord($0)?.text }
+    namesToken = error.message?.contains("registration token is not a valid") == true
     for detail in error.details { take(detail) }
   }
 
@@ -42,15 +46,17 @@ struct FCMRefusal: Equatable {
 private struct Envelope: Decodable {
   struct Failure: Decodable {
     let status: String?
+    let message: String?
     let details: [Detail]
 
     enum CodingKeys: CodingKey {
-      case status, details
+      case status, message, details
     }
 
     init(from decoder: any Decoder) throws {
       let values = try decoder.container(keyedBy: CodingKeys.self)
       status = try? values.decode(String.self, forKey: .status)
+      message = try? values.decode(String.self, forKey: .message)
       details = (try? values.decode([Detail].self, forKey: .details)) ?? []
     }
   }

@@ -18,8 +18,8 @@ public struct ServicePushRequest: Decodable, Equatable, Sendable {
 
   /// Kinds with another meaning.
   private static let reservedKinds = KnownKinds.eventKinds.union(["messages", "pushes"])
-  /// Members that the payload sets itself.
-  private static let reservedNames = ["aps", "type", "push_log_id", "subject_id"]
+  /// Members that the payload sets itself, or by which apps are told to do something.
+  private static let reservedNames = ["aps", "type", "push_log_id", "subject_id", "image_url", "sealed"]
 
   /// As ledger and payload name it.
   public let kind: String

@@ -83,6 +83,24 @@ struct FCMAnswerTests {
     for body in others { #expect(Self.attempt(400, body).disposition == .fixRequest, "\(body)") }
   }
 
+  @Test("a malformed token is dropped by the sentence where details are missing, unless they name another field")
+  func sentences() {
+    let words = #""code":400,"message":"The registration token is not a valid FCM registration token","#
+    let bare = #"{"error":{\#(words)"status":"INVALID_ARGUMENT"}}"#
+    #expect(Self.attempt(400, bare).disposition == Self.drop)
+    func detailed(_ details: String...) -> String {
+      #"{"error":{\#(words)"status":"INVALID_ARGUMENT","details":[\#(details.joined(separator: ","))]}}"#
+    }
+    #expect(Self.attempt(400, detailed(Self.fcm("INVALID_ARGUMENT"))).disposition == Self.drop)
+    for body in [
+      detailed(Self.fcm("OTHER")), detailed(Self.fcm("INVALID_ARGUMENT"), Self.violation("message.data")),
+      bare.replacing("INVALID_ARGUMENT", with: "FAILED_PRECONDITION"), bare.replacing("token is not", with: "key is not"),
+    ] {
+      #expect(Self.attempt(400, body).disposition == .fixRequest, "\(body)")
+    }
+    #expect(Self.attempt(403, bare).disposition == .fixCredentials)
+  }
+
   @Test("of 429, only a quota of the project is the route's fault")
   func quotas() {
     let project = Self.limit("SendsPerMinutePerProject")

@@ -70,7 +70,7 @@ package struct JSONBytes {
 }
 
 extension JSONBytes {
-  mutating func append(value: PayloadValue) {
+  package mutating func append(value: PayloadValue) {
     switch value {
     case .string(let text): append(string: text)
     case .integer(let number): append(integer: number)
