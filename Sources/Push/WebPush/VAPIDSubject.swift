@@ -29,11 +29,17 @@ public struct VAPIDSubject: Equatable, Sendable {
   private static func host(of text: String) -> HostName? {
     if text.hasPrefix("mailto:") {
       let parts = text.dropFirst("mailto:".count).split(separator: "@", omittingEmptySubsequences: false)
-      guard parts.count == 2, !parts[0].isEmpty else { return nil }
+      guard parts.count == 2, !parts[0].isEmpty, parts[0].utf8.allSatisfy(isOfLocalPart) else { return nil }
       return HostName(parts[1])
     }
     guard text.hasPrefix("https://") else { return nil }
     return HostAndPort(text.dropFirst("https://".count).prefix { $0 != "/" && $0 != "?" && $0 != "#" })?.host
+  }
+
+  /// What the part before the `@` has without quotes: letters, digits, and these (RFC 5322 section 3.2.3). So a scheme is none.
+  private static func isOfLocalPart(_ byte: UInt8) -> Bool {
+    let isAlphanumeric = (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF)
+    return isAlphanumeric || "!#$%&'*+-/=?^_`{|}~.".utf8.contains(byte)
   }
 
   private static func isPublic(_ host: HostName) -> Bool {

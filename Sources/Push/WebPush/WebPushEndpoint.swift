@@ -23,7 +23,7 @@ public struct WebPushEndpoint: Hashable, Sendable {
   public let routeName: String
 
   /// Whether its service delays pushes with a topic: FCM delivers 20 at once, and then one in three minutes.
-  var delaysTopics: Bool { host == "fcm.googleapis.com" }
+  var delaysTopics: Bool { ["fcm.googleapis.com", "jmt17.google.com"].contains(host) }
 
   /// Reads an endpoint.
   /// - Parameters:

@@ -4,10 +4,11 @@ internal import Reactors
 ///
 /// Endpoints come from users. Without a list, a user could make the service send requests to any server.
 public struct WebPushHosts: Equatable, Sendable {
-  /// The services of Chrome and its relatives, Firefox, Safari, and Edge.
+  /// The services of Chrome and its relatives, of Chromium, which some builds send elsewhere, Firefox, Safari, and Edge.
   public static let standard = WebPushHosts([
-    HostPattern(unchecked: "fcm.googleapis.com"), HostPattern(unchecked: "*.push.services.mozilla.com"),
-    HostPattern(unchecked: "*.push.apple.com"), HostPattern(unchecked: "*.notify.windows.com"),
+    HostPattern(unchecked: "fcm.googleapis.com"), HostPattern(unchecked: "jmt17.google.com"),
+    HostPattern(unchecked: "*.push.services.mozilla.com"), HostPattern(unchecked: "*.push.apple.com"),
+    HostPattern(unchecked: "*.notify.windows.com"),
   ])
 
   /// More than there are push services. Each endpoint is compared with all.

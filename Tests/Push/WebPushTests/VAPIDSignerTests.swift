@@ -102,6 +102,7 @@ struct VAPIDSignerTests {
       "", "ops@example.com", "mailto:", "mailto:@example.com", "mailto:ops", "mailto:ops@", "mailto:ops@localhost",
       "mailto:ops@host.local", "mailto:ops@host.LOCAL", "mailto:ops@host.localhost", "mailto:ops@x.invalid",
       "mailto:ops@host", "mailto: ops@example.com", "mailto:<ops@example.com>", "mailto:Ops <ops@example.com>",
+      "mailto:mailto:ops@example.com", "mailto:https://ops@example.com", "mailto:(ops)@example.com", "mailto:a;b@example.com",
       "mailto:a@b@example.com", "mailto:a@example.com,b@example.com", "mailto:ops@127.0.0.1", "mailto:ops@[::1]",
       "mailto:o\"s@example.com", "mailto:o\\s@example.com", "mailto:ops@example.com\n", "mailto:öps@example.com",
       "MAILTO:ops@example.com", "http://example.com", "https://", "https://localhost/", "https://127.0.0.1/",

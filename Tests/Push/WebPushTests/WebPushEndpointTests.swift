@@ -170,12 +170,13 @@ struct WebPushHostsTests {
 
   @Test("the standard list is what its text says, in either case")
   func standard() throws {
-    let text = "FCM.googleapis.com, *.push.services.mozilla.com, *.push.apple.com, *.notify.windows.com:443"
+    let text =
+      "FCM.googleapis.com, JMT17.google.com, *.push.services.mozilla.com, *.push.apple.com, *.notify.windows.com:443"
     #expect(try WebPushHosts(parsing: text) == .standard)
     #expect(
       WebPushHosts.standard.routeNames == [
-        "web_push/fcm.googleapis.com", "web_push/push.services.mozilla.com", "web_push/push.apple.com",
-        "web_push/notify.windows.com",
+        "web_push/fcm.googleapis.com", "web_push/jmt17.google.com", "web_push/push.services.mozilla.com",
+        "web_push/push.apple.com", "web_push/notify.windows.com",
       ])
   }
 
