@@ -46,14 +46,7 @@ public struct PushServiceClient: Sendable {
   ///
   /// A time zone that the service's database does not know is left out.
   public func register(_ device: DeviceRegistration) async throws(PushServiceError) {
-    do throws(PushServiceError) {
-      _ = try await send("PUT", ["v1", "devices", device.token], JSONEncoder().content(device))
-    } catch {
-      guard error.field == "time_zone", device.timeZone != nil else { throw error }
-      var device = device
-      device.timeZone = nil
-      try await register(device)
-    }
+    _ = try await send("PUT", ["v1", "devices", device.token], JSONEncoder().content(device))
   }
 
   /// Ends pushes to a device. Call it before the user logs out.

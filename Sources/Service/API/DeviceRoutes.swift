@@ -17,14 +17,10 @@ enum DeviceRoutes {
       let body = try RequestContent.decode(DeviceBody.self, from: request.body)
       let device = body.registration(of: try token(in: request))
       let services = services.value(on: reactor)
-      switch try await services.callers.register(device, of: user, devicesMax: devicesMax, on: reactor) {
-      case .registered:
-        await services.tellSlots(of: user, logger, on: reactor)
-        return HTTPServerResponse(status: .noContent)
-      case .unknownTimeZone:
-        throw ProblemDetails.unprocessable("time_zone", "time_zone is not the name of a known time zone.")
-      case .unknownUser: throw ProblemDetails(.notFound, detail: "There is no such user.")
-      }
+      let outcome = try await services.callers.register(device, of: user, devicesMax: devicesMax, on: reactor)
+      guard outcome != .unknownUser else { throw ProblemDetails(.notFound, detail: "There is no such user.") }
+      await services.tellSlots(of: user, logger, on: reactor)
+      return body.owner.answer(to: outcome)
     }
     // The answer does not depend on who has the token, so a caller cannot learn whether a guessed one is in use.
     group.addForClients(.delete, "/v1/devices/{token}", load: .write) { user, request, reactor in
@@ -52,10 +48,8 @@ struct DeviceBody: Decodable, Equatable {
   let environment: String?
   let app: String?
   let platform: String?
-  let locale: String?
-  let timeZone: String?
+  let owner: TargetOwner
   let authorization: String?
-  let content: String?
   let sealingKey: String?
 
   /// What the system lets an app show.
@@ -75,11 +69,9 @@ struct DeviceBody: Decodable, Equatable {
     environment = try body.decodeEnvironment(.environment)
     app = try body.decodeApp(.app)
     platform = try body.decodeText(.platform, "must be a system that APNs delivers to", Self.platforms.contains)
-    locale = try body.decodeText(.locale, "must be a BCP 47 language tag", LanguageTag.isWellFormed)
-    timeZone = try body.decodeText(.timeZone, "must be the name of a time zone", TimeZoneName.isWellFormed)
+    owner = try TargetOwner(from: decoder)
     authorization = try body.decodeText(
       .authorization, "must be \(Self.authorizations.joined(separator: ", "))", Self.authorizations.contains)
-    content = try body.decodeContent(.content)
     sealingKey = try body.decodeSealingKey(.sealingKey)
   }
 
@@ -88,10 +80,10 @@ struct DeviceBody: Decodable, Equatable {
     device.environment = environment
     device.app = app
     device.platform = platform
-    device.locale = locale
-    device.timeZone = timeZone
+    device.locale = owner.locale
+    device.timeZone = owner.timeZone
     device.authorization = authorization
-    device.content = content
+    device.content = owner.content
     device.sealingKey = sealingKey
     return device
   }

@@ -6,7 +6,13 @@ enum LanguageTag {
   /// The most bytes taken; RFC 5646 section 4.4.1 finds 35 enough for every tag in use.
   static let bytesMax = 85
 
-  static func isWellFormed(_ text: String) -> Bool {
+  /// A tag as apps write it: also as POSIX and Java do, `zh_Hans` and `de_DE.UTF-8@euro`. Nil for what is none.
+  static func read(_ text: String) -> String? {
+    let tag = String(text.prefix { $0 != "." && $0 != "@" }).replacing("_", with: "-")
+    return isWellFormed(tag) ? tag : nil
+  }
+
+  private static func isWellFormed(_ text: String) -> Bool {
     guard text.utf8.count <= bytesMax else { return false }
     let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     return parts.allSatisfy { (1...8).contains($0.count) && $0.allSatisfy(\.isLetterOrDigit) }

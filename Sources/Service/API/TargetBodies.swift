@@ -2,15 +2,19 @@ internal import APNSCore
 internal import Callers
 internal import FoundationEssentials
 internal import HTTPServing
+internal import HTTPTypes
 internal import PushKinds
 internal import PushStore
 internal import WebPush
 
-/// What a registration says of the person.
-struct TargetOwner: Decodable {
+/// What a registration says of the person. A device tells its locale and its zone as its system has them. What nobody knows of that is
+/// left out, and the answer says so: the registration is worth more.
+struct TargetOwner: Decodable, Equatable {
   let locale: String?
   let timeZone: String?
   let content: String?
+  /// The members that were left out.
+  private(set) var ignored: [String] = []
 
   private enum Key: String, CodingKey, CaseIterable {
     case locale, content
@@ -19,9 +23,25 @@ struct TargetOwner: Decodable {
 
   init(from decoder: any Decoder) throws {
     let body = try decoder.container(keyedBy: Key.self)
-    locale = try body.decodeText(.locale, "must be a BCP 47 language tag", LanguageTag.isWellFormed)
-    timeZone = try body.decodeText(.timeZone, "must be the name of a time zone", TimeZoneName.isWellFormed)
+    let toldLocale = try body.decodeIfPresent(String.self, forKey: .locale)
+    let toldZone = try body.decodeIfPresent(String.self, forKey: .timeZone)
+    locale = toldLocale.flatMap(LanguageTag.read)
+    timeZone = toldZone.flatMap { TimeZoneName.isWellFormed($0) ? $0 : nil }
     content = try body.decodeContent(.content)
+    if toldLocale != nil, locale == nil { ignored.append(Key.locale.rawValue) }
+    if toldZone != nil, timeZone == nil { ignored.append(Key.timeZone.rawValue) }
+  }
+
+  /// The members that a registration has left out, as JSON; nil for none.
+  func ignored(by outcome: RegistrationOutcome) -> PayloadValue? {
+    let names = ignored + (outcome == .registeredWithoutZone ? [Key.timeZone.rawValue] : [])
+    return names.isEmpty ? nil : .array(names.map { .string($0) })
+  }
+
+  /// The answer of a registration that says nothing else.
+  func answer(to outcome: RegistrationOutcome) -> HTTPServerResponse {
+    guard let ignored = ignored(by: outcome) else { return HTTPServerResponse(status: .noContent) }
+    return HTTPServerResponse(json: (["ignored": ignored] as PayloadObject).encoded())
   }
 
   func fill(_ target: inout RegisteredTarget) {
@@ -31,7 +51,8 @@ struct TargetOwner: Decodable {
   }
 }
 
-/// What a browser's `PushSubscription.toJSON()` says, with the person's locale and zone.
+/// What a browser's `PushSubscription.toJSON()` says, with the person's locale and zone. `expiration_time` is a text in place of its
+/// number `expirationTime`.
 struct SubscriptionBody: Decodable {
   private struct Keys: Codable {
     let p256dh: String
@@ -47,8 +68,8 @@ struct SubscriptionBody: Decodable {
   private let keys: Keys
 
   private enum Key: String, CodingKey, CaseIterable {
-    case endpoint, keys, locale, content
-    case expirationTime = "expiration_time"
+    case endpoint, keys, locale, content, expirationTime
+    case expiresAt = "expiration_time"
     case timeZone = "time_zone"
   }
 
@@ -56,11 +77,18 @@ struct SubscriptionBody: Decodable {
     let body = try decoder.members(Key.self)
     endpoint = try body.decode(String.self, forKey: .endpoint)
     keys = try body.decode(Keys.self, forKey: .keys)
-    expiresAt = try body.decodeText(.expirationTime, "must be a time as RFC 3339 writes it") {
-      InstantText.microseconds(of: $0) != nil
-    }.flatMap(InstantText.microseconds)
+    let milliseconds = try body.decodeIfPresent(Double.self, forKey: .expirationTime)
+    try body.require(
+      milliseconds.map(Self.times.contains) != false, .expirationTime, "must be milliseconds since 1970")
+    expiresAt =
+      try body.decodeText(.expiresAt, "must be a time as RFC 3339 writes it") {
+        InstantText.microseconds(of: $0) != nil
+      }.flatMap(InstantText.microseconds) ?? milliseconds.map { Int64($0) * 1000 }
     owner = try TargetOwner(from: decoder)
   }
+
+  /// Milliseconds since 1970, up to the year 9999.
+  private static let times = 0...253_402_300_799_999.0
 
   /// The target, checked.
   func target(among offer: WebPushOffer) throws(ProblemDetails) -> PushTarget {

@@ -67,17 +67,23 @@ enum TargetRoutes {
       .put, "/v1/web-push/subscriptions", hasContent: true, load: .write,
       // Of a worker whose browser has replaced its subscription.
       handler: { former, request, reactor in
-        let (target, token) = try subscription(in: request, offer, tokens)
+        let (target, _, token) = try subscription(in: request, offer, tokens)
         let callers = services.value(on: reactor).callers
         guard try await callers.renew(target, replacing: former.digest, targetsMax: targetsMax, on: reactor) else {
           throw ProblemDetails.unknownSubscription
         }
-        return token.answer
+        return token.answer(nil)
       },
       client: { user, request, reactor in
-        let (target, token) = try subscription(in: request, offer, tokens)
-        try await register(target, of: user, targetsMax, services.value(on: reactor), on: reactor)
-        return token.answer
+        let (target, owner, token) = try subscription(in: request, offer, tokens)
+        let callers = services.value(on: reactor).callers
+        let outcome = try await callers.register(target, of: user, targetsMax: targetsMax, on: reactor)
+        guard outcome != .ended else {
+          throw ProblemDetails(
+            .gone, detail: "The push service has ended this subscription: end it in the browser, and subscribe anew.",
+            extensions: [("field", .string("endpoint"))])
+        }
+        return token.answer(owner.ignored(by: outcome))
       })
     group.addForClients(.delete, "/v1/web-push/subscriptions", hasContent: true, load: .write) {
       user, request, reactor in
@@ -92,14 +98,14 @@ enum TargetRoutes {
 
   private static func subscription(
     in request: HTTPServerRequest, _ offer: WebPushOffer, _ tokens: WorkerTokens
-  ) throws -> (RegisteredTarget, FetchToken) {
+  ) throws -> (RegisteredTarget, TargetOwner, FetchToken) {
     let body = try RequestContent.decode(SubscriptionBody.self, from: request.body)
     let token = FetchToken(text: tokens.make())
     var target = RegisteredTarget(try body.target(among: offer))
     target.fetchDigest = token.digest
     target.expiresAt = body.expiresAt
     body.owner.fill(&target)
-    return (target, token)
+    return (target, body.owner, token)
   }
 
   private static func addAndroid(
@@ -110,25 +116,15 @@ enum TargetRoutes {
       var target = RegisteredTarget(PushTarget(.fcm, address: body.token, app: body.app))
       target.sealingKey = body.sealingKey
       body.owner.fill(&target)
-      try await register(target, of: user, targetsMax, services.value(on: reactor), on: reactor)
-      return HTTPServerResponse(status: .noContent)
+      let callers = services.value(on: reactor).callers
+      return body.owner.answer(
+        to: try await callers.register(target, of: user, targetsMax: targetsMax, on: reactor))
     }
     group.addForClients(.delete, "/v1/fcm/registrations", hasContent: true, load: .write) { user, request, reactor in
       let body = try RequestContent.decode(RegistrationBody.self, from: request.body)
       let target = PushTarget(.fcm, address: body.token)
       try await services.value(on: reactor).callers.remove(target, of: user, on: reactor)
       return HTTPServerResponse(status: .noContent)
-    }
-  }
-
-  private static func register(
-    _ target: RegisteredTarget, of user: HostID, _ targetsMax: Int, _ services: PushServices,
-    on reactor: isolated Reactor
-  ) async throws {
-    switch try await services.callers.register(target, of: user, targetsMax: targetsMax, on: reactor) {
-    case .registered, .unknownUser: break
-    case .unknownTimeZone:
-      throw ProblemDetails.unprocessable("time_zone", "time_zone is not the name of a known time zone.")
     }
   }
 }
@@ -138,8 +134,11 @@ struct FetchToken {
   let text: String
 
   /// What a browser is told.
-  var answer: HTTPServerResponse {
-    HTTPServerResponse(json: (["fetch_token": .string(text)] as PayloadObject).encoded())
+  /// - Parameter ignored: the members that were left out; nil for none.
+  func answer(_ ignored: PayloadValue?) -> HTTPServerResponse {
+    var answer: PayloadObject = ["fetch_token": .string(text)]
+    answer["ignored"] = ignored
+    return HTTPServerResponse(json: answer.encoded())
   }
 
   /// What is stored of it: who reads the database cannot ask in the browser's name.

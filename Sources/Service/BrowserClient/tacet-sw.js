@@ -315,24 +315,42 @@
 
   // Subscriptions.
 
+  /** The service's key, which may be newer than that of the subscription that has ended. */
+  async function currentKey(signal) {
+    const response = await request('GET', '/v1/web-push/key', signal);
+    const key = response.ok ? (await response.json()).public_key : undefined;
+    if (!/^[A-Za-z0-9_-]{87}$/.test(key)) throw new Error('unknown');
+    return key;
+  }
+
+  /** Whether a subscription was made for a key. Browsers that do not say are taken to be right. */
+  function isFor(made, key) {
+    const own = made?.options?.applicationServerKey;
+    if (!own) return true;
+    const text = btoa(String.fromCharCode(...new Uint8Array(own)));
+    return text.replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '') === key;
+  }
+
   /**
    * Subscribes again and tells the service, with the fetch token of the subscription that has ended. If that fails, the
    * page reports the new subscription at its next start.
    */
   async function changed(event) {
     const old = await subscription();
-    const key = event.oldSubscription?.options?.applicationServerKey ?? old.public_key;
-    if (!event.newSubscription && !key) return;
-    const now =
-      event.newSubscription
-      ?? (await self.registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }));
+    const key = await inTime(currentKey);
+    let now = event.newSubscription;
+    if (now && !isFor(now, key)) {
+      await now.unsubscribe();
+      now = null;
+    }
+    now ??= await self.registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
     const { endpoint, keys, expirationTime } = now.toJSON();
     const body = { endpoint, keys, ...(expirationTime && { expiration_time: new Date(expirationTime).toISOString() }) };
     const path = '/v1/web-push/subscriptions';
     const response = await inTime((signal) => request('PUT', path, signal, old.fetch_token, body));
     if (!response.ok) return;
     const token = (await response.json()).fetch_token;
-    await stored('web_push', (value) => ({ ...value, endpoint, fetch_token: token }));
+    await stored('web_push', (value) => ({ ...value, endpoint, public_key: key, fetch_token: token }));
   }
 
   self.addEventListener('push', (event) => event.waitUntil(received(event)));

@@ -64,13 +64,13 @@ export class WebPush {
     const key = await this.#key();
     const { pushManager } = await this.#registration();
     const subscription = await this.#current(pushManager, await pushManager.getSubscription(), key);
-    await this.#report(subscription, key, options);
+    await this.#reportUsable(pushManager, subscription, key, options);
     return 'on';
   }
 
   /**
    * Compares the subscription that is there with what the service knows, and reports it. One for a former key of the
-   * service is replaced. Where there is none, none is made. Resolves to the state.
+   * service is replaced, and so is one that never works again. Where there is none, none is made. Resolves to the state.
    */
   async check(options = {}) {
     const { state, subscription: found, pushManager } = await this.#look();
@@ -82,7 +82,7 @@ export class WebPush {
     const key = await this.#key();
     const subscription = await this.#current(pushManager, found, key);
     if (stored.endpoint !== subscription.endpoint) await this.#forgetFormer(stored);
-    await this.#report(subscription, key, options);
+    await this.#reportUsable(pushManager, subscription, key, options);
     return 'on';
   }
 
@@ -130,6 +130,17 @@ export class WebPush {
     if (subscription && isFor(subscription, key)) return subscription;
     await subscription?.unsubscribe();
     return pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: bytesOf(key) });
+  }
+
+  /** Reports a subscription. The service refuses the endpoint of one that has ended for good; then a new one takes its place. */
+  async #reportUsable(pushManager, subscription, key, options) {
+    try {
+      await this.#report(subscription, key, options);
+    } catch (error) {
+      if (error.field !== 'endpoint') throw error;
+      await subscription.unsubscribe();
+      await this.#report(await this.#current(pushManager, null, key), key, options);
+    }
   }
 
   async #report(subscription, key, { locale, timeZone, content } = {}) {

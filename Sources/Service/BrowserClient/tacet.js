@@ -62,14 +62,7 @@ export class TacetClient {
     const { token, environment, app, platform, authorization, content, sealing_key } = device;
     const body = { environment, app, platform, locale, time_zone, authorization, content, sealing_key };
     this.deviceToken = token;
-    const path = ['devices', this.deviceToken];
-    try {
-      await this.#calls.send('PUT', path, { body });
-    } catch (error) {
-      // A zone that the service's database does not know is left out.
-      if (error.field !== 'time_zone' || time_zone === undefined) throw error;
-      await this.#calls.send('PUT', path, { body: { ...body, time_zone: undefined } });
-    }
+    await this.#calls.send('PUT', ['devices', this.deviceToken], { body });
   }
 
   async removeDevice(token) {

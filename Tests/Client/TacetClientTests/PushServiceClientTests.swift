@@ -104,15 +104,6 @@ struct PushServiceClientTests {
     #expect(sleeps.asked == [.seconds(10)])
   }
 
-  @Test("a time zone that the service does not know is left out")
-  func timeZone() async throws {
-    let transport = MockTransport([.status(422, content: #"{"title":"Unprocessable Content","field":"time_zone"}"#)])
-    let device = DeviceRegistration(
-      deviceToken: Data([1]), app: nil, platform: "ios", locale: nil, timeZone: "Mars/Olympus")
-    try await client(transport).register(device)
-    #expect(transport.asked.map(\.content).compactMap { $0.map(members) }.last == ["platform": "ios"])
-  }
-
   @Test("an answer that is no receipt is refused")
   func receipt() async throws {
     let transport = MockTransport([.status(200, content: "<html>")])

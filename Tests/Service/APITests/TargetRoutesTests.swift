@@ -89,8 +89,10 @@ struct TargetRoutesTests {
       let bodies = [
         (whole.replacing(Self.point, with: Self.point.dropLast(2)), "keys.p256dh", 400),
         (whole.replacing("BTBZMqHH6r4Tts7J_aSIgg", with: "BTBZ"), "keys.auth", 400),
-        (Self.body(Self.endpoint("a"), more: #", "time_zone": "Mars/Olympus""#), "time_zone", 422),
-        (Self.body(Self.endpoint("a"), more: #", "locale": "de_CH""#), "locale", 400),
+        (Self.body(Self.endpoint("a"), more: #", "time_zone": 1"#), "time_zone", 400),
+        (Self.body(Self.endpoint("a"), more: #", "locale": {}"#), "locale", 400),
+        (Self.body(Self.endpoint("a"), more: #", "expirationTime": -1"#), "expirationTime", 400),
+        (Self.body(Self.endpoint("a"), more: #", "expirationTime": 1e300"#), "expirationTime", 400),
         (Self.body(Self.endpoint("a"), more: #", "expiration_time": "tomorrow""#), "expiration_time", 400),
         (Self.body(Self.endpoint("a"), more: #", "colour": "red""#), "colour", 400),
         (#"{"endpoint": "\#(Self.endpoint("a"))"}"#, "keys", 400),
@@ -101,6 +103,69 @@ struct TargetRoutesTests {
         #expect(try answer.decode(Problem.self).field == field)
       }
       #expect(try await rig.psql("select count(*) from tacet.targets") == "0\n")
+    }
+  }
+
+  @Test("what a browser's subscription says of itself is taken as it is")
+  func toJSON() async throws {
+    try await ServiceRig.run { rig in
+      let user = try await rig.makeUser()
+      for (told, kept) in [("null", ""), ("1924992000000.5", "2031-01-01 00:00:00")] {
+        let body = Self.body(Self.endpoint("a"), more: #", "expirationTime": \#(told)"#)
+        #expect(try await rig.ask("PUT", Self.path, as: user, body: body).status == 200)
+        let row = "select (expires_at at time zone 'UTC')::timestamp(0) from tacet.targets"
+        #expect(try await rig.psql(row) == kept + "\n")
+      }
+    }
+  }
+
+  @Test("what nobody knows of a person's locale and zone is left out, and the answer says so")
+  func ignored() async throws {
+    struct Answer: Decodable { let ignored: [String]? }
+    try await ServiceRig.run { rig in
+      let user = try await rig.makeUser()
+      let row = "select locale, time_zone from tacet.targets"
+      for (locale, zone, kept, ignored) in [
+        ("de-CH", "Europe/Zurich", "de-CH|Europe/Zurich", nil),
+        ("zh_Hans", "europe/zurich", "zh-Hans|Europe/Zurich", nil),
+        ("de-DE@posix", "Mars/Olympus", "de-DE|Europe/Zurich", ["time_zone"]),
+        ("de_DE.UTF-8@euro", "+03:00", "de-DE|Europe/Zurich", ["time_zone"]),
+        ("?", "", "de-DE|Europe/Zurich", ["locale", "time_zone"]),
+      ] as [(String, String, String, [String]?)] {
+        let more = #", "locale": "\#(locale)", "time_zone": "\#(zone)""#
+        let answer = try await rig.ask("PUT", Self.path, as: user, body: Self.body(Self.endpoint("a"), more: more))
+        #expect(answer.status == 200, "\(locale) \(zone)")
+        #expect(try answer.decode(Answer.self).ignored == ignored, "\(locale) \(zone)")
+        #expect(try await rig.psql(row) == kept + "\n", "\(locale) \(zone)")
+      }
+    }
+  }
+
+  @Test("a subscription that has ended for good is not registered again; one that the user or we have ended is")
+  func ended() async throws {
+    try await ServiceRig.run { rig in
+      let user = try await rig.makeUser()
+      let body = Self.body(Self.endpoint("a"))
+      for (reason, status) in [
+        ("http_410", 410), ("VapidPkHashMismatch", 410), ("logged_out", 200), ("too_many", 200), ("replaced", 200),
+      ] {
+        #expect(try await rig.ask("PUT", Self.path, as: user, body: body).status == 200)
+        try await rig.psql("update tacet.targets set dropped_at = now(), drop_reason = '\(reason)', keys = null")
+        let answer = try await rig.ask("PUT", Self.path, as: user, body: body)
+        #expect(answer.status == status, "\(reason)")
+        if status == 410 { #expect(try answer.decode(Problem.self).field == "endpoint") }
+        #expect(try await rig.psql("select dropped_at is null from tacet.targets") == (status == 200 ? "t\n" : "f\n"))
+        try await rig.psql("delete from tacet.targets")
+      }
+      // Made with a former key of the service.
+      #expect(try await rig.ask("PUT", Self.path, as: user, body: body).status == 200)
+      try await rig.psql(#"update tacet.targets set keys = keys::jsonb || '{"key": "former"}'"#)
+      #expect(try await rig.ask("PUT", Self.path, as: user, body: body).status == 410)
+      // A token of Android may come back.
+      let android = #"{"token": "bk3RNwTe3H0:CI2k"}"#
+      #expect(try await rig.ask("PUT", "/v1/fcm/registrations", as: user, body: android).status == 204)
+      try await rig.psql("update tacet.targets set dropped_at = now(), drop_reason = 'UNREGISTERED' where channel = 'fcm'")
+      #expect(try await rig.ask("PUT", "/v1/fcm/registrations", as: user, body: android).status == 204)
     }
   }
 

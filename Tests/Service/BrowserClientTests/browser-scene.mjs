@@ -13,6 +13,8 @@ export class Browser {
   asked = 0;
   ended = [];
   subscribed = 0;
+  /** Endpoints that have ended for good, as the service knows. */
+  refused = [];
   put = { status: 200, body: { fetch_token: 'f3tch' } };
   served = { public_key: key };
 
@@ -69,7 +71,8 @@ export class Browser {
     if (line === 'GET /v1/web-push/key') return responseOf({ status: 200, body: this.served });
     assert.match(line, /^(PUT|DELETE) \/v1\/web-push\/subscriptions$/);
     assert.equal(typeof body.endpoint, 'string');
-    return responseOf(line.startsWith('PUT') ? this.put : { status: 204 });
+    if (line.startsWith('DELETE')) return responseOf({ status: 204 });
+    return responseOf(this.refused.includes(body.endpoint) ? { status: 410, body: { field: 'endpoint' } } : this.put);
   }
 
   get lines() {

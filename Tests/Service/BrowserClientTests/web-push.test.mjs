@@ -93,6 +93,23 @@ describe('The start of a page', () => {
     assert.equal(browser.stored.public_key, key);
   });
 
+  test('replaces a subscription that the service knows to have ended for good', async () => {
+    const browser = new Browser({ permission: 'granted', subscription: current });
+    browser.refused = ['https://push/old'];
+    assert.equal(await browser.client.webPush.check(), 'on');
+    assert.deepEqual([browser.ended, browser.asked], [['https://push/old'], 0]);
+    assert.deepEqual(browser.lines, ['GET key', 'PUT https://push/old', 'PUT https://push/new']);
+    assert.equal(browser.stored.endpoint, 'https://push/new');
+    assert.deepEqual(browser.subscription.options.applicationServerKey, bytes(key));
+  });
+
+  test('replaces a subscription once: a second refusal is an error', async () => {
+    const browser = new Browser({ permission: 'granted', subscription: current });
+    browser.refused = ['https://push/old', 'https://push/new'];
+    await assert.rejects(browser.client.webPush.check(), { code: 'refused', field: 'endpoint' });
+    assert.equal(browser.subscribed, 1);
+  });
+
   test('reports a new endpoint, and that the old one has ended', async () => {
     const stored = { endpoint: 'https://push/1' };
     const browser = new Browser({ permission: 'granted', subscription: current, stored });

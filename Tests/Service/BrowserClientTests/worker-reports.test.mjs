@@ -83,50 +83,54 @@ describe('A subscription that has ended', () => {
     toJSON: () => ({ endpoint, keys: { p256dh: 'p', auth: 'a' }, expirationTime: null }),
   });
 
-  async function changed(scene, members = {}) {
+  const key = Buffer.alloc(65, 4).toString('base64url');
+  const keyBytes = (byte) => Uint8Array.from(Buffer.alloc(65, byte)).buffer;
+
+  async function changed(scene, members = {}, served = key) {
     scene.subscribe = (options) => ((scene.subscribed = options), made());
-    scene.network.answer = () => responseOf({ status: 200, body: { fetch_token: 'new' } });
+    scene.network.answer = ({ line }) =>
+      responseOf({ status: 200, body: line === 'GET /v1/web-push/key' ? { public_key: served } : { fetch_token: 'new' } });
     await scene.emit('pushsubscriptionchange', members);
   }
 
-  test('is made anew with the key of the old one, and reported', async () => {
+  test('is made anew with the key that the service has now, and reported', async () => {
     const scene = new WorkerScene();
-    await changed(scene);
-    assert.deepEqual({ ...scene.subscribed }, { userVisibleOnly: true, applicationServerKey: 'kEy' });
-    const [{ line, body, authorization }] = scene.network.requests;
+    await changed(scene, { oldSubscription: { options: { applicationServerKey: keyBytes(5) } } });
+    assert.deepEqual({ ...scene.subscribed }, { userVisibleOnly: true, applicationServerKey: key });
+    const [asked, { line, body, authorization }] = scene.network.requests;
+    assert.deepEqual([asked.line, asked.authorization], ['GET /v1/web-push/key', null]);
     assert.deepEqual([line, authorization], ['PUT /v1/web-push/subscriptions', 'Bearer f3tch']);
     assert.deepEqual(body, { endpoint: 'https://new', keys: { p256dh: 'p', auth: 'a' } });
     assert.deepEqual(
-      scene.database.values.get('web_push'), { endpoint: 'https://new', fetch_token: 'new', public_key: 'kEy' },
+      scene.database.values.get('web_push'), { endpoint: 'https://new', fetch_token: 'new', public_key: key },
     );
   });
 
-  for (const oldSubscription of [null, {}, { options: {} }]) {
-    test(`is made anew with the stored key if the browser says ${JSON.stringify(oldSubscription)}`, async () => {
+  for (const options of [undefined, {}, { applicationServerKey: keyBytes(4) }]) {
+    test(`is only reported if the browser has made a new one ${options?.applicationServerKey ? 'for the key' : 'and does not say for which key'}`, async () => {
       const scene = new WorkerScene();
-      await changed(scene, { oldSubscription });
-      assert.equal(scene.subscribed.applicationServerKey, 'kEy');
+      const toJSON = () => ({ ...made().toJSON(), expirationTime: 1_795_330_800_000 });
+      await changed(scene, { newSubscription: { toJSON, options } });
+      assert.equal(scene.subscribed, undefined);
+      assert.equal(scene.network.requests[1].body.expiration_time, '2026-11-22T07:00:00.000Z');
     });
   }
 
-  test('is made anew with the key that the browser says', async () => {
+  test('is made anew if the browser has made one for a former key', async () => {
     const scene = new WorkerScene();
-    await changed(scene, { oldSubscription: { options: { applicationServerKey: 'other' } } });
-    assert.equal(scene.subscribed.applicationServerKey, 'other');
-  });
-
-  test('is only reported if the browser has made a new one', async () => {
-    const scene = new WorkerScene();
-    const toJSON = () => ({ ...made().toJSON(), expirationTime: 1_795_330_800_000 });
-    await changed(scene, { newSubscription: { toJSON } });
-    assert.equal(scene.subscribed, undefined);
-    assert.equal(scene.network.requests[0].body.expiration_time, '2026-11-22T07:00:00.000Z');
+    let ended = 0;
+    const newSubscription = {
+      ...made('https://former'), options: { applicationServerKey: keyBytes(5) }, unsubscribe: async () => (ended += 1),
+    };
+    await changed(scene, { newSubscription });
+    assert.deepEqual([ended, scene.subscribed.applicationServerKey], [1, key]);
+    assert.equal(scene.network.requests[1].body.endpoint, 'https://new');
   });
 
   test('stays ended without a key', async () => {
-    const scene = new WorkerScene({ subscription: null });
-    await changed(scene);
-    assert.deepEqual(scene.network.requests, []);
+    const scene = new WorkerScene();
+    await changed(scene, {}, 'none');
+    assert.deepEqual([scene.subscribed, scene.network.requests.length], [undefined, 1]);
   });
 
   for (const [name, answer] of [['a refusal', () => responseOf({ status: 401 })], ['no network', () => 'offline']]) {

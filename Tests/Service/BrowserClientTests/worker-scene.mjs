@@ -59,7 +59,7 @@ export class WorkerScene {
     }
     script.runInContext(vm.createContext({
       self, fetch: this.network.fetch, setTimeout: this.clock.setTimeout, clearTimeout: this.clock.clearTimeout,
-      URL, URLSearchParams, AbortController, crypto: { randomUUID }, Date: ManualDate, Promise,
+      URL, URLSearchParams, AbortController, crypto: { randomUUID }, Date: ManualDate, Promise, btoa,
     }));
     this.self = self;
   }

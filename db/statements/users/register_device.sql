@@ -1,4 +1,4 @@
--- Registers a device, unless the time zone is unknown. Returns whether it did.
+-- Registers a device. Returns whether its time zone is known; it is registered without one that is not.
 --
 --   :user_id       tacet.user_id  the user
 --   :device_token  text           the device token
@@ -13,12 +13,13 @@
 --
 -- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 
-with durable as materialized (select set_config('synchronous_commit', 'on', true)), registered as materialized (
-  select tacet.register_device(:user_id, :device_token, :environment, :app, :platform, :locale, zone.known,
+with durable as materialized (select set_config('synchronous_commit', 'on', true)), zone as materialized (
+  select tacet.known_zone(:time_zone) as known
+), registered as materialized (
+  select tacet.register_device(:user_id, :device_token, :environment, :app, :platform, :locale, z.known,
     :devices_max), tacet.authorize_device(:user_id, :device_token, :auth_status),
     tacet.keep_wishes(:user_id, 'apns', :device_token, :wishes)
   from durable
-  cross join (select tacet.known_zone(:time_zone) as known offset 0) zone
-  where :time_zone::text is null or zone.known is not null
+  cross join zone z
 )
-select count(*) = 1 from registered;
+select z.known is not null or :time_zone::text is null from registered cross join zone z;

@@ -15,7 +15,7 @@ extension PushDatabase {
       platform: device.platform, locale: device.locale, timeZone: device.timeZone,
       authStatus: device.authorization, wishes: device.wishes.json, devicesMax: devicesMax)
     do throws(PostgresError) {
-      return try await pool.query(call, on: reactor).one().decode(0) ? .registered : .unknownTimeZone
+      return try await pool.query(call, on: reactor).one().decode(0) ? .registered : .registeredWithoutZone
     } catch {
       guard error.sqlState == .foreignKeyViolation else { throw error }
       return .unknownUser
@@ -71,8 +71,10 @@ public struct RegisteredDevice: Equatable, Sendable {
 public enum RegistrationOutcome: Equatable, Sendable {
   /// The token is the user's, and no other's.
   case registered
-  /// PostgreSQL does not know the time zone; nothing was changed.
-  case unknownTimeZone
+  /// The same, without its time zone, which PostgreSQL does not know.
+  case registeredWithoutZone
+  /// The push service has ended the subscription for good; nothing was changed.
+  case ended
   /// The host does not know the user; nothing was changed.
   case unknownUser
 }

@@ -9,7 +9,8 @@ public import Reactors
 extension PushDatabase {
   /// Gives a target to a user, and takes it from any other.
   /// - Parameter targetsMax: targets of the channel that the user keeps, the last registered ones; at least 1.
-  /// - Returns: ``RegistrationOutcome/unknownTimeZone`` when PostgreSQL does not know the zone.
+  /// - Returns: ``RegistrationOutcome/ended`` for a browser's subscription that its push service has called gone, or that was made
+  ///   with another key of this service: neither comes back.
   public func register(
     _ target: RegisteredTarget, of user: HostID, targetsMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> RegistrationOutcome {
@@ -18,7 +19,9 @@ extension PushDatabase {
       keys: target.wishes.added(to: target.target.keys), locale: target.locale, timeZone: target.timeZone,
       fetchDigest: target.fetchDigest,
       expiresMicroseconds: target.expiresAt, targetsMax: targetsMax)
-    return try await pool.query(call, on: reactor).one().decode(0) ? .registered : .unknownTimeZone
+    let row = try await pool.query(call, on: reactor).one()
+    guard try !row.decode("is_ended") else { return .ended }
+    return try row.decode("knows_zone") ? .registered : .registeredWithoutZone
   }
 
   /// Registers the subscription by which a browser has replaced one, for the same user.
