@@ -8,6 +8,7 @@ set check_function_bodies = off;
 -- - The first message sounds. What follows within the window updates its notification, by the collapse identifier of the first.
 -- - What is on the screen never becomes older. Pushes with one collapse identifier may overtake each other, so an update goes
 --   only when the ledger has the push before it: a row of that claim or a later one.
+-- - A message that a newer one has overtaken does not sound while that one is on its way, for another window at the most.
 -- - A mention begins a new burst. So does the next message when the first one's push was put off or has failed, unless that was a
 --   mention within the window of another sound.
 -- - Rows are locked in the order of their keys, so that two processes cannot wait for each other.
@@ -33,6 +34,7 @@ declare
   burst tacet.bursts;
   moment timestamptz;
   ends_at timestamptz;
+  patient_until timestamptz;
   settle interval := fold_messages.settle_us * interval '1 microsecond';
   state text;
   mark int;
@@ -114,10 +116,14 @@ begin
       elsif is_older and state <> 'gone' then
         if state = 'sent' then
           verdict := 'fold';
-        elsif moment < ends_at then
-          verdict := 'wait';
-          due_us := case when state = 'waits' then extract(epoch from ends_at)
-            else extract(epoch from least(moment + settle, ends_at)) end * 1000000;
+        else
+          -- The newer one says more, so it has another window to be decided in.
+          patient_until := case when moment < ends_at then ends_at else ends_at + (ends_at - burst.sounded_at) end;
+          if moment < patient_until then
+            verdict := 'wait';
+            due_us := case when state = 'waits' then extract(epoch from patient_until)
+              else extract(epoch from least(moment + settle, patient_until)) end * 1000000;
+          end if;
         end if;
       end if;
       if verdict is null and (

@@ -140,9 +140,11 @@ extension MessageBurst {
         add(message, lookedAt)
         return .fold
       }
-      if now < end {
+      // The newer one says more, so it has another window to be decided in.
+      let patientUntil = now < end ? end : end + window
+      if now < patientUntil {
         add(message, lookedAt)
-        return .wait(until: state == .waits ? end : min(now + settle, end))
+        return .wait(until: state == .waits ? patientUntil : min(now + settle, patientUntil))
       }
     }
     let isFirstPutOff = latest == first && state == .waits

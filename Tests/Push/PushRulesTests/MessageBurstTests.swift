@@ -68,11 +68,13 @@ struct MessageBurstTests {
   }
 
   @Test(
-    "an older message folds once the newer one is shown, and waits until that is known",
+    "an older message folds once the newer one is shown, and waits until that is known, for another window at the most",
     arguments: [
       (.sent, 2000, .fold), (.sent, 20_000, .fold), (.inFlight, 2000, .wait(until: 3000)),
-      (.inFlight, 19_500, .wait(until: 20_000)), (.inFlight, 20_000, .sound), (.waits, 2000, .wait(until: 20_000)),
-      (.waits, 20_000, .sound), (.gone, 2000, .wait(until: 3000)),
+      (.inFlight, 19_500, .wait(until: 20_000)), (.inFlight, 20_000, .wait(until: 21_000)),
+      (.inFlight, 39_500, .wait(until: 40_000)), (.inFlight, 40_000, .sound), (.waits, 2000, .wait(until: 20_000)),
+      (.waits, 20_000, .wait(until: 40_000)), (.waits, 40_000, .sound), (.gone, 2000, .wait(until: 3000)),
+      (.gone, 20_000, .sound),
     ] as [(HandedOverPush, Int64, FoldDecision)])
   func older(state: HandedOverPush, now: Int64, expected: FoldDecision) {
     var burst = burst([(12, 1, .sent), (12, 1001, .sent)])
