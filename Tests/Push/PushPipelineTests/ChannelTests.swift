@@ -12,11 +12,12 @@ import Testing
 struct ChannelTests {
   /// A rig whose second deliverer is scripted.
   private static func run(
+    breaker: CircuitBreaker.Configuration = .quick,
     _ body: @escaping @Sendable (PipelineRig, ScriptedDeliverer, isolated Reactor) async throws -> Void
   ) async throws {
     try await PipelineRig.run(
       with: { _ in [ScriptedDeliverer()] },
-      configure: { $0.lanes.breaker = .quick }
+      configure: { $0.lanes.breaker = breaker }
     ) { rig, reactor in
       let other = try #require(
         rig.pipeline.deliverers[DeliveryChannel(rawValue: "web_push")] as? ScriptedDeliverer)
@@ -91,7 +92,7 @@ struct ChannelTests {
 
   @Test("a browser that has to wait, or for too long, keeps no phone waiting", arguments: [15, 86_400])
   func ownWaits(_ seconds: Int) async throws {
-    try await Self.run { rig, other, reactor in
+    try await Self.run(breaker: .init()) { rig, other, reactor in
       let chat = try await Chat(in: rig, on: reactor)
       try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
       Self.refuseOnce(rig, other, asking: .seconds(seconds))
@@ -114,7 +115,7 @@ struct ChannelTests {
 
   @Test("a phone is tried again while a browser's service is silent")
   func silent() async throws {
-    try await Self.run { rig, other, reactor in
+    try await Self.run(breaker: .init()) { rig, other, reactor in
       let chat = try await Chat(in: rig, on: reactor)
       try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
       other.held = ["web_push/one"]

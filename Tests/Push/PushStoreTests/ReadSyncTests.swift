@@ -216,7 +216,8 @@ struct ReadSyncTests {
     #expect(try await chat.left() == "0|0")
     try await chat.send()
     try await chat.record(try await claim(chat.database)) { .sent($0) }
-    try await chat.database.sql("update tacet.push_log set enqueued_at = now() - interval '8 days'; delete from messages")
+    try await chat.database.sql(
+      "update tacet.push_log set enqueued_at = now() - interval '8 days'; delete from messages")
     #expect(try await chat.left() == "0|0")
     try await chat.send()
     let claimed = try await claim(chat.database)

@@ -7,7 +7,8 @@ struct RecipientDelivery {
   private let recipient: PushRecipient
   private var accepted: [String]
   private var firstFailure: String?
-  private var firstRetry: String?
+  /// Why devices are put off, in the order of their verdicts; each with its mark.
+  private var putOff: [(mark: String, reason: String?)] = []
   private var postponed: [PostponedDevice] = []
   private var lanes: Set<String> = []
   private var isShadowed = false
@@ -48,14 +49,14 @@ struct RecipientDelivery {
     case .shadowed:
       isShadowed = true
     case .postponed(let reason, let minimum):
-      firstRetry = firstRetry ?? reason
+      putOff.append((target.mark, reason))
       postponed.append(PostponedDevice(mark: target.mark, reason: reason, wait: .atLeast(minimum)))
     case .resting(let wait):
-      firstRetry = firstRetry ?? wait.reason
+      putOff.append((target.mark, wait.reason))
       postponed.append(
         PostponedDevice(mark: target.mark, reason: wait.reason, wait: .until(.microseconds(wait.until - claimedAt))))
     case .waiting(let lane, let reason, let stepBack):
-      firstRetry = firstRetry ?? reason
+      putOff.append((target.mark, reason))
       lanes.insert(lane)
       self.stepBack = max(self.stepBack, stepBack)
     }
@@ -69,14 +70,15 @@ struct RecipientDelivery {
     outcome.heldFor = recipient.situation.heldFor
     outcome.retries = recipient.retries
     outcome.waitsFromMicroseconds = pacing.elapsed.wholeMicroseconds
-    pacing.plan(&outcome, for: recipient, postponed, claimedAt: claimedAt, lanes: lanes, stepBack)
+    let expired = pacing.plan(&outcome, for: recipient, postponed, claimedAt: claimedAt, lanes: lanes, stepBack)
     if accepted.isEmpty, isShadowed {
       outcome.decision = .skipped
       outcome.reason = ShadowedKinds.reason
     } else if accepted.isEmpty {
       let isFinal = outcome.remaining == nil
       outcome.decision = isFinal ? .failed : .held
-      outcome.reason = isFinal ? firstRetry ?? firstFailure : firstRetry
+      let reasons = putOff.filter { isFinal || !expired.contains($0.mark) }.compactMap(\.reason)
+      outcome.reason = reasons.first ?? (isFinal ? firstFailure : nil)
     }
     return outcome
   }

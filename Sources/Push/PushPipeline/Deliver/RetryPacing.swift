@@ -27,10 +27,11 @@ struct RetryPacing {
   ///   - postponed: devices that are tried again on their own.
   ///   - claimedAt: the claim's date, in microseconds since 1970.
   ///   - lanes: those that pushes wait for.
+  /// - Returns: the marks of devices that may not be tried within the message's life.
   func plan(
     _ outcome: inout RecipientOutcome, for recipient: PushRecipient, _ postponed: [PostponedDevice], claimedAt: Int64,
     lanes: Set<String>, _ stepBack: DeviceVerdict.StepBack
-  ) {
+  ) -> Set<String> {
     let life = life(of: recipient.situation)
     var waits = postponed.compactMap { device -> (device: PostponedDevice, wait: Duration)? in
       let wait = wait(of: device, afterRetries: recipient.retries)
@@ -46,7 +47,8 @@ struct RetryPacing {
         outcome.lane = isAlone ? lane : nil
       }
     }
-    guard let due else { return }
+    let expired = Set(postponed.map(\.mark)).subtracting(waits.map(\.device.mark))
+    guard let due else { return expired }
     outcome.due = due
     outcome.remaining = outcome.lane == nil ? .retryable : .waiting
     if waits.contains(where: { if case .atLeast = $0.device.wait { true } else { false } }) { outcome.retries += 1 }
@@ -54,6 +56,7 @@ struct RetryPacing {
       let until = claimedAt + (elapsed + wait).wholeMicroseconds
       outcome.deviceWaits[device.mark] = DeviceWait(until: until, reason: device.reason)
     }
+    return expired
   }
 
   private func wait(of device: PostponedDevice, afterRetries retries: Int) -> Duration {

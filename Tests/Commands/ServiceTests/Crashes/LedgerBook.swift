@@ -28,6 +28,7 @@ struct LedgerBook {
       select subject_id, user_id, decision, coalesce(reason, ''), (extract(epoch from claimed_at) * 1000000)::bigint,
         (extract(epoch from enqueued_at) * 1000000)::bigint, devices_accepted
       from tacet.push_log
+      where push_type = 'message'
       """)
     let messages = try await scene.patientSQL(
       "select id, (extract(epoch from created_at) * 1000000)::bigint from public.messages")

@@ -36,6 +36,8 @@ struct WireBook {
   }
 
   private mutating func add(_ record: PushRecord) {
+    // What clears a deleted message shows nothing.
+    if record.payload.contains(#""type":"read""#) { return }
     let key = #""message_id":""#
     let message = record.payload.range(of: key).map { String(record.payload[$0.upperBound...].prefix(36)) }
     accepted[Place(device: record.token.lowercased(), message: message ?? "none"), default: []].append(

@@ -85,7 +85,8 @@ final class PresenceWorld {
     _ span: ClosedRange<Int64>, ledgerFrom: Int64?, on reactor: isolated Reactor
   ) async throws -> [ObservedLook] {
     var looks = timelines.map { _ in ObservedLook(span: span) }
-    for push in rig.channel.sent[pushesSeen...] {
+    // What clears a deleted message shows nothing.
+    for push in rig.channel.sent[pushesSeen...] where push.request.head.pushType == .alert {
       guard let place = index.place(of: push) else { throw TestFailure("a push to nobody: \(push)") }
       looks[place.timeline].pushed[place.pair, default: []].append(place.device)
     }
@@ -109,15 +110,15 @@ final class PresenceWorld {
   private static let underWay = PostgresStatement(
     "model_under_way",
     """
-    select (select count(*) from tacet.inbox) + (
-      select count(*) from tacet.deliveries where due_at <= now() or is_claimed)
+    select (select count(*) from tacet.inbox where kind = 'message') + (
+      select count(*) from tacet.deliveries where kind = 'message' and (due_at <= now() or is_claimed))
     """)
 
   private static let ledger = PostgresStatement(
     "model_ledger",
     """
     select subject_id, user_id, decision, reason from tacet.push_log
-    where claimed_at >= timestamptz 'epoch' + $1 * interval '1 microsecond'
+    where push_type = 'message' and claimed_at >= timestamptz 'epoch' + $1 * interval '1 microsecond'
     """, [.int8])
 
   private static let triggerFailures = PostgresStatement(
