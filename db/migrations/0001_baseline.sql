@@ -178,7 +178,8 @@ create index if not exists inbox_claimed_idx on tacet.inbox (available_at) where
 -- state: held waits for the rules to learn more, retryable is one push that was put off, waiting is for a lane that takes
 -- nothing now. lane: the app and environment that a waiting row waits for. accepted_devices: device tokens that have this push
 -- already. since: when the state was decided. held_us: microseconds held on purpose before that. retries: how often APNs'
--- answers have put the push off; waits double by it. released_at, released_by: when and by what a hold ended early.
+-- answers have put the push off; waits double by it. released_at, released_by: when and by what a hold ended early. device_waits:
+-- the devices that wait longer than the row, a JSON object of their marks, as DeviceWait in Swift has it; null for none.
 create table if not exists tacet.deliveries (
   due_at timestamptz not null,
   enqueued_at timestamptz not null,
@@ -198,6 +199,7 @@ create table if not exists tacet.deliveries (
   retries int not null default 0,
   released_at timestamptz,
   released_by text,
+  device_waits text,
   primary key (subject_id, user_id, kind),
   constraint deliveries_state_check check (
     state in ('held', 'retryable', 'waiting') and (lane is not null) = (state = 'waiting')
@@ -497,15 +499,16 @@ create table if not exists tacet.surface_views (
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000, vacuum_truncate = off
 );
 
--- Reads of a user that the user's other devices learn by a push of kind read_sync.
+-- Reads of a user that the user's other devices learn by a push of kind read_sync, and deleted messages, which all learn to whom they
+-- were pushed.
 --
--- available_at: when that push may go. conversation_id: of the messages; null when they are in several. message_ids: what was
+-- user_id: null for deleted messages. available_at: when that push may go. conversation_id: of the messages; null when they are in several. message_ids: what was
 -- read, the oldest first, at most the newest ninety, because a push has no room for more. has_more: whether earlier ones were
 -- left out. device_token: the device that has read; null when there were several.
 create table if not exists tacet.read_syncs (
   available_at timestamptz not null,
   id uuid primary key default gen_random_uuid(),
-  user_id tacet.user_id not null,
+  user_id tacet.user_id,
   conversation_id tacet.conversation_id,
   has_more boolean not null default false,
   message_ids tacet.message_id[] not null,
@@ -1289,6 +1292,7 @@ create table if not exists tacet.notif_config (
       when 'runnerRearm' then jsonb_typeof(value) = 'boolean'
       when 'iosCategoryIdentifier' then value::text ~ '^"[A-Za-z0-9_.-]{1,100}"$'
       when 'androidChannelId' then value::text ~ '^"[A-Za-z0-9_.-]{1,100}"$'
+      when 'androidChannelName' then value::text ~ '^"[^"\\]{1,100}"$'
       when 'imageBaseURL' then value::text ~ '^"https://[!#-\[\]-~]{1,255}/"$'
       else false
     end

@@ -156,16 +156,19 @@ struct ContentTests {
     try await database.sql(
       """
       insert into tacet.notif_config (name, value) values ('mode', '"offline_first"'), ('prefetchLeadMinutes', '5'),
-        ('ttlSeconds', '3600'), ('runnerRearm', 'true'), ('androidChannelId', '"a.b"')
+        ('ttlSeconds', '3600'), ('runnerRearm', 'true'), ('androidChannelId', '"a.b"'),
+        ('androidChannelName', '"Erinnerungen für jeden Tag"')
       """)
     var expected = SlotFlags()
     (expected.mode, expected.prefetchLeadMinutes, expected.ttlSeconds) = (.offlineFirst, 5, 3600)
     (expected.runnerRearm, expected.androidChannelId) = (true, "a.b")
+    expected.androidChannelName = "Erinnerungen für jeden Tag"
     #expect(try await withStore(database) { try await $0.configFlags(on: $1) } == expected)
     let refused = [
       "'modus', '1'", "'mode', '\"online\"'", "'ttlSeconds', '0'", "'ttlSeconds', '1209601'", "'ttlSeconds', '1.5'",
       "'ttlSeconds', '\"1\"'", "'prefetchLeadMinutes', '1441'", "'runnerRearm', '\"true\"'", "'scheduler', 'null'",
       "'iosCategoryIdentifier', '\"\"'", "'prefetchRunner', '\"x\"'",
+      "'androidChannelName', '\"\"'", "'androidChannelName', '1'",
     ]
     for values in refused {
       await #expect(throws: (any Error).self, "\(values)") {

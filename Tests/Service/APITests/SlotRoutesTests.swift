@@ -154,7 +154,7 @@ struct SlotRoutesTests {
       for part in [
         #""scheduler":"auto""#, #""prefetchLeadMinutes":20"#, #""runnerRearm":false"#, #""id":"TS_DAILY""#,
         #"{"id":"DID_THIS","title":"Did This ✓","options":[]}"#, #""options":["foreground"]"#,
-        #""channels":[{"id":"timesafari.daily","name":"TimeSafari Daily","importance":"high"}]"#,
+        #""channels":[{"id":"daily_reminders","name":"Daily reminders","importance":"high"}]"#,
       ] { #expect(answer.body.contains(part), "\(part)") }
       let tag = try #require(answer.fields["etag"])
       #expect(try await rig.ask("GET", "/v1/config", as: user, fields: ["If-None-Match": tag]).status == 304)

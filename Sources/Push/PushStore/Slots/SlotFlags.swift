@@ -22,8 +22,10 @@ public struct SlotFlags: Codable, Equatable, Sendable {
   public var ttlSeconds = 86_400
   /// The category of notifications whose campaign names none.
   public var iosCategoryIdentifier = "TS_DAILY"
-  /// The channel of notifications on Android.
-  public var androidChannelId = "timesafari.daily"
+  /// The channel of notifications on Android. A channel that apps have made keeps its id for ever.
+  public var androidChannelId = "daily_reminders"
+  /// What the system's settings call that channel.
+  public var androidChannelName = "Daily reminders"
   /// What prefetches in apps: `none` or `background-runner`.
   public var prefetchRunner = "none"
   /// Whether that runner arms notifications again.
@@ -46,6 +48,7 @@ public struct SlotFlags: Codable, Equatable, Sendable {
     try read(.ttlSeconds, into: &ttlSeconds)
     try read(.iosCategoryIdentifier, into: &iosCategoryIdentifier)
     try read(.androidChannelId, into: &androidChannelId)
+    try read(.androidChannelName, into: &androidChannelName)
     try read(.prefetchRunner, into: &prefetchRunner)
     try read(.runnerRearm, into: &runnerRearm)
     try read(.imageBaseURL, into: &imageBaseURL)

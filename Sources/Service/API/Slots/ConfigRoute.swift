@@ -22,14 +22,15 @@ enum ConfigRoute {
 /// Flags and categories as JSON.
 enum ConfigAnswer {
   /// Of the Android channel.
-  private static let (channelName, channelImportance) = ("TimeSafari Daily", "high")
+  private static let channelImportance = "high"
 
   static func json(_ flags: SlotFlags, _ categories: [SlotCategory]) -> [UInt8] {
     var object = PayloadObject()
     object["flags"] = .object(document(flags))
     object["channels"] = .array([
       .object([
-        "id": .string(flags.androidChannelId), "name": .string(channelName), "importance": .string(channelImportance),
+        "id": .string(flags.androidChannelId), "name": .string(flags.androidChannelName),
+        "importance": .string(channelImportance),
       ])
     ])
     object["categories"] = .array(categories.map { .object(document($0)) })
@@ -42,7 +43,8 @@ enum ConfigAnswer {
       "prefetchLeadMinutes": .integer(Int64(flags.prefetchLeadMinutes)),
       "ttlSeconds": .integer(Int64(flags.ttlSeconds)),
       "iosCategoryIdentifier": .string(flags.iosCategoryIdentifier),
-      "androidChannelId": .string(flags.androidChannelId), "prefetchRunner": .string(flags.prefetchRunner),
+      "androidChannelId": .string(flags.androidChannelId),
+      "androidChannelName": .string(flags.androidChannelName), "prefetchRunner": .string(flags.prefetchRunner),
       "runnerRearm": .boolean(flags.runnerRearm),
     ]
     if let address = flags.imageBaseURL { document["imageBaseURL"] = .string(address) }
