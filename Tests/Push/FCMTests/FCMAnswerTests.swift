@@ -94,7 +94,8 @@ struct FCMAnswerTests {
     #expect(Self.attempt(400, detailed(Self.fcm("INVALID_ARGUMENT"))).disposition == Self.drop)
     for body in [
       detailed(Self.fcm("OTHER")), detailed(Self.fcm("INVALID_ARGUMENT"), Self.violation("message.data")),
-      bare.replacing("INVALID_ARGUMENT", with: "FAILED_PRECONDITION"), bare.replacing("token is not", with: "key is not"),
+      bare.replacing("INVALID_ARGUMENT", with: "FAILED_PRECONDITION"),
+      bare.replacing("token is not", with: "key is not"),
     ] {
       #expect(Self.attempt(400, body).disposition == .fixRequest, "\(body)")
     }

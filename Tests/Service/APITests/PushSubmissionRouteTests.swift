@@ -141,6 +141,8 @@ struct PushSubmissionRouteTests {
       (#"{\#(user),"title":"a","body":"","data":{"type":1}}"#, "data"),
       (#"{\#(user),"title":"a","body":"","data":{"push_log_id":1}}"#, "data"),
       (#"{\#(user),"title":"a","body":"","data":{"subject_id":1}}"#, "data"),
+      (#"{\#(user),"title":"a","body":"","data":{"image_url":"https://example.com/a.png"}}"#, "data"),
+      (#"{\#(user),"title":"a","body":"","data":{"sealed":"x"}}"#, "data"),
       (#"{\#(user),"title":"a","body":"","data":{"x":["\u0000"]}}"#, "data"),
       (#"{\#(user),"title":"a","body":"","data":{"x":"\#(String(repeating: "a", count: 2041))"}}"#, "data"),
       (#"{\#(user),"title":"a","body":"","collapse_id":""}"#, "collapse_id"),

@@ -164,7 +164,8 @@ struct TargetRoutesTests {
       // A token of Android may come back.
       let android = #"{"token": "bk3RNwTe3H0:CI2k"}"#
       #expect(try await rig.ask("PUT", "/v1/fcm/registrations", as: user, body: android).status == 204)
-      try await rig.psql("update tacet.targets set dropped_at = now(), drop_reason = 'UNREGISTERED' where channel = 'fcm'")
+      try await rig.psql(
+        "update tacet.targets set dropped_at = now(), drop_reason = 'UNREGISTERED' where channel = 'fcm'")
       #expect(try await rig.ask("PUT", "/v1/fcm/registrations", as: user, body: android).status == 204)
     }
   }
