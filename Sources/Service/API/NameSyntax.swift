@@ -12,7 +12,7 @@ enum LanguageTag {
     return isWellFormed(tag) ? tag : nil
   }
 
-  private static func isWellFormed(_ text: String) -> Bool {
+  static func isWellFormed(_ text: String) -> Bool {
     guard text.utf8.count <= bytesMax else { return false }
     let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
     return parts.allSatisfy { (1...8).contains($0.count) && $0.allSatisfy(\.isLetterOrDigit) }

@@ -1,3 +1,4 @@
+import APNSCore
 import FoundationEssentials
 import Postgres
 import PushKinds
