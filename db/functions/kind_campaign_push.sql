@@ -3,6 +3,22 @@
 
 set check_function_bodies = off;
 
+-- Whether a push is of a slot that its user has switched off since, or lost, or whose campaign is off.
+create or replace function tacet.is_slot_off(push tacet.pushes)
+returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return push.metadata ? 'slot' and not exists (
+    select
+    from tacet.slots s
+    join tacet.campaigns c on c.name = s.campaign
+    where s.user_id = push.user_id and s.campaign = push.campaign and s.slot = push.metadata ->> 'slot'
+      and s.is_on and s.is_enabled and s.next_fire_at is not null and c.is_active);
+end
+$$;
+
 create or replace function tacet.campaign_push_content(event_kind text, subject_id tacet.subject_id)
 returns setof tacet.push_content
 language sql stable rows 1

@@ -13,6 +13,7 @@ as $$
     tacet.surface_of(p.id), null::tacet.user_id, p.send_at, p.expires_in, p.quiet_policy, p.excluded_devices,
     case
       when p.cancel_key is not null and tacet.is_cancelled(p.cancel_key, p.created_at) then 'cancelled'
+      when of_campaign and tacet.is_slot_off(p) then 'cancelled'
       else p.withheld
     end,
     p.presentation ->> 'channel' = 'fetch',

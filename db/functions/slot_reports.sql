@@ -30,18 +30,9 @@ as $$
     select p.id
     from tacet.pushes p
     where p.user_id = open_slot_pushes.user_id
-      and p.cancel_key = tacet.snooze_key(open_slot_pushes.user_id, open_slot_pushes.campaign, open_slot_pushes.slot, open_slot_pushes.day)
+      and p.cancel_key = tacet.snooze_key(open_slot_pushes.campaign, open_slot_pushes.slot, open_slot_pushes.day, open_slot_pushes.user_id)
   ) p
   where l.subject_id = tacet.subject_of(p.push_id) and l.user_id = open_slot_pushes.user_id and l.decision = 'sent' and not l.opened
-$$;
-
--- What names the pushes that a row is snoozed to.
-create or replace function tacet.snooze_key(user_id tacet.user_id, campaign text, slot text, day date)
-returns text
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
-  select format('snooze %s.%s.%s %s', snooze_key.campaign, snooze_key.slot, snooze_key.day, snooze_key.user_id)
 $$;
 
 -- Notes an action that a user has taken of a row's notification, and calls the campaign's function for it. The first report of an
@@ -107,12 +98,21 @@ begin
 end
 $$;
 
+-- What names the pushes of a row that the user has put off, for tacet.cancel_pushes.
+create or replace function tacet.snooze_key(campaign text, slot text, day date, user_id tacet.user_id)
+returns text
+language sql stable
+as $$
+  select format('snooze %s.%s.%s %s', campaign, slot, day, user_id)
+$$;
+
 -- What an action does with the push of a row: SNOOZE_30 sends it once more, 30 minutes after the action, at most three times, where the
 -- campaign's category has that action. Any other action of the category ends it: what was to come is taken back, and nothing more
 -- comes. is_new: false for a report that is repeated, which changes nothing. Answers whether the push comes again, where the action
 -- asks for that.
 --
--- The row is locked first, so that of two actions at the same time the later one sees the earlier one.
+-- Nothing comes again of a slot that is off or gone. The row is locked first, so that of two actions at the same time the later one
+-- sees the earlier one.
 create or replace function tacet.snooze_slot_row(
   user_id tacet.user_id, campaign text, slot text, day date, action text, happened_at timestamptz, is_new boolean
 )
@@ -124,7 +124,8 @@ declare
   minutes int := substring(snooze_slot_row.action from '^SNOOZE_([1-9][0-9]{0,2})$')::int;
   moment timestamptz := snooze_slot_row.happened_at + minutes * interval '1 minute';
   row_name text := format('%s.%s.%s', snooze_slot_row.campaign, snooze_slot_row.slot, snooze_slot_row.day);
-  key text := tacet.snooze_key(snooze_slot_row.user_id, snooze_slot_row.campaign, snooze_slot_row.slot, snooze_slot_row.day);
+  key text := tacet.snooze_key(
+    snooze_slot_row.campaign, snooze_slot_row.slot, snooze_slot_row.day, snooze_slot_row.user_id);
   actions text[];
   shown jsonb;
   found_row tacet.notif_deliveries;
@@ -151,7 +152,9 @@ begin
   if not snooze_slot_row.is_new then
     return jsonb_build_object('snoozed', found_row.snoozes > 0);
   end if;
-  if found_row.title is null or found_row.snoozes >= 3 or moment < clock_timestamp() - interval '15 minutes' or exists (
+  if found_row.title is null or found_row.snoozes >= 3 or moment < clock_timestamp() - interval '15 minutes'
+    or not tacet.has_slot(found_row.campaign, found_row.user_id, found_row.slot, found_row.phase, found_row.fire_date)
+    or exists (
     select
     from tacet.notif_events e
     where e.user_id = snooze_slot_row.user_id and e.identifier = row_name and e.code = any (actions)
@@ -303,15 +306,37 @@ as $$
     end
 $$;
 
+-- Whether a user has devices, and none of them may show anything. Most users have none that may not, and are told by an index.
+create or replace function tacet.is_denied(user_id tacet.user_id)
+returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return exists (
+    select from tacet.device_permissions m where m.user_id = is_denied.user_id and m.is_denied
+  ) and (
+    select
+      bool_and(exists (
+        select
+        from tacet.device_permissions m
+        where m.device_token = lower(d.address) and m.user_id = is_denied.user_id and m.is_denied
+      )) is true
+    from tacet.push_targets(is_denied.user_id) d);
+end
+$$;
+
 -- Notes what a device may show; null keeps what is known. moment: when that was so. An older report changes no newer permission.
--- What another user's session on the device has said is forgotten, and what the user's dropped devices have said.
+-- What another user's session on the device has said is forgotten, and what the user's dropped devices have said. What is to come of a
+-- user no device of whom may show anything is skipped at once.
 create or replace function tacet.note_device_permission(
   user_id tacet.user_id, device_token text, is_denied boolean, tolerance_seconds int, moment timestamptz
 )
 returns void
-language sql volatile
+language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
+begin
   insert into tacet.device_permissions as p (changed_at, user_id, tolerance_seconds, is_denied, device_token)
   values (
     note_device_permission.moment, note_device_permission.user_id, coalesce(note_device_permission.tolerance_seconds, 0),
@@ -339,7 +364,13 @@ as $$
   where p.user_id = note_device_permission.user_id and p.device_token <> lower(note_device_permission.device_token)
     and not exists (
       select from tacet.device_tokens(note_device_permission.user_id) d where lower(d.device_token) = p.device_token
-    )
+    );
+  if note_device_permission.is_denied and tacet.is_denied(note_device_permission.user_id) then
+    update tacet.notif_deliveries d
+    set status = 'skipped', reason = 'permission_denied', changed_at = clock_timestamp(), armed_by = '{}'
+    where d.user_id = note_device_permission.user_id and d.status in ('scheduled', 'armed');
+  end if;
+end
 $$;
 
 -- Notes the authorization that an app has for notifications on a device, when it says one: denied, or authorized or provisional;

@@ -1,77 +1,153 @@
 -- Rows of tacet.notif_deliveries: what slots say on the days of users, from rendering to the push.
 --
 -- A plan that a session has made while the table was empty would join arrays to rows by reading all of them. So rows are looked up
--- one by one and then addressed by their place (ctid), or the function is planned on each call.
+-- one by one (limit 1 keeps it so) and then addressed by their place (ctid), once they are locked.
 
 set check_function_bodies = off;
 
--- Writes rendered rows of a campaign; arrays have an element for each row. A row that is new, or whose words or time have changed,
--- is scheduled anew, so devices arm it again. Rows that were pushed or skipped stay, and nothing is written for a phase that was
--- sent on that day from another slot. Returns the users whose rows have changed.
+-- Writes rendered rows of a campaign; arrays have an element for each row. versions: of the slots when the rows were made; a row of a
+-- slot that has changed since is not written. attempts, lead_us: of a batch, which has claimed the slots and ends its claims: see
+-- tacet.advance_slots. lead_us is null for the rows of a user's window, under no claim.
+--
+-- A row that is new, or whose words or time have changed, is scheduled anew, so devices arm it again. Rows that were pushed or
+-- skipped stay, and nothing is written for a phase that was sent on that day from another slot. Where no device may show a row
+-- (the refusal permission_denied), it is skipped at once, and a window gets none. Returns the users whose rows have changed.
 create or replace function tacet.write_slot_rows(
-  campaign text, user_ids tacet.user_id[], slots text[], phases text[], fire_dates date[], fire_ats timestamptz[],
-  time_zones text[], titles text[], bodies text[], categories text[], documents text[]
+  campaign text, user_ids tacet.user_id[], slots text[], versions int[], attempts int[], phases text[], fire_dates date[],
+  fire_ats timestamptz[], time_zones text[], refusals text[], titles text[], bodies text[], categories text[],
+  documents text[], lead_us bigint
 )
 returns setof tacet.user_id
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_custom_plan
 as $$
+declare
+  current bigint[];
+  stale bigint[];
 begin
+  if lead_us is not null then
+    current := array(
+      select a.place from tacet.advance_slots(write_slot_rows.campaign, user_ids, slots, versions, attempts, lead_us) as a (place));
+  else
+    perform tacet.lock_slots(u.user_id) from (select distinct n.user_id from unnest(user_ids) as n (user_id) order by 1) u;
+    current := array(
+      select r.place
+      from unnest(user_ids, slots, versions) with ordinality as r (user_id, slot, version, place)
+      cross join lateral (
+        select
+        from tacet.slots s
+        where s.user_id = r.user_id and s.campaign = write_slot_rows.campaign and s.slot = r.slot and s.version = r.version
+        limit 1
+      ) s);
+  end if;
+
   delete from tacet.notif_deliveries d
-  using unnest(user_ids, slots, fire_dates) as r (user_id, slot, fire_date)
-  where d.user_id = r.user_id and d.campaign = write_slot_rows.campaign and d.slot = r.slot
-    and d.fire_date = r.fire_date and d.status = 'cancelled';
+  where d.ctid = any (array(
+    select f.row_place
+    from unnest(user_ids, slots, fire_dates, refusals) with ordinality as r (user_id, slot, fire_date, refusal, place)
+    cross join lateral (
+      select n.ctid as row_place
+      from tacet.notif_deliveries n
+      where n.user_id = r.user_id and n.campaign = write_slot_rows.campaign and n.slot = r.slot and n.fire_date = r.fire_date
+        and (n.status = 'cancelled' or n.reason = 'permission_denied' and n.fire_at > clock_timestamp())
+      limit 1
+      for update
+    ) f
+    where r.place = any (current) and (r.refusal is distinct from 'permission_denied' or lead_us is not null)));
+
   return query
-  with rendered as materialized (
-    select r.*
-    from unnest(
-      user_ids, slots, phases, fire_dates, fire_ats, time_zones, titles, bodies, categories, documents
-    ) as r (user_id, slot, phase, fire_date, fire_at, time_zone, title, body, category, document)
-  ), entered as (
-    insert into tacet.notif_deliveries as d (
-      fire_at, available_at, fire_date, user_id, campaign, slot, phase, time_zone, title, body, category, data
-    )
-    select
-      r.fire_at, r.fire_at, r.fire_date, r.user_id, write_slot_rows.campaign, r.slot, r.phase, r.time_zone, r.title, r.body,
-      r.category, r.document::json
-    from rendered r
-    on conflict do nothing
-    returning d.user_id
-  ), changed as (
-    update tacet.notif_deliveries d
-    set
-      fire_at = r.fire_at, available_at = r.fire_at, rendered_at = clock_timestamp(), changed_at = clock_timestamp(),
-      time_zone = r.time_zone, status = 'scheduled', title = r.title, body = r.body, category = r.category,
-      data = r.document::json, armed_by = '{}'
-    from rendered r
-    where d.user_id = r.user_id and d.campaign = write_slot_rows.campaign and d.slot = r.slot
-      and d.fire_date = r.fire_date and d.status in ('scheduled', 'armed')
-      and (d.fire_at, d.title, d.body, d.category, d.data::text)
-        is distinct from (r.fire_at, r.title, r.body, r.category, r.document)
-    returning d.user_id
+  insert into tacet.notif_deliveries as d (
+    fire_at, available_at, fire_date, user_id, campaign, slot, phase, time_zone, status, reason, title, body, category, data
   )
-  select distinct c.user_id from (select e.user_id from entered e union all select u.user_id from changed u) c;
+  select
+    r.fire_at, r.fire_at, r.fire_date, r.user_id, write_slot_rows.campaign, r.slot, r.phase, r.time_zone,
+    case r.refusal when 'permission_denied' then 'skipped' else 'scheduled' end,
+    case r.refusal when 'permission_denied' then r.refusal end, r.title, r.body, r.category, r.document::json
+  from unnest(
+    user_ids, slots, phases, fire_dates, fire_ats, time_zones, refusals, titles, bodies, categories, documents
+  ) with ordinality as r (
+    user_id, slot, phase, fire_date, fire_at, time_zone, refusal, title, body, category, document, place)
+  where r.place = any (current) and (r.refusal is distinct from 'permission_denied' or lead_us is not null)
+  on conflict do nothing
+  returning d.user_id;
+
+  stale := array(
+    select r.place
+    from (
+      select r.*
+      from unnest(user_ids, slots, fire_dates, fire_ats, refusals, titles, bodies, categories, documents)
+        with ordinality as r (user_id, slot, fire_date, fire_at, refusal, title, body, category, document, place)
+      where r.place = any (current)
+      order by r.user_id, r.fire_date, r.slot
+    ) r
+    cross join lateral (
+      select
+      from tacet.notif_deliveries d
+      where d.user_id = r.user_id and d.campaign = write_slot_rows.campaign and d.slot = r.slot
+        and d.fire_date = r.fire_date and d.status in ('scheduled', 'armed')
+        and (d.fire_at, d.title, d.body, d.category, d.data::text, null)
+          is distinct from (
+            r.fire_at, r.title, r.body, r.category, r.document, case r.refusal when 'permission_denied' then r.refusal end)
+      limit 1
+      for update
+    ) d);
+  return query
+  update tacet.notif_deliveries d
+  set
+    fire_at = r.fire_at, available_at = r.fire_at, rendered_at = clock_timestamp(), changed_at = clock_timestamp(),
+    time_zone = r.time_zone, title = r.title, body = r.body, category = r.category, data = r.document::json, armed_by = '{}',
+    status = case r.refusal when 'permission_denied' then 'skipped' else 'scheduled' end,
+    reason = case r.refusal when 'permission_denied' then r.refusal end
+  from unnest(
+    user_ids, slots, fire_dates, fire_ats, time_zones, refusals, titles, bodies, categories, documents
+  ) with ordinality as r (
+    user_id, slot, fire_date, fire_at, time_zone, refusal, title, body, category, document, place)
+  cross join lateral (
+    select n.ctid as row_place
+    from tacet.notif_deliveries n
+    where n.user_id = r.user_id and n.campaign = write_slot_rows.campaign and n.slot = r.slot and n.fire_date = r.fire_date
+    limit 1
+  ) f
+  where r.place = any (stale) and d.ctid = f.row_place
+  returning d.user_id;
 end
 $$;
 
--- Ends the claims of slots: what follows the rows that were rendered is due next. Only slots that are still under their claim change.
+-- Ends the claims of slots: what follows the rows that were rendered is due next. Only slots change that are still under their claim,
+-- are what they were then, and are not being changed. Returns their places in the arrays.
 create or replace function tacet.advance_slots(
-  campaign text, user_ids tacet.user_id[], slots text[], attempts int[], lead_us bigint
+  campaign text, user_ids tacet.user_id[], slots text[], versions int[], attempts int[], lead_us bigint
 )
-returns void
+returns setof bigint
 language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
+  with held as materialized (
+    select r.place, s.row_place, s.slot, s.time_zone, s.weekdays, greatest(s.next_fire_at, now() - interval '15 minutes') as after
+    from unnest(
+      advance_slots.user_ids, advance_slots.slots, advance_slots.versions, advance_slots.attempts
+    ) with ordinality as r (user_id, slot, version, attempts, place)
+    cross join lateral (
+      select x.ctid as row_place, x.slot, x.time_zone, x.weekdays, x.next_fire_at
+      from tacet.slots x
+      where x.user_id = r.user_id and x.campaign = advance_slots.campaign and x.slot = r.slot and x.version = r.version
+        and x.attempts = r.attempts
+      limit 1
+      for update skip locked
+    ) s
+  ), fires as materialized (
+    -- Of many slots that are due at the same time.
+    select n.slot, n.time_zone, n.weekdays, n.after, f.fire_at, f.fire_date
+    from (select distinct h.slot, h.time_zone, h.weekdays, h.after from held h) n
+    left join lateral tacet.next_fire(n.slot, n.time_zone, n.after, n.weekdays) f on true
+  )
   update tacet.slots s
   set
     next_fire_at = f.fire_at, fire_date = f.fire_date, available_at = f.fire_at - lead_us * interval '1 microsecond'
-  from unnest(advance_slots.user_ids, advance_slots.slots, advance_slots.attempts) as r (user_id, slot, attempts)
-  join tacet.slots x on x.user_id = r.user_id and x.campaign = advance_slots.campaign and x.slot = r.slot
-  left join lateral tacet.next_fire(
-    x.slot, x.time_zone, greatest(x.next_fire_at, clock_timestamp() - interval '15 minutes'), x.weekdays
-  ) f on true
-  where s.user_id = x.user_id and s.campaign = x.campaign and s.slot = x.slot and s.attempts = r.attempts
+  from held h
+  join fires f on f.slot = h.slot and f.time_zone = h.time_zone and f.weekdays = h.weekdays and f.after = h.after
+  where s.ctid = h.row_place
+  returning h.place
 $$;
 
 -- Why no device of a user may get the push of a row; null when one may. excluded: the devices that show it already, or may show
@@ -145,8 +221,9 @@ $$;
 -- The rows are locked by a statement of their own. One that waits for another transaction would go on with its older view of the
 -- row, queue the push and not find the row to end.
 create or replace function tacet.commit_slot_rows(
-  campaign text, way text, user_ids tacet.user_id[], slots text[], fire_dates date[], attempts int[], refusals text[],
-  titles text[], bodies text[], categories text[], documents text[]
+  campaign text, way text, user_ids tacet.user_id[], slots text[], fire_dates date[], fire_ats timestamptz[], attempts int[],
+  refusals text[], titles text[], bodies text[], categories text[],
+  documents text[]
 )
 returns table (place bigint, status text, reason text)
 language plpgsql volatile
@@ -166,7 +243,8 @@ begin
     select r.place
     from (
       select r.*
-      from unnest(user_ids, slots, fire_dates, attempts) with ordinality as r (user_id, slot, fire_date, attempts, place)
+      from unnest(user_ids, slots, fire_dates, fire_ats, attempts)
+        with ordinality as r (user_id, slot, fire_date, fire_at, attempts, place)
       order by r.user_id, r.fire_date, r.slot
     ) r
     cross join lateral (
@@ -174,13 +252,18 @@ begin
       from tacet.notif_deliveries d
       where d.user_id = r.user_id and d.campaign = commit_slot_rows.campaign and d.slot = r.slot
         and d.fire_date = r.fire_date and d.status in ('scheduled', 'armed') and d.attempts = r.attempts
+        and d.fire_at = r.fire_at
       limit 1
       for update
     ) d);
   return query
   with owned as materialized (
     select
-      r.place, d.row_place, r.user_id, r.slot, r.fire_date, d.fire_at, d.armed_by, r.refusal, r.title, r.body, r.category,
+      r.place, d.row_place, r.user_id, r.slot, r.fire_date, d.fire_at, d.armed_by,
+      case
+        when tacet.has_slot(commit_slot_rows.campaign, r.user_id, r.slot, d.phase, r.fire_date) then r.refusal
+        else 'switched_off'
+      end as refusal, r.title, r.body, r.category,
       r.document, gen_random_uuid() as push_id
     from (
       select r.*
@@ -191,7 +274,7 @@ begin
       order by r.user_id, r.fire_date, r.slot
     ) r
     cross join lateral (
-      select d.ctid as row_place, d.fire_at, d.armed_by
+      select d.ctid as row_place, d.fire_at, d.armed_by, d.phase
       from tacet.notif_deliveries d
       where d.user_id = r.user_id and d.campaign = commit_slot_rows.campaign and d.slot = r.slot
         and d.fire_date = r.fire_date
@@ -237,7 +320,10 @@ begin
   ), noted as (
     update tacet.notif_deliveries d
     set
-      status = case when j.outcome is null then 'sent' when j.outcome = 'armed' then 'armed' else 'skipped' end,
+      status = case
+        when j.outcome is null then 'sent' when j.outcome = 'armed' then 'armed' when j.outcome = 'switched_off' then 'cancelled'
+        else 'skipped'
+      end,
       reason = nullif(j.outcome, 'armed'), push_id = case when j.outcome is null then j.push_id end,
       title = j.title, body = j.body, category = j.category, data = j.document::json, changed_at = clock_timestamp(),
       available_at = case when j.outcome = 'armed' then 'infinity' else d.available_at end
@@ -250,7 +336,7 @@ end
 $$;
 
 -- Sends the last rendered row of a user's slot at once, without a fetch. Returns the push, or why there is none: unknown_slot,
--- nothing_stored, cooldown within 60 seconds of the last time, or what keeps pushes from the user's devices.
+-- switched_off, nothing_stored, cooldown within 60 seconds of the last time, or what keeps pushes from the user's devices.
 create or replace function tacet.deliver_slot(campaign text, user_id tacet.user_id, slot text)
 returns table (refusal text, push_id uuid)
 language plpgsql volatile
@@ -268,12 +354,14 @@ begin
   where s.user_id = deliver_slot.user_id and s.campaign = deliver_slot.campaign and s.slot = deliver_slot.slot;
   if not found then
     refusal := 'unknown_slot';
+  elsif not (found_slot.is_on and found_slot.is_enabled) then
+    refusal := 'switched_off';
   else
     -- The next one to come, else the last one.
     select d.* into stored
     from tacet.notif_deliveries d
     where d.user_id = deliver_slot.user_id and d.campaign = deliver_slot.campaign and d.slot = deliver_slot.slot
-      and d.title is not null
+      and d.title is not null and d.status <> 'cancelled'
     order by d.fire_at < clock_timestamp(), abs(extract(epoch from d.fire_at - clock_timestamp()))
     limit 1;
     if not found then

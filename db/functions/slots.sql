@@ -1,7 +1,8 @@
 -- Slots of users: enrolment, changes of zone, choices.
 --
--- Everything that writes slots or rows of one user on purpose takes the user's lock, tacet.lock_slots. Batches of many users
--- insert rows with "on conflict do nothing", and change only rows under their claim.
+-- Everything that writes slots or rows of one user on purpose takes the user's lock, tacet.lock_slots, and whatever changes what a slot
+-- is raises its version. Who writes rows names the version that was read, and batches of many users also their claim: what was read of a
+-- slot that has changed since is not written.
 
 set check_function_bodies = off;
 
@@ -14,10 +15,10 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('slots ' || lock_slots.user_id, 1952539493))
 $$;
 
--- What a slot campaign knows of some users: the zone, null for a user outside of its audience, and the material. A user's zone is
--- the audience's, else that of the newest device, else UTC.
+-- What a slot campaign knows of some users: the zone, null for a user outside of its audience, whether no device of the user may show
+-- anything, and the material. A user's zone is the audience's, else that of the newest device, else UTC.
 create or replace function tacet.slot_situations(campaign text, user_ids tacet.user_id[])
-returns table (user_id tacet.user_id, time_zone text, material jsonb)
+returns table (user_id tacet.user_id, time_zone text, is_denied boolean, material jsonb)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
@@ -30,13 +31,14 @@ begin
   end if;
   return query execute format(
     $query$
-      select u.user_id, z.time_zone, case when z.time_zone is not null then %3$s%2$s(u.user_id, $2) end
+      select
+        u.user_id, z.time_zone, tacet.is_denied(u.user_id), case when z.time_zone is not null then %3$s%2$s(u.user_id, $2) end
       from (select distinct n.user_id from unnest($1) as n (user_id)) u
       left join lateral (
         select coalesce(
           tacet.known_zone(left(a.time_zone, 65)), tacet.user_time_zone(u.user_id), 'UTC') as time_zone
         from (%1$s) a
-        where a.refusal is null
+        where a.user_id = u.user_id and a.refusal is null
         limit 1
       ) z on true
     $query$,
@@ -50,95 +52,180 @@ begin
 end
 $$;
 
--- Gives users of a campaign's audience its slots who have none in it, and moves slots of users whose zone has changed; where the
--- audience says each user's slots, also replaces those that have changed. At most users_max of each. Returns how many. default_slots:
--- [{"slot": "0800", "phase": "morning", "weekdays": [1, 2]}, ...]. lead_us: how long before it is due a row may be rendered.
---
--- As in tacet.campaign_eligible, sequential scans are the best plan for a whole audience.
-create or replace function tacet.enrol_slots(
-  campaign text, default_slots jsonb, only_user tacet.user_id, users_max bigint, lead_us bigint
+-- Brings the slots of some users in line with the campaign's audience: gives them to users who have none, moves those of users whose
+-- zone has changed, replaces those that the audience says otherwise, and takes them from users who are not in it. Returns how many
+-- users were given slots, and how many had them changed. default_slots: [{"slot": "0800", "phase": "morning", "weekdays": [1, 2]}, ...].
+-- lead_us: how long before it is due a row may be rendered.
+create or replace function tacet.follow_audience(
+  campaign text, default_slots jsonb, user_ids tacet.user_id[], lead_us bigint
 )
 returns table (enrolled bigint, moved bigint)
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
-set enable_seqscan = on
 as $$
 declare
   found_campaign tacet.campaigns;
 begin
-  select c.* into found_campaign from tacet.campaigns c where c.name = enrol_slots.campaign and c.is_active;
+  select c.* into found_campaign from tacet.campaigns c where c.name = follow_audience.campaign and c.is_active;
   if not found then
     return query select 0::bigint, 0::bigint;
     return;
   end if;
   return query execute format(
     $query$
-      with audience as materialized (
-        select a.*
-        from (
-          select
-            x.user_id, s.time_zone as slot_zone,
-            -- Null where one of them is not there.
-            (x.normal_slots <> s.slots) is true as is_changed,
-            coalesce(x.normal_slots, $2) as slots,
-            coalesce(tacet.known_zone(left(x.time_zone, 65)), tacet.user_time_zone(x.user_id), 'UTC') as time_zone
-          from (select a.*, tacet.normal_slots(a.slots) as normal_slots from (%s) a offset 0) x
-          left join lateral (%s) s on true
-          where x.refusal is null and (x.slots is null or x.normal_slots is not null)
-            and (s.time_zone is distinct from x.time_zone or x.time_zone is null or x.slots is not null)
-          offset 0
-        ) a
-        where a.slot_zone is distinct from a.time_zone or a.is_changed
-        limit $4
+      with said as materialized (
+        select
+          u.user_id, s.time_zone as slot_zone, s.is_resting, s.is_left, coalesce(a.slots, $2) as slots,
+          coalesce(a.slots, $5) <> s.slots as is_changed,
+          case when a.is_in then
+            coalesce(tacet.known_zone(left(a.time_zone, 65)), tacet.user_time_zone(u.user_id), 'UTC')
+          end as time_zone
+        from (select distinct n.user_id from unnest($3) as n (user_id)) u
+        left join lateral (
+          select x.time_zone, x.normal_slots as slots, x.said_slots is null or x.normal_slots is not null as is_in
+          from (
+            select a.time_zone, a.slots as said_slots, tacet.normal_slots(a.slots) as normal_slots
+            from (%s) a
+            where a.user_id = u.user_id and a.refusal is null
+            limit 1
+          ) x
+        ) a on true
+        left join lateral (%s) s on true
+      ), wanted as materialized (
+        select a.user_id, a.time_zone, d.slot, d.phase, coalesce(d.weekdays, '{1,2,3,4,5,6,7}') as weekdays
+        from said a
+        cross join jsonb_to_recordset(a.slots) as d (slot text, phase text, weekdays smallint[])
+        where a.slot_zone is null and a.time_zone is not null
+      ), fires as materialized (
+        -- Of many users with the same slots.
+        select n.slot, n.time_zone, n.weekdays, f.fire_at, f.fire_date
+        from (select distinct w.slot, w.time_zone, w.weekdays from wanted w) n
+        left join lateral tacet.next_fire(n.slot, n.time_zone, clock_timestamp(), n.weekdays) f on true
       ), entered as (
         insert into tacet.slots (
           next_fire_at, fire_date, available_at, user_id, campaign, slot, phase, time_zone, weekdays
         )
         select
-          f.fire_at, f.fire_date, f.fire_at - $5 * interval '1 microsecond', a.user_id, $1, d.slot, d.phase, a.time_zone,
-          coalesce(d.weekdays, '{1,2,3,4,5,6,7}')
-        from audience a
-        cross join jsonb_to_recordset(a.slots) as d (slot text, phase text, weekdays smallint[])
-        left join lateral tacet.next_fire(
-          d.slot, a.time_zone, clock_timestamp(), coalesce(d.weekdays, '{1,2,3,4,5,6,7}')
-        ) f on true
-        where a.slot_zone is null
+          f.fire_at, f.fire_date, f.fire_at - $4 * interval '1 microsecond', w.user_id, $1, w.slot, w.phase, w.time_zone, w.weekdays
+        from wanted w
+        join fires f on f.slot = w.slot and f.time_zone = w.time_zone and f.weekdays = w.weekdays
         on conflict do nothing
         returning user_id
-      ), moved as materialized (
+      ), changed as materialized (
         select
-          a.user_id,
           case
-            when a.is_changed then tacet.replace_slots($1, a.user_id, a.slots, a.time_zone, $5)
-            else tacet.move_slots($1, a.user_id, a.time_zone, $5)
+            when a.time_zone is null then case when a.is_left then 0 else tacet.leave_slots($1, a.user_id) end
+            when a.is_changed then tacet.replace_slots($1, a.user_id, a.slots, a.time_zone, $4)
+            when a.is_resting or a.time_zone <> a.slot_zone then tacet.move_slots($1, a.user_id, a.time_zone, $4)
+            else 0
           end as slots
-        from audience a
+        from said a
         where a.slot_zone is not null
       )
-      select (select count(distinct e.user_id) from entered e), (select count(*) from moved m where m.slots > 0)
+      select (select count(distinct e.user_id) from entered e), (select count(*) from changed m where m.slots > 0)
     $query$,
-    tacet.audience_query(found_campaign.audience, 'clock_timestamp()', '$3'),
-    case
-      -- Slots that the user has chosen are not compared.
-      when tacet.audience_says(found_campaign.audience, 'slots') then
-        $own$
-          select
-            min(s.time_zone) as time_zone,
-            case when not bool_or(s.is_chosen) then
-              jsonb_agg(jsonb_build_object('slot', s.slot, 'phase', s.phase, 'weekdays', to_jsonb(s.weekdays)) order by s.slot)
-            end as slots
+    tacet.audience_query(found_campaign.audience, 'clock_timestamp()', 'u.user_id'),
+    format(
+      -- Slots that the user has chosen are not compared, and those of the definition neither.
+      $own$
+        select
+          min(s.time_zone) as time_zone, bool_or(s.is_on and s.is_enabled and s.next_fire_at is null) as is_resting,
+          bool_and(s.is_chosen and s.next_fire_at is null) as is_left, %s as slots
+        from tacet.slots s
+        where s.user_id = u.user_id and s.campaign = $1
+      $own$,
+      case when tacet.audience_says(found_campaign.audience, 'slots') then
+        $slots$
+          case when not bool_or(s.is_chosen) then
+            jsonb_agg(jsonb_build_object('slot', s.slot, 'phase', s.phase, 'weekdays', to_jsonb(s.weekdays)) order by s.slot)
+          end
+        $slots$
+      else 'null::jsonb'
+      end))
+  using
+    follow_audience.campaign, follow_audience.default_slots, follow_audience.user_ids, follow_audience.lead_us,
+    tacet.normal_slots(follow_audience.default_slots);
+end
+$$;
+
+-- A page of users, in the order of their ids, whom tacet.follow_audience has to be asked about: with are_new those of the audience who have
+-- no slots, else those who have slots. after_user: the last one of the page before; null for the first page.
+--
+-- A whole audience is asked for its users' ids alone, so that the planner drops what else it says, and the moment is a parameter, with
+-- which it looks into the function. As in tacet.campaign_eligible, sequential scans are the best plan.
+create or replace function tacet.slot_users(campaign text, are_new boolean, after_user tacet.user_id, users_max bigint)
+returns tacet.user_id[]
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+set enable_seqscan = on
+as $$
+declare
+  found_audience text;
+  users tacet.user_id[];
+begin
+  if not are_new then
+    -- One step down the index for each user, however many slots each has.
+    with recursive page as (
+      (
+        select slot_users.after_user as user_id, 0 as place where slot_users.after_user is not null
+        union all
+        (
+          select s.user_id, 1
           from tacet.slots s
-          where s.user_id = x.user_id and s.campaign = $1
-        $own$
-      else
-        $own$
-          select s.time_zone, null::jsonb as slots
-          from tacet.slots s
-          where s.user_id = x.user_id and s.campaign = $1
+          where s.campaign = slot_users.campaign and slot_users.after_user is null
+          order by s.user_id
           limit 1
-        $own$
-    end)
-  using enrol_slots.campaign, enrol_slots.default_slots, enrol_slots.only_user, enrol_slots.users_max, enrol_slots.lead_us;
+        )
+      )
+      union all
+      select n.user_id, p.place + 1
+      from page p
+      cross join lateral (
+        select s.user_id from tacet.slots s
+        where s.campaign = slot_users.campaign and s.user_id > p.user_id
+        order by s.user_id
+        limit 1
+      ) n
+      where p.place < slot_users.users_max
+    )
+    select array_agg(p.user_id order by p.place) into users from page p where p.place > 0;
+    return coalesce(users, '{}');
+  end if;
+  select c.audience into found_audience from tacet.campaigns c where c.name = slot_users.campaign and c.is_active;
+  if found then
+    execute format(
+      $query$
+        select array_agg(p.user_id order by p.user_id)
+        from (
+          select a.user_id
+          from (select a.user_id from (%s) a where $2 is null or a.user_id > $2 offset 0) a
+          where not exists (select from tacet.slots s where s.user_id = a.user_id and s.campaign = $1)
+          order by a.user_id
+          limit $3
+        ) p
+      $query$,
+      tacet.audience_query(found_audience, '$4', 'null'))
+    into users
+    using slot_users.campaign, slot_users.after_user, slot_users.users_max, clock_timestamp();
+  end if;
+  return coalesce(users, '{}');
+end
+$$;
+
+-- Follows the audience for one page of users. Returns also the page's last user; null when it was the last page.
+create or replace function tacet.enrol_slots(
+  campaign text, default_slots jsonb, are_new boolean, after_user tacet.user_id, users_max bigint, lead_us bigint
+)
+returns table (enrolled bigint, moved bigint, last_user tacet.user_id)
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  users tacet.user_id[] := tacet.slot_users(campaign, are_new, after_user, users_max);
+begin
+  last_user := case when cardinality(users) = users_max then users[users_max] end;
+  select f.enrolled, f.moved into enrolled, moved from tacet.follow_audience(campaign, default_slots, users, lead_us) f;
+  return next;
 end
 $$;
 
@@ -158,7 +245,11 @@ as $$
       ) is true as is_readable,
       jsonb_build_object(
         'slot', e.slot, 'phase', e.phase,
-        'weekdays', (select jsonb_agg(n.day) from generate_series(1, 7) as n (day) where e.weekdays @> to_jsonb(n.day))) as entry
+        'weekdays',
+        case
+          when e.weekdays = '[1, 2, 3, 4, 5, 6, 7]' then e.weekdays
+          else (select jsonb_agg(n.day) from generate_series(1, 7) as n (day) where e.weekdays @> to_jsonb(n.day))
+        end) as entry
     from (
       select
         l.place, l.entry ->> 'slot' as slot, l.entry ->> 'phase' as phase,
@@ -193,7 +284,8 @@ begin
 end
 $$;
 
--- Moves a user's slots and the rows that were not pushed to another zone. Returns the number of slots.
+-- Moves a user's slots and the rows that were not pushed to another zone, and takes up the slots of a user who has left the
+-- audience and is back. Returns the number of slots.
 create or replace function tacet.move_slots(campaign text, user_id tacet.user_id, zone text, lead_us bigint)
 returns int
 language plpgsql volatile
@@ -205,11 +297,12 @@ begin
   perform tacet.lock_slots(move_slots.user_id);
   update tacet.slots s
   set
-    time_zone = zone, next_fire_at = f.fire_at, fire_date = f.fire_date,
+    version = s.version + 1, time_zone = zone, next_fire_at = f.fire_at, fire_date = f.fire_date,
     available_at = f.fire_at - lead_us * interval '1 microsecond'
   from tacet.slots x
   left join lateral tacet.next_fire(x.slot, zone, clock_timestamp(), x.weekdays) f on x.is_on and x.is_enabled
-  where x.user_id = move_slots.user_id and x.campaign = move_slots.campaign and x.time_zone <> zone
+  where x.user_id = move_slots.user_id and x.campaign = move_slots.campaign
+    and (x.time_zone <> zone or x.next_fire_at is null and f.fire_at is not null)
     and s.user_id = x.user_id and s.campaign = x.campaign and s.slot = x.slot;
   get diagnostics moved = row_count;
   if moved = 0 then
@@ -229,8 +322,73 @@ begin
 end
 $$;
 
--- Replaces a user's slots in a campaign by what the user has chosen. chosen: as default_slots of tacet.enrol_slots, with is_enabled.
--- What was to come of slots that are off or gone is cancelled. is_chosen: false where they follow the audience.
+-- Takes a campaign's slots from a user who is not in its audience any more. What the user has chosen stays, and rests until the user
+-- is back. Returns the number of slots.
+create or replace function tacet.leave_slots(campaign text, user_id tacet.user_id)
+returns int
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  left_count int;
+  rested_count int;
+begin
+  perform tacet.lock_slots(leave_slots.user_id);
+  delete from tacet.slots s
+  where s.user_id = leave_slots.user_id and s.campaign = leave_slots.campaign and not s.is_chosen;
+  get diagnostics left_count = row_count;
+  update tacet.slots s
+  set version = s.version + 1, next_fire_at = null, fire_date = null, available_at = null
+  where s.user_id = leave_slots.user_id and s.campaign = leave_slots.campaign and s.next_fire_at is not null;
+  get diagnostics rested_count = row_count;
+  if tacet.cancel_slot_rows(leave_slots.campaign, leave_slots.user_id, 'not_in_audience') > 0 then
+    perform tacet.tell_devices(leave_slots.user_id);
+  end if;
+  return left_count + rested_count;
+end
+$$;
+
+-- Whether a user has a slot that says something on a day.
+create or replace function tacet.has_slot(campaign text, user_id tacet.user_id, slot text, phase text, day date)
+returns boolean
+language sql stable
+as $$
+  select exists (
+    select
+    from tacet.slots s
+    where s.user_id = has_slot.user_id and s.campaign = has_slot.campaign and s.slot = has_slot.slot
+      and s.is_on and s.is_enabled and s.next_fire_at is not null and s.phase is not distinct from has_slot.phase
+      and extract(isodow from has_slot.day)::smallint = any (s.weekdays))
+$$;
+
+-- Cancels what was to come of a user's slots that are off or gone: rows, and pushes that the user has put off. Returns the number of
+-- rows.
+create or replace function tacet.cancel_slot_rows(campaign text, user_id tacet.user_id, reason text)
+returns int
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  cancelled int;
+begin
+  perform tacet.cancel_pushes(tacet.snooze_key(d.campaign, d.slot, d.fire_date, d.user_id))
+  from tacet.notif_deliveries d
+  where d.user_id = cancel_slot_rows.user_id and d.campaign = cancel_slot_rows.campaign and d.snoozes > 0
+    and d.fire_at > clock_timestamp() - interval '3 days'
+    and not tacet.has_slot(d.campaign, d.user_id, d.slot, d.phase, d.fire_date);
+  update tacet.notif_deliveries d
+  set status = 'cancelled', reason = cancel_slot_rows.reason, changed_at = clock_timestamp(), armed_by = '{}'
+  where d.user_id = cancel_slot_rows.user_id and d.campaign = cancel_slot_rows.campaign
+    and (d.status in ('scheduled', 'armed') or d.reason = 'permission_denied' and d.fire_at > clock_timestamp())
+    and not tacet.has_slot(d.campaign, d.user_id, d.slot, d.phase, d.fire_date);
+  get diagnostics cancelled = row_count;
+  return cancelled;
+end
+$$;
+
+-- Replaces a user's slots in a campaign by what the user has chosen. chosen: as default_slots of tacet.follow_audience, with
+-- is_enabled. zone: of a user without slots in the campaign. What was to come of slots that are off or gone is cancelled. is_chosen: false where they follow the audience. A slot
+-- that stays as it is keeps its next row.
 create or replace function tacet.choose_slots(
   campaign text, user_id tacet.user_id, is_on boolean, chosen jsonb, zone text, lead_us bigint, is_chosen boolean default true
 )
@@ -238,9 +396,19 @@ returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  -- They may have moved since the caller read them. What follows the audience has its zone from there.
+  own_zone text;
 begin
   perform set_config('synchronous_commit', 'on', true);
   perform tacet.lock_slots(choose_slots.user_id);
+  if choose_slots.is_chosen then
+    select s.time_zone into own_zone
+    from tacet.slots s
+    where s.user_id = choose_slots.user_id and s.campaign = choose_slots.campaign
+    limit 1;
+  end if;
+  own_zone := coalesce(own_zone, choose_slots.zone);
   delete from tacet.slots s
   where s.user_id = choose_slots.user_id and s.campaign = choose_slots.campaign
     and s.slot not in (select d.slot from jsonb_to_recordset(chosen) as d (slot text));
@@ -249,24 +417,21 @@ begin
   )
   select
     f.fire_at, f.fire_date, f.fire_at - lead_us * interval '1 microsecond', choose_slots.user_id, choose_slots.is_on,
-    d.is_enabled, choose_slots.is_chosen, choose_slots.campaign, d.slot, d.phase, zone, w.weekdays
+    d.is_enabled, choose_slots.is_chosen, choose_slots.campaign, d.slot, d.phase, own_zone, w.weekdays
   from jsonb_to_recordset(chosen) as d (slot text, phase text, is_enabled boolean, weekdays smallint[])
   cross join lateral (select coalesce(d.weekdays, '{1,2,3,4,5,6,7}') as weekdays) w
-  left join lateral tacet.next_fire(d.slot, zone, clock_timestamp(), w.weekdays) f
+  left join lateral tacet.next_fire(d.slot, own_zone, clock_timestamp(), w.weekdays) f
     on choose_slots.is_on and d.is_enabled
   on conflict on constraint slots_pkey do update
   set
-    next_fire_at = excluded.next_fire_at, fire_date = excluded.fire_date, available_at = excluded.available_at,
-    is_on = excluded.is_on, is_enabled = excluded.is_enabled, is_chosen = excluded.is_chosen, phase = excluded.phase, time_zone = excluded.time_zone,
-    weekdays = excluded.weekdays;
-  update tacet.notif_deliveries d
-  set status = 'cancelled', reason = 'switched_off', changed_at = clock_timestamp(), armed_by = '{}'
-  where d.user_id = choose_slots.user_id and d.campaign = choose_slots.campaign and d.status in ('scheduled', 'armed')
-    and not exists (
-      select
-      from tacet.slots s
-      where s.user_id = d.user_id and s.campaign = d.campaign and s.slot = d.slot and s.is_on and s.is_enabled
-        and extract(isodow from d.fire_date)::smallint = any (s.weekdays) and s.phase is not distinct from d.phase);
+    version = s.version + 1, next_fire_at = excluded.next_fire_at, fire_date = excluded.fire_date,
+    available_at = excluded.available_at, is_on = excluded.is_on, is_enabled = excluded.is_enabled,
+    is_chosen = excluded.is_chosen, phase = excluded.phase, time_zone = excluded.time_zone, weekdays = excluded.weekdays
+  where (s.is_on, s.is_enabled, s.is_chosen, s.phase, s.time_zone, s.weekdays, s.next_fire_at is null)
+    is distinct from (
+      excluded.is_on, excluded.is_enabled, excluded.is_chosen, excluded.phase, excluded.time_zone, excluded.weekdays,
+      excluded.next_fire_at is null);
+  perform tacet.cancel_slot_rows(choose_slots.campaign, choose_slots.user_id, 'switched_off');
   perform tacet.tell_devices(choose_slots.user_id);
 end
 $$;

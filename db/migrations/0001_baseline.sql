@@ -1176,11 +1176,11 @@ where not exists (select from tacet.migrations);
 
 -- A slot of a user in a campaign: a time of the user's day, such as 0800.
 --
--- next_fire_at, fire_date: when the next row of tacet.notif_deliveries for it is due; null while the slot is off. available_at:
--- when that row may be rendered; a claim sets it to the end of its lease. delivered_at: when its last row was last sent on
--- request. is_on: whether the user has the campaign on; the same in all of the user's slots of it. is_chosen: whether the user
--- has chosen the slots, so that the campaign's own do not replace them. phase: of slots of which one a day is sent, wherever it
--- is moved.
+-- next_fire_at, fire_date: when the next row of tacet.notif_deliveries for it is due; null while the slot is off, or its user is not
+-- in the audience. available_at: when that row may be rendered; a claim sets it to the end of its lease. delivered_at: when its
+-- last row was last sent on request. version: raised by each change of what the slot is; claims do not count. is_on: whether the
+-- user has the campaign on; the same in all of the user's slots of it. is_chosen: whether the user has chosen the slots, so that
+-- the campaign's own do not replace them. phase: of slots of which one a day is sent, wherever it is moved.
 create table if not exists tacet.slots (
   next_fire_at timestamptz,
   available_at timestamptz,
@@ -1188,6 +1188,7 @@ create table if not exists tacet.slots (
   fire_date date,
   user_id tacet.user_id not null,
   attempts int not null default 0,
+  version int not null default 0,
   is_on boolean not null default true,
   is_enabled boolean not null default true,
   is_chosen boolean not null default false,
@@ -1252,7 +1253,7 @@ create table if not exists tacet.schedules (
 -- What slot campaigns have fetched from their hosts: one document for all users of a slot, or one for each user.
 --
 -- fetched_at: of the last answer 200 or 304. fresh_until: how long the document may be used. attempted_at, fire_date: of the
--- last attempt, and the day that it was for. A day has one attempt, which counts as made when its process dies. url, etag: of
+-- last attempt, and the day that it was for. A day has one attempt; one without an end is made again. url, etag: of
 -- the document; the URL is the campaign's, with {user_id} as it is. failure_code: of the last attempt; null when it has
 -- succeeded or is under way. owner: the user in the key, which takes no null; the letter keeps the document of all users apart
 -- from that of a user whose id is an empty text.

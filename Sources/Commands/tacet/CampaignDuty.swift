@@ -3,6 +3,7 @@ import CoreMetrics
 import HTTPTransfers
 import LanguageModels
 import Logging
+import Postgres
 import PushPipeline
 import PushStore
 import Reactors
@@ -13,13 +14,16 @@ final class CampaignDuty {
   private let runner: CampaignRunner
   private let slots: SlotRunner
   private let model: LanguageModelClient?
+  private let audiencePool: PostgresPool
 
   /// Nil where campaigns are switched off.
+  /// - Parameter database: how the pools of the service connect.
   init?(
-    _ settings: SettingValues<CampaignSettings>, store: PushDatabase, pipeline: DeliveryPipeline,
-    metrics: any MetricsFactory, logger: Logger, on reactor: isolated Reactor
+    _ settings: SettingValues<CampaignSettings>, store: PushDatabase, database: PostgresConfiguration,
+    pipeline: DeliveryPipeline, metrics: any MetricsFactory, logger: Logger, on reactor: isolated Reactor
   ) {
     guard settings.isEnabled else { return nil }
+    audiencePool = PushDatabase.analysisPool(database, logger: logger)
     var writer: ModelWriter?
     if let key = settings.modelKey {
       let configuration = LanguageModelConfiguration(settings, key: key)
@@ -43,8 +47,8 @@ final class CampaignDuty {
     let limits = ModelUsageLimits(
       tokensMax: settings.dailyTokensMax, costMicrodollarsMax: settings.dailyMicrodollarsMax)
     slots = SlotRunner(
-      store: store, contents: contents, writer: writer, limits: limits, pace: slotPace, metrics: metrics, sleep: sleep,
-      logger: logger,
+      store: store, audiences: PushDatabase(pool: audiencePool), contents: contents, writer: writer, limits: limits,
+      pace: slotPace, metrics: metrics, sleep: sleep, logger: logger,
       queued: { pipeline.value(on: $0).wake(.due, on: $0) })
     runner = CampaignRunner(
       store: store, writer: writer, limits: limits, pace: pace, metrics: metrics, sleep: sleep, logger: logger,
@@ -71,6 +75,7 @@ final class CampaignDuty {
   /// Waits for the users under way, and breaks off calls that last longer.
   func close(within limit: Duration, on reactor: isolated Reactor) async {
     _ = await slots.drain(within: limit, on: reactor)
+    await audiencePool.close(within: .seconds(1), on: reactor)
     _ = await runner.drain(within: limit, on: reactor)
     model?.close(on: reactor)
   }

@@ -118,8 +118,8 @@ final class ReactorWorker {
       number < reactorCount - 1
       ? nil
       : CampaignDuty(
-        settings.campaigns, store: PushDatabase(pool: pool), pipeline: pipeline, metrics: metrics, logger: logger,
-        on: reactor)
+        settings.campaigns, store: PushDatabase(pool: pool), database: database, pipeline: pipeline, metrics: metrics,
+        logger: logger, on: reactor)
   }
 
   /// What the HTTP handlers of this reactor use.

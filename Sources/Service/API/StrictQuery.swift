@@ -12,8 +12,9 @@ struct StrictQuery {
   init(_ head: RequestHead, known names: [String]) throws(ProblemDetails) {
     let parameters = head.queryParameters
     let sent = (head.query ?? "").split(separator: "&").count
-    guard parameters.count == sent, parameters.allSatisfy({ names.contains($0.name) }) else {
-      throw .content(nil, "The parameters are \(Self.list(names)).")
+    let unknown = parameters.first { !names.contains($0.name) }?.name
+    guard parameters.count == sent, unknown == nil else {
+      throw .content(unknown, "The parameters are \(Self.list(names)).")
     }
     for name in names where parameters.count(where: { $0.name == name }) > 1 {
       throw .content(name, "\(name) must come once.")

@@ -22,8 +22,8 @@ struct ReminderSlotsTests {
   private static func enrol(_ campaign: String, in scene: EngagementScene) async throws {
     try await scene.database.sql(
       """
-      select tacet.enrol_slots('\(campaign)', c.definition -> 'slots', null, 100, 0)
-      from tacet.campaigns c where c.name = '\(campaign)'
+      select tacet.enrol_slots('\(campaign)', c.definition -> 'slots', n.are_new, null, 100, 0)
+      from tacet.campaigns c cross join (values (true), (false)) as n (are_new) where c.name = '\(campaign)'
       """)
   }
 
@@ -166,7 +166,11 @@ struct ReminderSlotsTests {
     #expect(try await Self.slots("morning", of: other, in: scene) == "0600")
     // Nothing is left to do, or a service would look again at once.
     let more = try await scene.database.sql(
-      "select enrolled, moved from tacet.enrol_slots('morning', '[]', null, 100, 0)")
+      """
+      select sum(e.enrolled), sum(e.moved)
+      from (values (true), (false)) as n (are_new)
+      cross join lateral tacet.enrol_slots('morning', '[]', n.are_new, null, 100, 0) e
+      """)
     #expect(more == "0|0")
   }
 

@@ -8,8 +8,8 @@ struct SlotCommitTests {
   /// The commit of the scene's row, and what is left: pushes, those that the row names, the row, devices that are left out.
   private static func commit(_ scene: SlotReportScene) -> String {
     """
-    (select count(*) from tacet.commit_slot_rows('ritual', 'auto', '{\(scene.user)}', '{0800}', '{2026-11-22}', '{0}',
-      array[null], '{A}', '{B}', '{C}', array['{}']))
+    (select count(*) from tacet.commit_slot_rows('ritual', 'auto', '{\(scene.user)}', '{0800}', '{2026-11-22}',
+      array(select fire_at from tacet.notif_deliveries), '{0}', array[null], '{A}', '{B}', '{C}', array['{}']))
     """
   }
 
@@ -25,6 +25,13 @@ struct SlotCommitTests {
       ("update tacet.notif_deliveries set title = 'New'", "1", "1|1|sent|"),
       ("update tacet.notif_deliveries set attempts = 1", "0", "0|0|scheduled|"),
       ("update tacet.notif_deliveries set status = 'cancelled'", "0", "0|0|cancelled|"),
+      ("select tacet.move_slots('ritual', user_id, 'Asia/Tokyo', 0) from tacet.slots", "0", "0|0|scheduled|"),
+      (
+        "select tacet.choose_slots('ritual', user_id, false, '[{\"slot\": \"0800\", \"is_enabled\": true}]', 'UTC', 0) from tacet.slots",
+        "0",
+        "0|0|cancelled|"
+      ),
+      ("select tacet.leave_slots('ritual', user_id) from tacet.slots", "0", "0|0|cancelled|"),
       ("delete from tacet.notif_deliveries where slot = '0800'", "0", "0|0||"),
     ])
   func waiting(change: String, committed: String, left: String) async throws {
@@ -39,6 +46,21 @@ struct SlotCommitTests {
     }
     let found = try await scene.database.sql(Self.left)
     #expect(found == left)
+  }
+
+  @Test(
+    "a row whose slot is off or gone is cancelled, however it came to be",
+    arguments: [
+      "update tacet.slots set is_on = false", "update tacet.slots set is_enabled = false", "delete from tacet.slots",
+      "update tacet.slots set slot = '0801'", "update tacet.slots set phase = 'morning'",
+      "update tacet.slots set weekdays = '{1,2,3,4,5,6}'", "update tacet.slots set next_fire_at = null",
+    ])
+  func off(change: String) async throws {
+    let scene = try await SlotReportScene()
+    try await scene.database.sql(change)
+    #expect(try await scene.database.sql("select \(Self.commit(scene))") == "1")
+    #expect(try await scene.database.sql(Self.left) == "0|0|cancelled|")
+    #expect(try await scene.database.sql("select reason from tacet.notif_deliveries") == "switched_off")
   }
 
   @Test("of two commits at once one queues the push")

@@ -4,7 +4,7 @@ import TestIDs
 
 @testable import PushStore
 
-/// A user with two devices and a row of the slot campaign `ritual`, whose actions are noted in `public.actions`.
+/// A user with two devices, a slot of the campaign `ritual` and a row of it, whose actions are noted in `public.actions`.
 struct SlotReportScene: Sendable {
   static let row = SlotIdentifier("ritual.0800.2026-11-22")!
 
@@ -19,6 +19,8 @@ struct SlotReportScene: Sendable {
     }
     try await database.sql(
       """
+      insert into tacet.slots (next_fire_at, fire_date, available_at, user_id, campaign, slot, time_zone)
+      values (now() + interval '1 hour', '2026-11-22', now(), '\(user)', 'ritual', '0800', 'UTC');
       insert into tacet.notif_deliveries (fire_at, available_at, fire_date, user_id, campaign, slot, time_zone)
       select n.at, n.at, '2026-11-22', '\(user)', 'ritual', '0800', 'UTC' from (select now() + interval '1 hour' as at) n;
       create table actions (user_id uuid, action text, day date, moment timestamptz, primary key (user_id, action, day));
@@ -30,7 +32,7 @@ struct SlotReportScene: Sendable {
         insert into public.actions values (user_id, action, day, moment) on conflict do nothing;
         return jsonb_build_object('days', (select count(*) from public.actions));
       end $$;
-      update tacet.campaigns set on_action = 'public.note_action' where name = 'ritual';
+      update tacet.campaigns set is_active = true, on_action = 'public.note_action' where name = 'ritual';
       """)
   }
 

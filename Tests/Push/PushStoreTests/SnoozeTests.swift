@@ -20,6 +20,8 @@ struct SnoozeTests {
       user = try await engagement.addUser()
       try await engagement.database.sql(
         """
+        insert into tacet.slots (next_fire_at, fire_date, user_id, campaign, slot, time_zone)
+        values (now() + interval '1 day', '2026-11-23', '\(user)', 'workout', '0700', 'UTC');
         insert into tacet.notif_deliveries (
           fire_at, available_at, fire_date, user_id, campaign, slot, time_zone, status, title, body, category, data
         )
@@ -83,6 +85,41 @@ struct SnoozeTests {
     try await scene.database.sql("update tacet.notif_deliveries set campaign = 'morning'")
     #expect(try await scene.report("SNOOZE_30") == "unknown")
     #expect(try await scene.database.sql("select count(*) from tacet.pushes") == "1")
+  }
+
+  @Test(
+    "nothing comes of a slot that was switched off or moved, whose user has left the audience, or whose campaign is off",
+    arguments: [
+      (
+        #"select tacet.choose_slots('workout', 'USER', false, '[{"slot": "0700", "is_enabled": true}]', 'UTC', 0)"#,
+        true
+      ),
+      (
+        #"select tacet.choose_slots('workout', 'USER', true, '[{"slot": "0700", "is_enabled": false}]', 'UTC', 0)"#,
+        true
+      ),
+      (
+        #"select tacet.choose_slots('workout', 'USER', true, '[{"slot": "0715", "is_enabled": true}]', 'UTC', 0)"#, true
+      ),
+      ("select tacet.leave_slots('workout', 'USER')", true),
+      ("update tacet.campaigns set is_active = false where name = 'workout'", false),
+    ])
+  func off(change: String, isForGood: Bool) async throws {
+    let scene = try await Scene()
+    #expect(try await scene.report("SNOOZE_30") == Self.snoozed)
+    try await scene.database.sql(change.replacing("USER", with: scene.user.text))
+    let withheld = """
+      select c.withheld from tacet.pushes p
+      cross join lateral tacet.campaign_push_content(p.kind, tacet.subject_of(p.id)) c where p.kind = 'workout'
+      """
+    #expect(try await scene.database.sql(withheld) == "cancelled")
+    guard isForGood else { return }
+    #expect(try await scene.report("SNOOZE_30") == Self.refused)
+    // Switched on again, it does not come either.
+    try await scene.database.sql(
+      #"select tacet.choose_slots('workout', '\#(scene.user)', true, '[{"slot": "0700", "is_enabled": true}]', 'UTC', 0)"#
+    )
+    #expect(try await scene.database.sql(withheld) == "cancelled")
   }
 
   @Test("nothing comes after the workout was started, in whichever order that is reported")

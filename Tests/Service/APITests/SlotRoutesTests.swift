@@ -60,7 +60,7 @@ struct SlotRoutesTests {
       ("?days=0", "days"), ("?days=8", "days"), ("?days=+7", "days"), ("?days=", "days"), ("?days=7&days=7", "days"),
       ("?max=0", "max"), ("?max=65", "max"), ("?max=6.4", "max"), ("?max=99999999999999999999", "max"),
       ("?device_token=a", "device_token"), ("?device_token=xx", "device_token"), ("?device_token=", "device_token"),
-      ("?Days=7", nil), ("?limit=7", nil),
+      ("?Days=7", "Days"), ("?limit=7", "limit"), ("?hours=1", "hours"), ("?days=7&hours=1", "hours"),
     ] as [(String, String?)])
   func parameters(query: String, field: String?) async throws {
     try await ServiceRig.run(hasDatabase: false) { (rig) async throws in

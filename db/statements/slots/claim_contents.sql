@@ -1,5 +1,6 @@
--- Claims fetches of documents: those whose slot is due within the lead, and for whose day or a later one there was no attempt.
--- One process gets each. The arrays have an element for each row of a slot. Returns what to fetch.
+-- Claims fetches of documents: those whose slot is due within the lead, and for whose day or a later one there was no attempt that
+-- ended. An attempt has ended when its answer is noted. One process gets each, and when it does not note an answer within the lease,
+-- because it has died, another one does. The arrays have an element for each row of a slot. Returns what to fetch.
 --
 --   :campaign      text             the campaign
 --   :url           text             the campaign's URL
@@ -8,6 +9,7 @@
 --   :fire_dates    text[]           the days
 --   :fire_us       bigint[]         when the slots are due, since 1970
 --   :lead_us       bigint           the lead
+--   :lease_us      bigint           how long an attempt may take
 --   :contents_max  bigint           documents at most
 
 with due as (
@@ -20,7 +22,7 @@ with due as (
   select d.*
   from due d
   where (
-    select c.fire_date >= d.fire_date
+    select tacet.is_attempted(c, d.fire_date, :lease_us)
     from tacet.notif_contents c
     where c.campaign = :campaign and c.slot = d.slot and c.owner = coalesce('u' || d.user_id::text, '')
   ) is not true
@@ -31,6 +33,6 @@ insert into tacet.notif_contents as c (campaign, slot, user_id, fire_date)
 select :campaign, p.slot, p.user_id, p.fire_date from picked p
 on conflict (campaign, slot, owner) do update
 set fire_date = excluded.fire_date, attempted_at = excluded.attempted_at, failure_code = null
-where c.fire_date < excluded.fire_date
+where not tacet.is_attempted(c, excluded.fire_date, :lease_us)
 returning
   c.slot, c.user_id, c.fire_date::text, case when c.document is not null and c.url = :url then c.etag end as etag;

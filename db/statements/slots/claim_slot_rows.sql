@@ -5,19 +5,20 @@
 --
 -- Slots fill the inbox no further than its readers empty it: a long inbox would make each look for messages longer.
 --
---   :rows_max  bigint  rows at most, less the events that wait in the inbox
---   :lease_us  bigint  the lease
---   :grace_us  bigint  how long after its time a row may be pushed
+--   :rows_max     bigint  rows at most
+--   :waiting_max  bigint  events that wait in the inbox at most, these rows included
+--   :lease_us     bigint  the lease
+--   :grace_us     bigint  how long after its time a row may be pushed
 
 with picked as materialized (
   select d.ctid as place
   from tacet.notif_deliveries d
   where d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
   order by d.available_at
-  limit greatest(:rows_max - (
+  limit least(:rows_max, greatest(:waiting_max - (
     select count(*)
-    from (select from tacet.inbox i where not i.is_claimed and i.available_at <= now() limit :rows_max) w
-  ), 0)
+    from (select from tacet.inbox i where not i.is_claimed and i.available_at <= now() limit :waiting_max) w
+  ), 0))
   for update skip locked
 ), composed as materialized (
   select c.name from tacet.campaigns c where c.definition ? 'composer'
@@ -27,7 +28,7 @@ set available_at = now() + :lease_us * interval '1 microsecond', attempts = d.at
 where d.ctid = any (array(select p.place from picked p))
 returning
   d.campaign, d.user_id, d.slot, d.phase, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
-  d.time_zone, d.attempts,
+  d.time_zone, 0 as version, d.attempts,
   d.fire_at + :grace_us * interval '1 microsecond' < now() or exists (
     select
     from tacet.notif_deliveries l

@@ -16,4 +16,4 @@ set available_at = now() + :lease_us * interval '1 microsecond', attempts = s.at
 where s.ctid = any (array(select p.place from picked p))
 returning
   s.campaign, s.user_id, s.slot, s.phase, s.fire_date::text, (extract(epoch from s.next_fire_at) * 1000000)::bigint as fire_us,
-  s.time_zone, s.attempts, false as is_late;
+  s.time_zone, s.version, s.attempts, false as is_late;

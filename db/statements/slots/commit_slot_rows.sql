@@ -5,6 +5,7 @@
 --   :user_ids    tacet.user_id[]  the users
 --   :slots       text[]           the slots
 --   :fire_dates  text[]           the days
+--   :fire_us     bigint[]         when they were due when they were claimed, since 1970
 --   :attempts    integer[]        the claims' attempts
 --   :refusals    text[]           why a row is not pushed; null when nothing is known against it
 --   :titles      text[]           the titles
@@ -14,5 +15,6 @@
 
 select c.place, c.status, c.reason
 from tacet.commit_slot_rows(
-  :campaign, :way, :user_ids, :slots, :fire_dates::date[], :attempts, :refusals, :titles, :bodies, :categories,
-  :documents) c;
+  :campaign, :way, :user_ids, :slots, :fire_dates::date[],
+  array(select timestamptz 'epoch' + f.us * interval '1 microsecond' from unnest(:fire_us) with ordinality as f (us, place) order by f.place),
+  :attempts, :refusals, :titles, :bodies, :categories, :documents) c;

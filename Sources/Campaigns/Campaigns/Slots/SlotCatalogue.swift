@@ -11,10 +11,11 @@ public struct SlotPace: Equatable, Sendable {
   public var grace = Duration.seconds(15 * 60)
   /// Slots rendered together.
   public var slotsPerBatch = 500
-  /// Rows pushed in a second, so that messages of that morning have their share of the database.
+  /// Rows pushed in a second at most, so that messages of that morning have their share of the database.
   public var rowsPerSecond = 2_000
-  /// Rows pushed together. So many events wait in the inbox at most before more come.
-  var rowsPerBatch: Int { min(max(rowsPerSecond / 32, 1), 256) }
+  /// Rows that are due at once are pushed within this time where the pace allows that. What a process has sent and not yet recorded when
+  /// it is killed is sent once more: of pushes that take 25 s and are recorded within 0.1 s that is less than one in a hundred.
+  var spread = Duration.seconds(25)
   /// How long a claim of rows that are due holds. Then another process takes over the rows of a killed one.
   public var lease = Duration.seconds(30)
   /// How long a claim of slots that are rendered holds: longer than their fetches may take.
@@ -37,13 +38,32 @@ public struct SlotPace: Equatable, Sendable {
   public var catalogueInterval = Duration.seconds(20)
   /// The pause between two looks at whole audiences. Users of the API are enrolled at once.
   public var enrolInterval = Duration.seconds(15 * 60)
-  /// Users enrolled by one statement.
-  public var enrolUsers = 5_000
+  /// Users enrolled by one statement at least. Each reads the whole audience, and what that costs depends on the host.
+  var enrolUsersMin = 500
   /// Within this time after a user's schedule was rendered on request, the next request gets what is stored.
   public var requestPause = Duration.seconds(30)
 
   /// The standard pace.
   public init() {}
+}
+
+extension SlotPace {
+  /// More rows are not counted: they are pushed as fast as the pace allows.
+  var dueRowsMax: Int { rowsPerSecond * Int(spread.components.seconds) }
+
+  /// Rows pushed in a second while so many are due: a twentieth of the most at least.
+  func rowsPerSecond(whenDue rows: Int) -> Int {
+    min(max(rows / max(Int(spread.components.seconds), 1), rowsPerSecond / 20, 1), rowsPerSecond)
+  }
+
+  /// Rows pushed together. So many events of the fastest pace wait in the inbox at most before more come.
+  func rowsPerBatch(at rowsPerSecond: Int) -> Int { min(max(rowsPerSecond / 32, 1), 256) }
+
+  /// Users of the next page of an audience, after a page of so many users took a time. 5,000 at most.
+  func enrolUsers(after users: Int, in time: Duration) -> Int {
+    if time < .seconds(1) { return min(users * 2, 5_000) }
+    return time > .seconds(4) ? max(users / 2, enrolUsersMin) : users
+  }
 }
 
 /// The slot campaigns whose definitions can be read.

@@ -47,6 +47,10 @@ struct SlotRenderer {
         outcome.rows.append(RenderedRow(row, nil, refusal: "not_in_audience"))
         continue
       }
+      if situation.isDenied {
+        outcome.rows.append(RenderedRow(row, nil, refusal: "permission_denied"))
+        continue
+      }
       if timeZone != row.timeZone {
         outcome.moved.insert(row.userID)
         continue
@@ -56,8 +60,8 @@ struct SlotRenderer {
       outcome.add(row, known, content, row.localTime, definition, isAhead: isAhead)
     }
     for userID in outcome.moved {
-      try await store.enrolSlots(
-        of: campaign, defaults: definition.userSlots, onlyUser: userID, usersMax: 1, lead: lead, on: reactor)
+      try await store.followAudience(
+        of: campaign, defaults: definition.userSlots, for: userID, lead: lead, on: reactor)
     }
     return outcome
   }

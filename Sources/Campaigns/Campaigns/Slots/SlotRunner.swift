@@ -12,6 +12,7 @@ public import Reactors
 /// soon as their leases expire.
 public final class SlotRunner {
   private let store: PushDatabase
+  private let audiences: PushDatabase
   private let renderer: SlotRenderer
   private let pace: SlotPace
   private let metrics: CampaignMetrics
@@ -21,6 +22,7 @@ public final class SlotRunner {
   private let drafts: SlotDraftWriter
   private let renderPause: WakefulPause
   private let pushPause: WakefulPause
+  private let enrolPause: WakefulPause
   private let renderEnded = Signal()
   private let ended = Signal()
   private var isStopped = false
@@ -30,24 +32,31 @@ public final class SlotRunner {
   private var catalogue = SlotCatalogue()
   private var catalogueReadAt: UInt64?
   private var enrolledAt: [String: UInt64] = [:]
+  private var enrolUsers: Int
+  /// Rows pushed in a second at present, and when that was decided.
+  private var rate: (rowsPerSecond: Int, decidedAt: UInt64)?
 
   /// Makes a runner; ``run(on:)`` starts it.
   /// - Parameters:
+  ///   - audiences: asks for whole audiences, which may take long; see ``PushDatabase/analysisPool(_:logger:)``.
   ///   - contents: fetches what campaigns with a content URL say; nil where nothing is fetched.
   ///   - writer: writes what campaigns with a composer say; nil without a language model.
   ///   - limits: the writer's daily budget.
   ///   - sleep: between its looks the next row is known, and nothing is asked before.
   ///   - queued: called after pushes were queued, to wake the pipeline.
   public init(
-    store: PushDatabase, contents: ContentFetcher? = nil, writer: (any CheckInWriter)? = nil,
+    store: PushDatabase, audiences: PushDatabase? = nil, contents: ContentFetcher? = nil,
+    writer: (any CheckInWriter)? = nil,
     limits: ModelUsageLimits = ModelUsageLimits(tokensMax: 0, costMicrodollarsMax: 0),
     pace: SlotPace = SlotPace(), metrics: CampaignMetrics = CampaignMetrics(), sleep: DatabaseSleep? = nil,
     logger: Logger,
     queued: @escaping (isolated Reactor) -> Void
   ) {
     self.store = store
+    self.audiences = audiences ?? store
     self.contents = contents
     self.pace = pace
+    enrolUsers = pace.enrolUsersMin
     self.metrics = metrics
     self.logger = logger
     self.queued = queued
@@ -57,10 +66,12 @@ public final class SlotRunner {
       reserve: pace.draftReserve)
     renderPause = WakefulPause(sleep)
     pushPause = WakefulPause(sleep)
+    enrolPause = WakefulPause(sleep)
     renderer = SlotRenderer(store: store, contents: contents, logger: logger)
   }
 
-  /// Works until ``stop(on:)``. What is due does not wait for what is rendered, which may be fetched first.
+  /// Works until ``stop(on:)``. What is due does not wait for what is rendered, which may be fetched first, and neither waits for users who
+  /// get slots.
   public func run(on reactor: isolated Reactor) async {
     isRunning = true
     reactor.start {
@@ -70,11 +81,18 @@ public final class SlotRunner {
       }
       self.renderEnded.signal(on: reactor)
     }
+    reactor.start {
+      while !self.isStopped {
+        await self.enrolAll(on: reactor)
+        if !self.isStopped { await self.wait(nil, self.enrolPause, on: reactor) }
+      }
+    }
     while !isStopped {
       let time = await pushAll(on: reactor)
       if !isStopped { await wait(time, pushPause, on: reactor) }
     }
     _ = await renderEnded.wait(on: reactor)
+    // A page of an audience is not waited for: it is one statement, which the next process makes again.
     isRunning = false
     ended.signal(on: reactor)
   }
@@ -88,15 +106,17 @@ public final class SlotRunner {
   /// Reads the campaigns anew and looks at once, because an operator has asked for a run.
   public func wake(on reactor: isolated Reactor) {
     catalogueReadAt = nil
-    renderPause.signal(on: reactor)
-    pushPause.signal(on: reactor)
+    signalAll(on: reactor)
   }
 
   /// Begins no further batch.
   public func stop(on reactor: isolated Reactor) {
     isStopped = true
-    renderPause.signal(on: reactor)
-    pushPause.signal(on: reactor)
+    signalAll(on: reactor)
+  }
+
+  private func signalAll(on reactor: isolated Reactor) {
+    for pause in [enrolPause, renderPause, pushPause] { pause.signal(on: reactor) }
   }
 
   /// Waits until the batches in progress are written, and cancels fetches that last longer.
@@ -115,16 +135,29 @@ public final class SlotRunner {
       if catalogue.definitions.isEmpty, enrolledAt.isEmpty { return nil }
       while !isStopped {
         let begunAt = Reactor.now
-        let rows = try await pushBatch(on: reactor)
+        let rowsPerSecond = try await rowsPerSecond(on: reactor)
+        let rows = try await pushBatch(pace.rowsPerBatch(at: rowsPerSecond), on: reactor)
         if rows == 0 { break }
         foundAt = begunAt
-        let time = Duration.seconds(1) * rows / pace.rowsPerSecond - .nanoseconds(Int64(Reactor.now - begunAt))
+        let time = Duration.seconds(1) * rows / rowsPerSecond - .nanoseconds(Int64(Reactor.now - begunAt))
         if time > .zero { await reactor.sleep(for: time) }
       }
       return mayHaveBacklog ? .zero : try await store.timeUntilNextSlot(on: reactor).pushing
     } catch {
       return failed(error)
     }
+  }
+
+  /// How fast rows are pushed: the more of them are due, the faster. It does not fall before all are pushed.
+  private func rowsPerSecond(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    if !mayHaveBacklog { rate = nil }
+    if let rate, rate.rowsPerSecond == pace.rowsPerSecond || Reactor.now &- rate.decidedAt < 1_000_000_000 {
+      return rate.rowsPerSecond
+    }
+    let due = try await store.dueSlotRows(upTo: pace.dueRowsMax, on: reactor)
+    let rowsPerSecond = max(rate?.rowsPerSecond ?? 0, pace.rowsPerSecond(whenDue: due))
+    rate = (rowsPerSecond, Reactor.now)
+    return rowsPerSecond
   }
 
   /// Whether more rows are probably due, for which the inbox had no room. Looking again costs less than asking when the next one is
@@ -139,17 +172,25 @@ public final class SlotRunner {
     do throws(PostgresError) {
       try await updateCatalogue(on: reactor)
       if catalogue.definitions.isEmpty, enrolledAt.isEmpty { return nil }
-      for (name, definition) in catalogue.definitions { await enrol(name, definition, on: reactor) }
-      while try await renderBatch(on: reactor), !isStopped {
-        // What was rendered late may be due before the next look.
-        pushPause.signal(on: reactor)
-      }
+      try await renderBatches(on: reactor)
       return try await store.timeUntilNextSlot(on: reactor).rendering
     } catch {
       return failed(error)
     }
   }
 
+  /// Follows the audiences of all campaigns whose turn it is.
+  func enrolAll(on reactor: isolated Reactor) async {
+    do throws(PostgresError) {
+      try await updateCatalogue(on: reactor)
+    } catch {
+      failed(error)
+      return
+    }
+    for (name, definition) in catalogue.definitions { await enrol(name, definition, on: reactor) }
+  }
+
+  @discardableResult
   private func failed(_ error: PostgresError) -> Duration {
     logger.warning("slots cannot be served; trying again later", metadata: ["error": "\(error)"])
     return pace.retryWait
@@ -166,16 +207,15 @@ public final class SlotRunner {
     if let last = enrolledAt[name], Reactor.now - last < pace.enrolInterval.clampedNanoseconds { return }
     enrolledAt[name] = Reactor.now
     do throws(PostgresError) {
-      while !isStopped {
-        let users = try await store.enrolSlots(
-          of: name, defaults: definition.userSlots, onlyUser: nil, usersMax: pace.enrolUsers, lead: catalogue.lead,
-          on: reactor)
-        guard users.enrolled + users.moved > 0 else { return }
+      for areNew in [true, false] {
+        let users = try await enrol(name, definition, areNew: areNew, on: reactor)
+        guard users.enrolled + users.moved > 0 else { continue }
         logger.info(
           "users have slots",
-          metadata: ["campaign": "\(name)", "enrolled": "\(users.enrolled)", "moved": "\(users.moved)"])
+          metadata: ["campaign": "\(name)", "enrolled": "\(users.enrolled)", "changed": "\(users.moved)"])
       }
     } catch {
+      if isStopped { return }
       metrics.countFailedSlot(of: name)
       logger.warning(
         "a campaign's audience cannot be read", metadata: ["campaign": "\(name)"].merging(error.logged) { $1 })
@@ -183,12 +223,68 @@ public final class SlotRunner {
   }
 }
 
+extension SlotRunner {
+  /// All pages of an audience. A page has as many users as take a part of the time that a statement has; one that takes all of it is
+  /// asked again with fewer.
+  private func enrol(
+    _ name: String, _ definition: SlotCampaignDefinition, areNew: Bool, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> (enrolled: Int, moved: Int) {
+    var (enrolled, moved) = (0, 0)
+    var last: HostID?
+    while !isStopped {
+      let begunAt = Reactor.now
+      do throws(PostgresError) {
+        let page = try await audiences.enrolSlots(
+          of: name, defaults: definition.userSlots, areNew: areNew, after: last, usersMax: enrolUsers,
+          lead: catalogue.lead, on: reactor)
+        enrolled += page.enrolled
+        moved += page.moved
+        guard let end = page.last else { break }
+        last = end
+        enrolUsers = pace.enrolUsers(after: enrolUsers, in: .nanoseconds(Int64(Reactor.now - begunAt)))
+        if page.enrolled > 0 { renderPause.signal(on: reactor) }
+      } catch {
+        guard error.sqlState == .queryCanceled, enrolUsers > pace.enrolUsersMin else { throw error }
+        enrolUsers = max(enrolUsers / 4, pace.enrolUsersMin)
+      }
+    }
+    return (enrolled, moved)
+  }
+}
+
 // Batches: claimed together, rendered and written by campaign.
 extension SlotRunner {
-  /// - Returns: whether there may be more.
-  private func renderBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Bool {
+  /// Renders until nothing is left. While one of many batches is made here, the database works for another. Where a model writes, there is
+  /// one at a time: so many calls are made concurrently as the pace says.
+  private func renderBatches(on reactor: isolated Reactor) async throws(PostgresError) {
+    let first = try await renderBatch(on: reactor)
+    guard first > 0, !isStopped else { return }
+    var failure: PostgresError?
+    let rest = {
+      do throws(PostgresError) {
+        while try await self.renderBatch(on: reactor) > 0, !self.isStopped {}
+      } catch {
+        failure = error
+      }
+    }
+    let isShared = first == pace.slotsPerBatch && catalogue.definitions.values.allSatisfy { $0.composer == nil }
+    let ended = Signal()
+    if isShared {
+      reactor.start {
+        await rest()
+        ended.signal(on: reactor)
+      }
+    }
+    await rest()
+    if isShared { _ = await ended.wait(on: reactor) }
+    if let failure { throw failure }
+  }
+
+  /// - Returns: how many slots there were.
+  private func renderBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     let slots = try await store.claimSlots(pace.slotsPerBatch, lease: pace.renderLease, on: reactor)
     for (campaign, rows) in Dictionary(grouping: slots, by: \.campaign) {
+      var unwritten = rows
       if let definition = catalogue.definitions[campaign] {
         var outcome = try await renderer.render(
           rows, of: campaign, by: definition, isAhead: true, lead: catalogue.lead, on: reactor)
@@ -202,16 +298,22 @@ extension SlotRunner {
           metrics.countCode("TEMPLATE_MISSING_TOKEN", times: outcome.missingTokens, of: campaign)
         }
         try await store.write(
-          outcome.rows, of: campaign, tellsDevices: definition.contentURL != nil, on: reactor)
+          outcome.rows, of: campaign, advancing: catalogue.lead, tellsDevices: definition.contentURL != nil,
+          on: reactor)
+        // Nothing is written of what has moved; where it has not, after all, the claim would be made again and again.
+        unwritten = rows.filter { outcome.moved.contains($0.userID) }
       }
-      try await store.advance(rows, of: campaign, lead: catalogue.lead, on: reactor)
+      if !unwritten.isEmpty { try await store.advance(unwritten, of: campaign, lead: catalogue.lead, on: reactor) }
     }
-    return !slots.isEmpty
+    // What was rendered late may be due before the next look.
+    if !slots.isEmpty { pushPause.signal(on: reactor) }
+    return slots.count
   }
 
   /// - Returns: how many rows were due.
-  private func pushBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
-    let rows = try await store.claimSlotRows(pace.rowsPerBatch, lease: pace.lease, grace: pace.grace, on: reactor)
+  private func pushBatch(_ rowsMax: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    let rows = try await store.claimSlotRows(
+      rowsMax, waitingMax: pace.rowsPerBatch(at: pace.rowsPerSecond), lease: pace.lease, grace: pace.grace, on: reactor)
     for (campaign, rows) in Dictionary(grouping: rows, by: \.campaign) {
       try await push(rows, of: campaign, on: reactor)
     }

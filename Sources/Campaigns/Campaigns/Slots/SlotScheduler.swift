@@ -1,5 +1,4 @@
 public import CampaignRules
-internal import FoundationEssentials
 public import Logging
 public import Postgres
 public import PushKinds
@@ -141,22 +140,19 @@ public final class SlotScheduler {
     _ userID: HostID, in campaign: String, _ definition: SlotCampaignDefinition, lead: Duration,
     on reactor: isolated Reactor
   ) async throws(PostgresError) {
-    try await store.enrolSlots(
-      of: campaign, defaults: definition.userSlots, onlyUser: userID, usersMax: 1, lead: lead, on: reactor)
+    try await store.followAudience(
+      of: campaign, defaults: definition.userSlots, for: userID, lead: lead, on: reactor)
   }
 
   private func renderWindow(
     of userID: HostID, in catalogue: SlotCatalogue, isStored: Bool, tellsDevices: Bool, on reactor: isolated Reactor
   ) async throws(PostgresError) {
-    let window = try await store.slotWindow(of: userID, isStored: isStored, on: reactor)
-    let leadEnd = Int64(Date.now.timeIntervalSince1970 * 1_000_000) + catalogue.lead.wholeMicroseconds
-    for (campaign, window) in Dictionary(grouping: window, by: \.campaign) {
+    let window = try await store.slotWindow(of: userID, isStored: isStored, lead: catalogue.lead, on: reactor)
+    for (campaign, rows) in Dictionary(grouping: window, by: \.campaign) {
       guard let definition = catalogue.definitions[campaign] else { continue }
-      // What is due soon may be what a model has written.
-      let rows = definition.composer == nil ? window : window.filter { $0.fireAt > leadEnd }
       let outcome = try await renderer.render(
         rows, of: campaign, by: definition, isAhead: false, lead: catalogue.lead, on: reactor)
-      try await store.write(outcome.rows, of: campaign, tellsDevices: tellsDevices, on: reactor)
+      try await store.write(outcome.rows, of: campaign, advancing: nil, tellsDevices: tellsDevices, on: reactor)
     }
   }
 }

@@ -4,6 +4,9 @@ public import Reactors
 
 // Documents that slot campaigns fetch from their hosts; see tacet.notif_contents.
 extension PushDatabase {
+  /// How long a fetch may take until another process makes it: one that has died. More than twice its time-out.
+  static let fetchLease = Duration.seconds(30)
+
   /// Claims fetches for rows that are due within the lead. A document has one attempt a day, by whichever process claims it first.
   /// - Parameters:
   ///   - url: the campaign's.
@@ -18,7 +21,7 @@ extension PushDatabase {
     let call = StatementCall.claimContents(
       campaign: campaign, url: url, slots: moments.map(\.slot), userIDs: moments.map(\.userID),
       fireDates: moments.map(\.date), fireMicroseconds: moments.map(\.at), leadMicroseconds: lead.wholeMicroseconds,
-      contentsMax: contentsMax)
+      leaseMicroseconds: Self.fetchLease.wholeMicroseconds, contentsMax: contentsMax)
     var due: [DueContent] = []
     for row in try await pool.query(call, on: reactor) {
       due.append(

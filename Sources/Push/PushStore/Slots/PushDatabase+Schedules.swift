@@ -5,18 +5,30 @@ public import Reactors
 
 // What apps ask of slots.
 extension PushDatabase {
-  /// Gives users who have no slots in a campaign its own, and moves slots of users whose zone has changed.
-  /// - Returns: the number of users who got slots, and of those whose slots were moved.
-  @discardableResult
+  /// Follows a campaign's audience for a user: gives slots, moves them to another zone, or takes them away.
+  public func followAudience(
+    of campaign: String, defaults: [UserSlot], for userID: HostID, lead: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    try await pool.query(
+      .followAudience(
+        campaign: campaign, defaultSlots: Self.json(of: defaults), userID: userID,
+        leadMicroseconds: lead.wholeMicroseconds), on: reactor)
+  }
+
+  /// The same for a page of users, in the order of their ids.
+  /// - Parameters:
+  ///   - areNew: users of the audience who have no slots, instead of users who have some.
+  ///   - userID: the last one of the page before; nil for the first page.
+  /// - Returns: the number of users who got slots, of those whose slots have changed, and the last user; nil on the last page.
   public func enrolSlots(
-    of campaign: String, defaults: [UserSlot], onlyUser userID: HostID?, usersMax: Int, lead: Duration,
+    of campaign: String, defaults: [UserSlot], areNew: Bool, after userID: HostID?, usersMax: Int, lead: Duration,
     on reactor: isolated Reactor
-  ) async throws(PostgresError) -> (enrolled: Int, moved: Int) {
+  ) async throws(PostgresError) -> (enrolled: Int, moved: Int, last: HostID?) {
     let call = StatementCall.enrolSlots(
-      campaign: campaign, defaultSlots: Self.json(of: defaults), onlyUserID: userID, usersMax: usersMax,
-      leadMicroseconds: lead.wholeMicroseconds)
+      campaign: campaign, defaultSlots: Self.json(of: defaults), areNew: areNew, afterUserID: userID,
+      usersMax: usersMax, leadMicroseconds: lead.wholeMicroseconds)
     let row = try await pool.query(call, on: reactor).one()
-    return (try row.decode("enrolled"), try row.decode("moved"))
+    return (try row.decode("enrolled"), try row.decode("moved"), try row.decode("last_user"))
   }
 
   /// A user's slots in a campaign; nil when there are none.

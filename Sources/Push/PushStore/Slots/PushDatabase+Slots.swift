@@ -13,22 +13,29 @@ extension PushDatabase {
   }
 
   /// Leases rows that are due.
-  /// - Parameter grace: how long after its time a row may be pushed.
+  /// - Parameters:
+  ///   - waitingMax: so many events wait in the inbox at most, these rows included.
+  ///   - grace: how long after its time a row may be pushed.
   public func claimSlotRows(
-    _ count: Int, lease: Duration, grace: Duration, on reactor: isolated Reactor
+    _ count: Int, waitingMax: Int, lease: Duration, grace: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [SlotRow] {
     try await slotRows(
       .claimSlotRows(
-        rowsMax: count, leaseMicroseconds: lease.wholeMicroseconds, graceMicroseconds: grace.wholeMicroseconds),
+        rowsMax: count, waitingMax: waitingMax, leaseMicroseconds: lease.wholeMicroseconds,
+        graceMicroseconds: grace.wholeMicroseconds),
       areStored: true, on: reactor)
   }
 
   /// The rows that a user's slots are due for: today's remaining and those of the next six days, the soonest first.
-  /// - Parameter isStored: whether only rows are returned that are stored and not pushed.
+  /// - Parameters:
+  ///   - isStored: whether only rows are returned that are stored and not pushed.
+  ///   - lead: what is due sooner has its words so far.
   public func slotWindow(
-    of userID: HostID, isStored: Bool, on reactor: isolated Reactor
+    of userID: HostID, isStored: Bool, lead: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [SlotRow] {
-    try await slotRows(.slotWindow(userID: userID, onlyStored: isStored), on: reactor)
+    try await slotRows(
+      .slotWindow(userID: userID, onlyStored: isStored, leadMicroseconds: lead.wholeMicroseconds), areStored: true,
+      on: reactor)
   }
 
   private func slotRows(
@@ -40,8 +47,9 @@ extension PushDatabase {
         SlotRow(
           campaign: try row.decode("campaign"), userID: try row.decode("user_id"), slot: try row.decode("slot"),
           phase: try row.decode("phase"), fireDate: try row.decode("fire_date"), fireAt: try row.decode("fire_us"),
-          timeZone: try row.decode("time_zone"), attempts: try row.decode("attempts"),
-          isLate: try row.decode("is_late"), stored: areStored ? try storedText(row) : nil))
+          timeZone: try row.decode("time_zone"), version: try row.decode("version"),
+          attempts: try row.decode("attempts"), isLate: try row.decode("is_late"),
+          stored: areStored ? try storedText(row) : nil))
     }
     return rows
   }
@@ -59,27 +67,40 @@ extension PushDatabase {
     var situations: [HostID: SlotSituation] = [:]
     for row in try await pool.query(.slotSituations(campaign: campaign, userIDs: userIDs), on: reactor) {
       situations[try row.decode("user_id")] = SlotSituation(
-        timeZone: try row.decode("time_zone"), material: try row.decode("material"))
+        timeZone: try row.decode("time_zone"), isDenied: try row.decode("is_denied"),
+        material: try row.decode("material"))
     }
     return situations
   }
 
-  /// Writes rows of one campaign, or renders them anew.
-  /// - Parameter tellsDevices: whether devices of users whose rows have changed are asked to read their schedules.
+  /// How many rows are due.
+  /// - Parameter countMax: counted at most.
+  public func dueSlotRows(upTo countMax: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    try await pool.query(.dueSlotRows(countMax: countMax), on: reactor).one().decode(0)
+  }
+
+  /// Writes rows of one campaign, or renders them anew. Rows of slots that have changed since they were read are left out.
+  /// - Parameters:
+  ///   - lead: ends the claims of the rows' slots: how long before it is due the next row may be rendered. Nil for slots without a claim.
+  ///   - tellsDevices: whether devices of users whose rows have changed are asked to read their schedules.
   /// - Returns: the number of those users.
   @discardableResult
   public func write(
-    _ rows: [RenderedRow], of campaign: String, tellsDevices: Bool, on reactor: isolated Reactor
+    _ rows: [RenderedRow], of campaign: String, advancing lead: Duration?, tellsDevices: Bool,
+    on reactor: isolated Reactor
   ) async throws(PostgresError) -> Int {
     let call = StatementCall.writeSlotRows(
-      campaign: campaign, userIDs: rows.map(\.row.userID), slots: rows.map(\.row.slot), phases: rows.map(\.row.phase),
+      campaign: campaign, userIDs: rows.map(\.row.userID), slots: rows.map(\.row.slot),
+      versions: rows.map { Int32(clamping: $0.row.version) }, attempts: rows.map { Int32(clamping: $0.row.attempts) },
+      phases: rows.map(\.row.phase),
       fireDates: rows.map(\.row.fireDate), fireMicroseconds: rows.map(\.row.fireAt),
-      timeZones: rows.map(\.row.timeZone), titles: rows.map(\.text?.title), bodies: rows.map(\.text?.body),
-      categories: rows.map(\.text?.category), documents: rows.map(\.text?.data), tells: tellsDevices)
+      timeZones: rows.map(\.row.timeZone), refusals: rows.map(\.refusal), titles: rows.map(\.text?.title),
+      bodies: rows.map(\.text?.body), categories: rows.map(\.text?.category), documents: rows.map(\.text?.data),
+      leadMicroseconds: lead?.wholeMicroseconds, tells: tellsDevices)
     return try await pool.query(call, on: reactor).count
   }
 
-  /// Ends the claims of slots whose rows are written.
+  /// Ends the claims of slots of which nothing is written.
   /// - Parameter lead: how long before it is due the next row may be rendered.
   public func advance(
     _ rows: [SlotRow], of campaign: String, lead: Duration, on reactor: isolated Reactor
@@ -87,7 +108,8 @@ extension PushDatabase {
     try await pool.query(
       .advanceSlots(
         campaign: campaign, userIDs: rows.map(\.userID), slots: rows.map(\.slot),
-        attempts: rows.map { Int32(clamping: $0.attempts) }, leadMicroseconds: lead.wholeMicroseconds), on: reactor)
+        versions: rows.map { Int32(clamping: $0.version) }, attempts: rows.map { Int32(clamping: $0.attempts) },
+        leadMicroseconds: lead.wholeMicroseconds), on: reactor)
   }
 
   /// Queues the pushes of claimed rows of one campaign, or ends the rows without one.
@@ -100,7 +122,8 @@ extension PushDatabase {
   ) async throws(PostgresError) -> [Int: (status: String, reason: String?)] {
     let call = StatementCall.commitSlotRows(
       campaign: campaign, way: way, userIDs: rows.map(\.row.userID), slots: rows.map(\.row.slot),
-      fireDates: rows.map(\.row.fireDate), attempts: rows.map { Int32(clamping: $0.row.attempts) },
+      fireDates: rows.map(\.row.fireDate), fireMicroseconds: rows.map(\.row.fireAt),
+      attempts: rows.map { Int32(clamping: $0.row.attempts) },
       refusals: rows.map(\.refusal), titles: rows.map(\.text?.title), bodies: rows.map(\.text?.body),
       categories: rows.map(\.text?.category), documents: rows.map(\.text?.data))
     var outcomes: [Int: (status: String, reason: String?)] = [:]

@@ -14,7 +14,7 @@ public struct ContentKey: Hashable, Sendable {
   }
 }
 
-/// A fetch that this process has claimed. It is made once, or not at all when the process dies.
+/// A fetch that this process has claimed. It is made once, or again by another process when this one dies.
 public struct DueContent: Equatable, Sendable {
   /// Which document.
   public let key: ContentKey

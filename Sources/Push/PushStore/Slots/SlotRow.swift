@@ -16,6 +16,8 @@ public struct SlotRow: Equatable, Sendable {
   public let fireAt: Int64
   /// The user's zone, by its name in the tz database.
   public let timeZone: String
+  /// The version of the slot that was read: what is written for one that has changed since has no effect. 0 for a row that is due.
+  public let version: Int
   /// Claims so far, this one included. It fences what is written: a later claim has a higher number.
   public let attempts: Int
   /// Whether its time is too long ago, or a later row of the campaign is due too.
@@ -26,7 +28,7 @@ public struct SlotRow: Equatable, Sendable {
   /// Describes one.
   public init(
     campaign: String, userID: HostID, slot: String, phase: String? = nil, fireDate: String, fireAt: Int64,
-    timeZone: String, attempts: Int = 0, isLate: Bool = false, stored: RenderedText? = nil
+    timeZone: String, version: Int = 0, attempts: Int = 0, isLate: Bool = false, stored: RenderedText? = nil
   ) {
     self.campaign = campaign
     self.userID = userID
@@ -35,6 +37,7 @@ public struct SlotRow: Equatable, Sendable {
     self.fireDate = fireDate
     self.fireAt = fireAt
     self.timeZone = timeZone
+    self.version = version
     self.attempts = attempts
     self.isLate = isLate
     self.stored = stored
@@ -82,12 +85,15 @@ public struct RenderedRow: Equatable, Sendable {
 public struct SlotSituation: Equatable, Sendable {
   /// The user's zone; nil for a user outside of the campaign's audience.
   public let timeZone: String?
+  /// Whether no device of the user may show anything.
+  public let isDenied: Bool
   /// The material, as JSON; nil without any.
   public let material: String?
 
   /// Joins them.
-  public init(timeZone: String?, material: String?) {
+  public init(timeZone: String?, isDenied: Bool, material: String?) {
     self.timeZone = timeZone
+    self.isDenied = isDenied
     self.material = material
   }
 }

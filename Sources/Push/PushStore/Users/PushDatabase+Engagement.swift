@@ -8,13 +8,13 @@ extension PushDatabase {
   /// and longer if their sessions are read from the disk.
   public static let countLimit = Duration.seconds(20)
 
-  /// How long the analysis of engagement may take. Nothing waits for it.
+  /// How long the analysis of engagement may take, or a look at a campaign's whole audience. Nothing waits for them.
   private static let analysisLimit = Duration.seconds(60)
 
   /// After how long without an analysis its session is closed.
   private static let analysisIdleLimit = Duration.seconds(5)
 
-  /// A pool for the analysis of engagement: one session, opened when it is needed and closed a few seconds later.
+  /// A pool for what takes long: one session, opened when it is needed and closed a few seconds later.
   /// - Parameter database: how the pools of the service connect.
   public static func analysisPool(_ database: PostgresConfiguration, logger: Logger) -> PostgresPool {
     var database = database

@@ -24,7 +24,7 @@ struct ReminderExampleTests {
     let (scene, user) = try await Self.scene("stretching")
     let writer = ScriptedWriter(.success("Reach for the ceiling, Ada."))
     try await scene.withSlotRunner(writer) { runner, reactor in
-      try await scene.sql("select tacet.enrol_slots('stretch', '[]', null, 10, 0)")
+      try await scene.sql("select tacet.enrol_slots('stretch', '[]', true, null, 10, 0)")
       #expect(
         try await scene.sql(
           "select string_agg(slot || array_to_string(weekdays, ''), ' ' order by slot) from tacet.slots")
@@ -52,7 +52,7 @@ struct ReminderExampleTests {
   func unreadable(times: String) async throws {
     let (scene, _) = try await Self.scene(
       "stretching", preferences: #"{"stretch_reminders": true, "stretch_times": \#(times)}"#)
-    try await scene.sql("select tacet.enrol_slots('stretch', '[]', null, 10, 0)")
+    try await scene.sql("select tacet.enrol_slots('stretch', '[]', true, null, 10, 0)")
     #expect(try await scene.sql("select count(*) from tacet.slots") == "0")
   }
 

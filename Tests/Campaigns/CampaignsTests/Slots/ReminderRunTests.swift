@@ -38,7 +38,7 @@ struct ReminderRunTests {
     try await scene.withSlotRunner(writer, limits: limits, pace: pace) { runner, reactor in
       try await scene.sql(
         """
-        select tacet.enrol_slots(c.name, c.definition -> 'slots', null, 100, 0)
+        select tacet.enrol_slots(c.name, c.definition -> 'slots', true, null, 100, 0)
         from tacet.campaigns c where c.is_active and c.definition ? 'slots';
         update tacet.slots set next_fire_at = now() + interval '\(dueIn)', available_at = now() where next_fire_at is not null
         """)
@@ -154,6 +154,35 @@ struct ReminderRunTests {
     #expect(reasons == (expected == "meal workout" ? "" : "already_done"))
   }
 
+  @Test(
+    "are in the first schedule, also the one that is due within the lead, and a later one keeps what the model has written"
+  )
+  func firstSchedule() async throws {
+    let scene = try await CoachScene(with: "engagement")
+    let user = try await Self.addUser(scene, reminders: #"{"meal_reminders": true}"#)
+    // Lunch comes in ten minutes.
+    try await scene.sql(
+      """
+      update tacet.campaigns set definition = jsonb_set(definition, '{slots}', jsonb_build_array(jsonb_build_object(
+        'slot', to_char(now() at time zone 'UTC' + interval '10 min', 'HH24MI'), 'phase', 'lunch'))) where name = 'meal';
+      update context_profiles set time_zone = 'UTC'
+      """)
+    let writer = ScriptedWriter(.success("Soup is ready."))
+    try await scene.withSlotRunner(writer) { runner, scheduler, reactor in
+      func first() async throws -> RenderedText? {
+        try await scene.sql("delete from tacet.schedules")
+        return try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor).first?.text
+      }
+      let text = try await first()
+      #expect(text?.title == "🥗 Lunch Reminder")
+      let window = "select count(*) from tacet.notif_deliveries where status = 'scheduled'"
+      #expect(try await scene.sql("\(window) and fire_at < now() + interval '20 min'") == "1")
+      _ = await runner.renderAll(on: reactor)
+      #expect(try await first()?.body == "Soup is ready.")
+      #expect(writer.prompts.count == 1)
+    }
+  }
+
   @Test("are not sent to a user who has switched them off by then")
   func switchedOff() async throws {
     let scene = try await CoachScene(with: "engagement")
@@ -171,11 +200,20 @@ extension CoachScene {
     _ writer: ScriptedWriter?, limits: ModelUsageLimits = .ample, pace: SlotPace = SlotPace(),
     _ body: @escaping @Sendable (SlotRunner, isolated Reactor) async throws -> Void
   ) async throws {
+    try await withSlotRunner(writer, limits: limits, pace: pace) { runner, _, reactor in try await body(runner, reactor)
+    }
+  }
+
+  /// The same with a scheduler.
+  func withSlotRunner(
+    _ writer: ScriptedWriter?, limits: ModelUsageLimits = .ample, pace: SlotPace = SlotPace(),
+    _ body: @escaping @Sendable (SlotRunner, SlotScheduler, isolated Reactor) async throws -> Void
+  ) async throws {
     let logger = Logger(label: "slots")
     try await withDatabase(named: database, on: server, logger: logger) { store, reactor in
       let runner = SlotRunner(
         store: store, writer: writer, limits: limits, pace: pace, logger: logger, queued: { _ in })
-      try await body(runner, reactor)
+      try await body(runner, SlotScheduler(store: store, pace: pace, logger: logger), reactor)
     }
   }
 }

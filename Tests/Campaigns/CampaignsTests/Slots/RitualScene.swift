@@ -104,8 +104,9 @@ struct RitualScene: Sendable {
 }
 
 extension SlotRunner {
-  /// Pushes what is due and renders what will be.
+  /// Gives slots to new users, pushes what is due and renders what will be.
   func look(on reactor: isolated Reactor) async {
+    await enrolAll(on: reactor)
     _ = await pushAll(on: reactor)
     _ = await renderAll(on: reactor)
   }

@@ -1,6 +1,7 @@
 import PushKinds
 import PushStore
 import Reactors
+import TestPostgres
 import Testing
 
 @testable import Campaigns
@@ -103,6 +104,95 @@ struct SlotChoiceTests {
     }
     #expect(
       try await scene.sql("select distinct extract(isodow from fire_date) >= 6 from tacet.notif_deliveries") == "t")
+  }
+
+  @Test(
+    "what is switched off or moved while it is rendered does not come, that day or later",
+    arguments: [(false, "0800"), (true, "0815")], [true, false])
+  func meanwhile(choice: (isOn: Bool, slot: String), inBatch: Bool) async throws {
+    let scene = try await RitualScene()
+    let user = try await scene.addUser()
+    try await scene.withRunner { runner, scheduler, _, reactor in
+      await runner.enrolAll(on: reactor)
+      // The host's function is asked between the claim and the write.
+      try await scene.sql(
+        """
+        create or replace function tacet.ritual_profile(user_id uuid)
+        returns table (terrain_type text, nickname text, is_onboarded boolean) language plpgsql volatile as $$
+        begin
+          perform tacet.choose_slots('ritual', ritual_profile.user_id, \(choice.isOn),
+            '[{"slot": "\(choice.slot)", "phase": "morning", "is_enabled": true}]', '\(ZoneNearNoon.name)', 0);
+          return query select 'cold_balanced', 'Ember', true;
+        end $$
+        """)
+      if inBatch {
+        try await scene.openLead()
+        _ = await runner.renderAll(on: reactor)
+      } else {
+        _ = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+      }
+    }
+    let rows = "select count(*) from tacet.notif_deliveries where status <> 'cancelled' and slot <> '0815'"
+    #expect(try await scene.sql(rows) == "0")
+    let slots = "select slot, next_fire_at is null from tacet.slots"
+    #expect(try await scene.sql(slots) == "\(choice.slot)|\(choice.isOn ? "f" : "t")")
+  }
+
+  @Test("a user who is in the audience no more has no slots; what was chosen rests, and is there again with the user")
+  func left() async throws {
+    let scene = try await RitualScene()
+    let (user, other) = (try await scene.addUser(), try await scene.addUser())
+    let slots =
+      "select string_agg(slot, ' ' order by slot) from tacet.slots where next_fire_at is not null and user_id ="
+    let rows = "select distinct status, reason from tacet.notif_deliveries where user_id ="
+    try await scene.withRunner { runner, scheduler, _, reactor in
+      _ = try await scheduler.schedule(of: other, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+      _ = try await scheduler.choose(true, Self.slots("0815", "2000"), of: "ritual", for: user, on: reactor)
+      try await scene.sql("update push_tokens set invalidated_at = now()")
+      await runner.enrolAll(on: reactor)
+      for id in [user, other] {
+        #expect(try await scene.sql("\(slots) '\(id)'") == "")
+        #expect(try await scene.sql("\(rows) '\(id)'") == "cancelled|not_in_audience")
+      }
+      #expect(try await scene.sql("select count(*) from tacet.slots where user_id = '\(other)'") == "0")
+      try await scene.sql("update push_tokens set invalidated_at = null")
+      for id in [user, other] { try await scheduler.userChanged(id, on: reactor) }
+      #expect(try await scene.sql("\(slots) '\(user)'") == "0815 2000")
+      #expect(try await scene.sql("\(slots) '\(other)'") == "0800 2000")
+    }
+  }
+
+  @Test("for a user no device of whom may show anything, nothing is queued until one may")
+  func denied() async throws {
+    let scene = try await RitualScene()
+    let user = try await scene.addUser(devices: 2)
+    let counts = "select status, reason, count(*) from tacet.notif_deliveries group by 1, 2"
+    @Sendable func authorize(_ place: Int, _ status: String) async throws {
+      try await scene.sql(
+        """
+        select tacet.authorize_device('\(user)', device_token, '\(status)') from push_tokens order by device_token offset \(place) limit 1
+        """)
+    }
+    try await scene.withRunner { runner, scheduler, _, reactor in
+      let window = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+      try await authorize(0, "denied")
+      #expect(try await scene.sql(counts) == "scheduled||\(window.count)")
+      try await authorize(1, "denied")
+      #expect(try await scene.sql(counts) == "skipped|permission_denied|\(window.count)")
+      // Neither a choice nor the render before the next slot queues anything; that one leaves a row that says why.
+      let chosen = try await scheduler.choose(true, Self.slots("0801", "2001"), of: "ritual", for: user, on: reactor)
+        .rows
+      #expect(chosen == [])
+      try await scene.openLead()
+      await runner.look(on: reactor)
+      #expect(
+        try await scene.sql("select count(*) from tacet.notif_deliveries where status in ('scheduled', 'armed')") == "0"
+      )
+      #expect(try await scene.sql("select count(*) from tacet.notif_deliveries where slot = '0801'") == "1")
+      try await authorize(1, "authorized")
+      try await scheduler.userChanged(user, on: reactor)
+      #expect(try await scene.sql("select status from tacet.notif_deliveries where slot = '0801'") == "scheduled")
+    }
   }
 
   @Test("a device's zone that changes moves slots and rows, and each is sent once a day")

@@ -147,11 +147,15 @@ struct SlotRunnerTests {
     try await scene.withRunner { runner, _, store, reactor in
       _ = try await Self.rendered(scene, in: runner, on: reactor)
       try await scene.makeDue("slot = '0800'")
-      let first = try await store.claimSlotRows(10, lease: .seconds(30), grace: .seconds(900), on: reactor)
+      let first = try await store.claimSlotRows(
+        10, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor)
       #expect(first.map(\.slot) == ["0800"])
-      #expect(try await store.claimSlotRows(10, lease: .seconds(30), grace: .seconds(900), on: reactor).isEmpty)
+      #expect(
+        try await store.claimSlotRows(10, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor)
+          .isEmpty)
       try await scene.sql("update tacet.notif_deliveries set available_at = now() where slot = '0800'")
-      let second = try await store.claimSlotRows(10, lease: .seconds(30), grace: .seconds(900), on: reactor)
+      let second = try await store.claimSlotRows(
+        10, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor)
       #expect(second.map(\.attempts) == [2])
       let text = RenderedText(title: "A", body: "B", category: "C", data: "{}")
       for (rows, pushes) in [(first, "0"), (second, "1"), (second, "1")] {
@@ -161,6 +165,27 @@ struct SlotRunnerTests {
         #expect(try await scene.sql("select count(*) from tacet.pushes") == pushes)
       }
     }
+  }
+
+  @Test(
+    "the more rows are due at once, the faster they are pushed, so that few are on their way at a time",
+    arguments: [
+      (0, 100, 3), (2_000, 100, 3), (2_500, 100, 3), (20_000, 800, 25), (50_000, 2_000, 62), (100_000, 2_000, 62),
+    ])
+  func pace(due: Int, rowsPerSecond: Int, rowsPerBatch: Int) {
+    let pace = SlotPace()
+    #expect(pace.rowsPerSecond(whenDue: due) == rowsPerSecond)
+    #expect(pace.rowsPerBatch(at: rowsPerSecond) == rowsPerBatch)
+    // 100,000 users of one slot within a minute.
+    #expect(due / rowsPerSecond <= 50)
+  }
+
+  @Test("pages of an audience grow while they are quick, and shrink when they are slow")
+  func pages() {
+    let pace = SlotPace()
+    for (users, time, next) in [
+      (500, 0.9, 1_000), (4_000, 0.1, 5_000), (800, 2, 800), (2_000, 4.1, 1_000), (500, 9, 500),
+    ] { #expect(pace.enrolUsers(after: users, in: .seconds(time)) == next) }
   }
 
   @Test("what is stored is sent on request, and again after a minute")
