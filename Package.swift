@@ -348,7 +348,7 @@ let package = Package(
     layer(
       "Service/API",
       [
-        "APNS", "APNSCore", "BrowserClient", "Deliverers", "Delivery", "FCM", "WebPush", "Callers", "CampaignRules",
+        "APNSCore", "BrowserClient", "Deliverers", "Delivery", "FCM", "WebPush", "Callers", "CampaignRules",
         "Campaigns", "HTTP1",
         "HTTPServing", "Postgres", "Explanations",
         "PushKinds", "PushPipeline",

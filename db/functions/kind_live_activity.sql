@@ -1,4 +1,4 @@
--- The kind live_activity: rows of tacet.activity_updates, for the devices that show the Live Activity, or for its channel.
+-- The kind live_activity: rows of tacet.activity_updates, for the devices that show the Live Activity.
 
 set check_function_bodies = off;
 
@@ -29,18 +29,14 @@ begin
       'state', case when u.event = 'start' then a.state else u.state end, 'alert', u.alert, 'priority', u.priority,
       'relevance', u.relevance, 'stale_at', floor(extract(epoch from u.stale_at))::bigint,
       'dismiss_at', floor(extract(epoch from u.dismiss_at))::bigint,
-      'channel', case when u.event = 'start' then c.channel_id end,
-      'is_kept', case when a.user_id is null then c.storage = 1 end,
       'addresses', tacet.live_activity_addresses(a, u.event))
   from tacet.activity_updates u
   join tacet.activities a on a.id = u.activity_id
   join tacet.activity_types t on t.name = a.type
-  left join tacet.activity_channels c on c.id = a.channel
   where u.id = tacet.row_of(live_activity_content.subject_id);
 end
 $$;
 
--- The user. A channel has no one user: the ledger names the lowest id.
 create or replace function tacet.live_activity_audience(
   event_kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id
 )
@@ -48,7 +44,7 @@ returns setof tacet.push_recipient
 language sql stable rows 1
 set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce(a.user_id, tacet.lowest_user_id()), null::timestamptz, null::timestamptz
+  select a.user_id, null::timestamptz, null::timestamptz
   from tacet.activity_updates u
   join tacet.activities a on a.id = u.activity_id
   where u.id = tacet.row_of(live_activity_audience.subject_id)

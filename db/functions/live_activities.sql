@@ -6,12 +6,11 @@
 set check_function_bodies = off;
 
 -- Starts a Live Activity. is_pushed: by a push to the user's devices; otherwise the app has started it. alert: of the push; null for the
--- type's. channel: the one that brings its states; null for pushes to the devices.
+-- type's.
 --
--- Returns `started`; `exists` for one of the same user and type, which is left as it is; `taken` for one of another; `unknown_type`;
--- `unknown_channel`.
+-- Returns `started`; `exists` for one of the same user and type, which is left as it is; `taken` for one of another; `unknown_type`.
 create or replace function tacet.start_live_activity(
-  id text, user_id tacet.user_id, type text, attributes jsonb, state jsonb, alert jsonb, channel text, is_pushed boolean
+  id text, user_id tacet.user_id, type text, attributes jsonb, state jsonb, alert jsonb, is_pushed boolean
 )
 returns text
 language plpgsql volatile
@@ -25,11 +24,6 @@ begin
   if not found then
     return 'unknown_type';
   end if;
-  if start_live_activity.channel is not null and not exists (
-    select from tacet.activity_channels c where c.id = start_live_activity.channel and c.channel_id is not null and c.gone_because is null)
-  then
-    return 'unknown_channel';
-  end if;
   attributes := tacet.live_activity_document(
     'attributes', declared.attributes, declared.attribute_defaults || coalesce(attributes, '{}'));
   state := tacet.live_activity_document('state', declared.state, coalesce(state, declared.first_state));
@@ -38,17 +32,16 @@ begin
     jsonb_build_object(
       'title', tacet.fill_template(declared.alert_title, attributes), 'body', tacet.fill_template(declared.alert_body, attributes)));
   perform tacet.check_live_activity_size(attributes, state, alert);
-  insert into tacet.activities (id, user_id, type, channel, attributes, state)
+  insert into tacet.activities (id, user_id, type, attributes, state)
   values (
-    start_live_activity.id, start_live_activity.user_id, declared.name, start_live_activity.channel, start_live_activity.attributes,
-    start_live_activity.state)
+    start_live_activity.id, start_live_activity.user_id, declared.name, start_live_activity.attributes, start_live_activity.state)
   on conflict on constraint activities_pkey do nothing
   returning * into begun;
   if not found then
     return case
       when exists (
         select from tacet.activities a
-        where a.id = start_live_activity.id and a.user_id is not distinct from start_live_activity.user_id and a.type = declared.name)
+        where a.id = start_live_activity.id and a.user_id = start_live_activity.user_id and a.type = declared.name)
       then 'exists' else 'taken'
     end;
   end if;
@@ -64,7 +57,7 @@ $$;
 -- Gives a Live Activity its next state, whole. priority: 10 for as many pushes in an hour as the type allows, else 5; null for the
 -- type's. relevance: the activity with the highest one gets the Dynamic Island.
 --
--- Returns `updated`; `unknown`; `ended`; `follows_channel` for one whose states come by a channel.
+-- Returns `updated`; `unknown`; `ended`.
 create or replace function tacet.update_live_activity(
   id text, state jsonb, alert jsonb default null, priority int default null, relevance double precision default null
 )
@@ -81,8 +74,6 @@ begin
     return 'unknown';
   elsif running.ended_at is not null then
     return 'ended';
-  elsif running.user_id is not null and running.channel is not null then
-    return 'follows_channel';
   end if;
   select t.* into strict declared from tacet.activity_types t where t.name = running.type;
   perform tacet.change_live_activity(running, declared, state, alert, priority, relevance);
@@ -137,7 +128,7 @@ begin
   update tacet.activities a
   set ended_at = clock_timestamp(), end_reason = end_live_activity.reason, state = end_live_activity.state
   where a.id = running.id;
-  if is_pushed and (running.user_id is null or running.channel is null) then
+  if is_pushed then
     perform tacet.push_live_activity(running, declared, 'end', state, alert, 10, null);
   end if;
   return 'ended';
@@ -269,13 +260,13 @@ begin
       select l.sent_at
       from tacet.push_log l
       where l.subject_id = tacet.subject_of(last_live_activity_push.id)
-        and l.user_id = coalesce(last_live_activity_push.user_id, tacet.lowest_user_id()) and l.push_type = 'live_activity'
+        and l.user_id = last_live_activity_push.user_id and l.push_type = 'live_activity'
     ), '-infinity');
 end
 $$;
 
--- Ends Live Activities that the system has ended: eight hours after their start. Streams of channels have no such end. Then looks again
--- at rows of watched tables whose trigger failed. Returns how many were ended or looked at; at most activities_max of each.
+-- Ends Live Activities that the system has ended: eight hours after their start. Then looks again at rows of watched
+-- tables whose trigger failed. Returns how many were ended or looked at; at most activities_max of each.
 create or replace function tacet.tend_live_activities(activities_max int)
 returns int
 language plpgsql volatile
@@ -289,7 +280,7 @@ begin
   for overdue in
     select a.id
     from tacet.activities a
-    where a.ended_at is null and a.user_id is not null and a.started_at <= clock_timestamp() - interval '8 hours'
+    where a.ended_at is null and a.started_at <= clock_timestamp() - interval '8 hours'
     order by a.started_at
     limit activities_max
     for update skip locked

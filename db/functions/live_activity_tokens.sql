@@ -1,4 +1,4 @@
--- The tokens and channels to which pushes of Live Activities go.
+-- The tokens to which pushes of Live Activities go.
 
 set check_function_bodies = off;
 
@@ -74,7 +74,7 @@ begin
   delete from tacet.activity_tokens k
   where k.ctid = any (array(
     select o.ctid from tacet.activity_tokens o where o.activity_id = running.id order by o.registered_at desc offset 50));
-  if is_known or running.version <= 1 or running.channel is not null then
+  if is_known or running.version <= 1 then
     return true;
   end if;
   select t.* into strict declared from tacet.activity_types t where t.name = running.type;
@@ -88,21 +88,16 @@ end
 $$;
 
 -- The addresses of a push: for a start the devices' start tokens, of devices that are still the user's; else the tokens of the activity,
--- while they can live; for a stream its channel.
+-- while they can live.
 create or replace function tacet.live_activity_addresses(running tacet.activities, event text)
 returns json
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if running.user_id is null then
+  if event = 'start' then
     return (
-      select coalesce(json_agg(tacet.live_activity_address(c.channel_id, c.environment, c.app, true)), '[]')
-      from tacet.activity_channels c
-      where c.id = running.channel and c.channel_id is not null and c.gone_because is null);
-  elsif event = 'start' then
-    return (
-      select coalesce(json_agg(tacet.live_activity_address(n.token, n.environment, n.app, false)), '[]')
+      select coalesce(json_agg(tacet.live_activity_address(n.token, n.environment, n.app)), '[]')
       from (
         select s.token, s.environment, s.app
         from tacet.activity_start_tokens s
@@ -112,7 +107,7 @@ begin
       ) n);
   end if;
   return (
-    select coalesce(json_agg(tacet.live_activity_address(n.token, n.environment, n.app, false)), '[]')
+    select coalesce(json_agg(tacet.live_activity_address(n.token, n.environment, n.app)), '[]')
     from (
       select k.token, k.environment, k.app
       from tacet.activity_tokens k
@@ -123,12 +118,12 @@ end
 $$;
 
 -- One address, as the service reads it.
-create or replace function tacet.live_activity_address(token text, environment text, app text, is_channel boolean)
+create or replace function tacet.live_activity_address(token text, environment text, app text)
 returns json
 language sql stable
-as $$ select json_build_object('token', token, 'environment', environment, 'app', app, 'is_channel', is_channel) $$;
+as $$ select json_build_object('token', token, 'environment', environment, 'app', app) $$;
 
--- Drops an address that its service calls dead: a Live Activity's alone, or a channel, or a target that is kept here, or else a
+-- Drops an address that its service calls dead: a Live Activity's alone, or a target that is kept here, or else a
 -- device's. See tacet.invalidate_device_token.
 create or replace function tacet.drop_dead_token(device_token text, reason text, invalid_since timestamptz)
 returns void
@@ -143,8 +138,6 @@ begin
   is_ours := found;
   delete from tacet.activity_start_tokens s
   where s.token = drop_dead_token.device_token and s.registered_at <= drop_dead_token.invalid_since;
-  is_ours := found or is_ours;
-  update tacet.activity_channels c set gone_because = drop_dead_token.reason where c.channel_id = drop_dead_token.device_token;
   is_ours := found or is_ours;
   update tacet.targets t
   set dropped_at = now(), drop_reason = drop_dead_token.reason, fetch_digest = null, keys = null
@@ -181,32 +174,6 @@ begin
   if not found then
     perform tacet.learn_token_environment(device_token, environment, registered_environment, registered_app, read_at);
   end if;
-end
-$$;
-
--- Notes a channel that is about to be made at Apple, with the stream of states of a type. Returns false when the id is taken.
-create or replace function tacet.note_channel(id text, type text, state jsonb, app text, environment text, storage int)
-returns boolean
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  declared tacet.activity_types;
-begin
-  select t.* into declared from tacet.activity_types t where t.name = note_channel.type;
-  if not found then
-    raise exception 'tacet: there is no type %', type using errcode = '22023';
-  end if;
-  state := tacet.live_activity_document('state', declared.state, coalesce(state, declared.first_state));
-  insert into tacet.activity_channels (id, app, environment, storage)
-  values (note_channel.id, note_channel.app, note_channel.environment, note_channel.storage)
-  on conflict on constraint activity_channels_pkey do nothing;
-  if not found or exists (select from tacet.activities a where a.id = note_channel.id) then
-    return false;
-  end if;
-  insert into tacet.activities (id, type, channel, state, version)
-  values (note_channel.id, declared.name, note_channel.id, note_channel.state, 1);
-  return true;
 end
 $$;
 

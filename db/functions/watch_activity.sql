@@ -157,11 +157,11 @@ begin
   if not found then
     if owner is not null and is_over is not true then
       perform tacet.start_live_activity(
-        activity_id, owner, watched.type, jsonb_strip_nulls(given_attributes), given_state, null, null, true);
+        activity_id, owner, watched.type, jsonb_strip_nulls(given_attributes), given_state, null, true);
     end if;
   elsif is_over then
     perform tacet.end_live_activity(activity_id, given_state || declared.end_state, null, 'row');
-  elsif running.ended_at is null and running.channel is null and given_state is distinct from running.source_state then
+  elsif running.ended_at is null and given_state is distinct from running.source_state then
     running.source_state := given_state;
     perform tacet.change_live_activity(running, declared, given_state, null, null, null);
     return;

@@ -50,7 +50,6 @@ start_all() {
   openssl ecparam -name prime256v1 -genkey -noout >"$state/vapid-key.pem"
   more_settings="JWT_SECRET=$jwt_secret
 SERVICE_KEY=$service_key
-APNS_CHANNELS_URL=https://$(address production "$state/simulator.json")
 VAPID_PRIVATE_KEY_FILE=$state/vapid-key.pem
 VAPID_SUBJECT=mailto:ops@example.com
 WEB_PUSH_URL=https://chat.example.com/c/{conversation_id}

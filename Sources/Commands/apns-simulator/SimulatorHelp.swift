@@ -26,8 +26,7 @@ enum SimulatorHelp {
       GET /tokens         and DELETE /tokens/TOKEN
       POST /keys          {"key_id", "team_id", "pem"} and, if wanted,
                           "environment", "topics", "related_key_id"
-      POST /bundles       {"bundle_id"} and, if wanted, "team_id",
-                          "broadcasts": false
+      POST /bundles       {"bundle_id"} and, if wanted, "team_id"
       POST /certificates  {"pem", "topics"} and, if wanted, "environment":
                           a client certificate, self-signed ones too
       GET /pushes         ?after=N&limit=&token=&collapse_id=&apns_id=
@@ -59,19 +58,13 @@ enum SimulatorHelp {
                           "kind": "update", "activity", "attributes_type":
                           the app has started that activity. "device" is a
                           name for all tokens of one device
-      GET /activities     ?device=&activity=&channel=&limit=100&history=100
+      GET /activities     ?device=&activity=&limit=100&history=100
                           what devices show, and why they dropped pushes;
                           the newest activities, each with the newest pushes
       POST /activities/ACTIVITY/token    a new update token, {"token"}; the
                           old one expires. Also the user's late permission
       DELETE /activities/ACTIVITY        the user or the app ends it
       DELETE /activities  forgets all
-      POST /channels      {"environment", "bundle_id",
-                          "message_storage_policy"} and, if wanted,
-                          "channel_id"
-      POST /channels/subscribers  {"environment", "bundle_id", "channel_id",
-                          "count"}: one activity for so many subscribers
-      GET /channels       with subscribers, messages, management requests
       POST /conduct       {"allows_updates": false, "activity_budget": 15};
                           0 takes the hourly budget away
     """
@@ -115,13 +108,12 @@ enum SimulatorHelp {
       {"at_ms": 5000, "fault": {"kind": "goaway", "now": true}}
       {"at_ms": 9000, "conduct": {"delay_ms": 250}}
 
-    The others are key, certificate, channel, subscribers and clock.
+    The others are key, certificate and clock.
     """
 
   private static let limits = """
-    It serves the device endpoint, /3/device/TOKEN, broadcasts, /4/broadcasts,
-    and channel management, /1/apps, all on one listener. It keeps 10,000
-    activities; then the oldest finished ones are forgotten.
+    It serves the device endpoint, /3/device/TOKEN. It keeps 10,000 activities;
+    then the oldest finished ones are forgotten.
 
     SIGTERM and SIGINT stop it.
     """

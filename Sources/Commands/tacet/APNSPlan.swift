@@ -40,13 +40,7 @@ struct APNSPlan: Sendable {
   /// A client for the apps of a key.
   func makeClient(for key: SigningKeySettings, logger: Logger) -> APNSClient {
     APNSClient(
-      endpoints: settings.endpoints(for: .devices), broadcasts: settings.endpoints(for: .broadcasts), context: context,
-      tokens: source(for: key), logger: logger)
-  }
-
-  /// What manages the channels of the apps of a key.
-  func makeChannels(for key: SigningKeySettings) -> APNSChannels {
-    APNSChannels(endpoints: settings.channelEndpoints, context: context, tokens: source(for: key))
+      endpoints: settings.endpoints, context: context, tokens: source(for: key), logger: logger)
   }
 
   private func source(for key: SigningKeySettings) -> ProviderTokenSource {

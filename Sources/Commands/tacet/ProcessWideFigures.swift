@@ -73,9 +73,6 @@ extension QueueFigures {
         "tacet_live_activities_running", "Live Activities that have not ended, to 50,000.", .gauge,
         .integer(Int64(runningActivities))),
       MetricFamily(
-        "tacet_live_activity_channels", "Broadcast channels that take pushes, to 50,000.", .gauge,
-        .integer(Int64(channels))),
-      MetricFamily(
         "tacet_database_oldest_snapshot_age_seconds",
         "For how long the oldest transaction has kept dead rows from being cleaned up; 0 when there is none.",
         .gauge, .number(snapshotAge?.inSeconds ?? 0)),

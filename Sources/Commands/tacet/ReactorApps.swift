@@ -20,7 +20,6 @@ final class ReactorApps {
   private let logger: Logger
   private var plan: APNSPlan
   private var clients: [SigningKeySettings: APNSClient]
-  private var channels: [SigningKeySettings: APNSChannels] = [:]
   /// By clients that are gone.
   private var connectionsOpenedBefore = 0
 
@@ -57,7 +56,6 @@ final class ReactorApps {
     connectionsOpenedBefore += Self.connectionsOpened(by: gone)
     self.clients = clients
     plan = next
-    closeChannels(on: reactor)
   }
 
   /// Connections to APNs since the start.
@@ -80,8 +78,8 @@ final class ReactorApps {
   /// How old the provider tokens in use are.
   var tokenAges: [Duration] { plan.tokenAges }
 
-  /// The routes that are looked at: each app's own, the one to the other environment's devices where it is used or fails, and
-  /// those to channels where they fail. None where nothing is sent.
+  /// The routes that are looked at: each app's own, and the one to the other environment's devices where it is used or fails.
+  /// None where nothing is sent.
   /// - Parameter pipeline: the one whose pushes take them.
   func routes(of pipeline: DeliveryPipeline) -> [RouteState] {
     guard shadow != .all else { return [] }
@@ -92,7 +90,7 @@ final class ReactorApps {
         let isOwn = environment == app.environment
         let state = RouteState(route: route, pipeline: pipeline, isOwn: isOwn, client: client)
         return isOwn || state.fault != nil || client.connectionsOpened(to: environment) > 0 ? state : nil
-      } + failingBroadcasts(of: app, in: pipeline)
+      }
     }
   }
 
@@ -102,34 +100,9 @@ final class ReactorApps {
       + (shadow.notice.map { [ReadinessCheck(ReadinessCheck.shadow, isReady: true, detail: $0)] } ?? [])
   }
 
-  private func failingBroadcasts(of app: AppSettings, in pipeline: DeliveryPipeline) -> [RouteState] {
-    APNSEnvironment.allCases.compactMap { environment in
-      let route = PushRoute(app: app.bundleIdentifier, environment: environment, service: .broadcasts)
-      guard let client = clients[app.key], pipeline.fault(of: route.delivery) != nil else { return nil }
-      return RouteState(route: route, pipeline: pipeline, isOwn: false, client: client)
-    }
-  }
-
-  /// What manages an app's channels, the default app's without a name; nil when the app is not configured. It serves until the next
-  /// plan is followed.
-  func channelDesk(of app: String?, in environment: String?) -> ChannelDesk? {
-    guard let route = plan.settings.places.broadcastRoute(app: app, environment: environment),
-      let key = plan.settings.apps.first(where: { $0.bundleIdentifier == route.app })?.key
-    else { return nil }
-    let channels = channels[key] ?? plan.makeChannels(for: key)
-    self.channels[key] = channels
-    return ChannelDesk(channels, route)
-  }
-
   /// Closes every connection after its last answer.
   func close(on reactor: isolated Reactor) {
     router.close(on: reactor)
-    closeChannels(on: reactor)
-  }
-
-  private func closeChannels(on reactor: isolated Reactor) {
-    for channels in channels.values { channels.close(on: reactor) }
-    channels = [:]
   }
 
   private static func clients(

@@ -151,6 +151,6 @@ extension [ReactorFigures] {
 
 extension PushRoute {
   fileprivate func labels(and other: (String, String)) -> MetricLabels {
-    MetricLabels([("app", app.text), ("environment", environment.rawValue), other] + serviceLabels)
+    MetricLabels([("app", app.text), ("environment", environment.rawValue), other])
   }
 }

@@ -132,7 +132,7 @@ final class ReactorWorker {
       isReadSyncEnabled: isReadSyncEnabled,
       wakeCampaigns: isPushTriggerEnabled ? { [unowned self] in last?.submit { $0.campaigns?.wake(on: $1) } } : nil,
       slots: SlotScheduler(store: callers, metrics: campaignMetrics, logger: logger),
-      channels: { [unowned self] in apps.channelDesk(of: $0, in: $1) }, shadow: apps.shadow, logger: logger,
+      logger: logger,
       readiness: { [unowned self] in readiness() })
   }
 

@@ -41,9 +41,9 @@ extension RouteState {
       route: route, fault: pipeline.fault(of: route.delivery), breaker: pipeline.breakerState(of: route.delivery),
       isOwn: isOwn,
       isNeeded: isOwn || pipeline.isWaitedFor(route.delivery),
-      isConnected: client.isConnected(to: route.environment, route.service),
-      isReady: client.isReady(for: route.environment, route.service),
-      failure: client.failure(of: route.environment, route.service))
+      isConnected: client.isConnected(to: route.environment),
+      isReady: client.isReady(for: route.environment),
+      failure: client.failure(of: route.environment))
   }
 }
 

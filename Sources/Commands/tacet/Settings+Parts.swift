@@ -60,18 +60,11 @@ extension APNSSettings {
       defaultApp: defaultApp.bundleIdentifier.text)
   }
 
-  /// Where each environment takes pushes for a service.
-  func endpoints(for service: APNSService) -> [APNSEnvironment: APNSEndpoint] {
-    Self.endpoints { origin(of: $0, service) }
-  }
-
-  /// Where the channels of each environment are managed.
-  var channelEndpoints: [APNSEnvironment: APNSEndpoint] { Self.endpoints(at: channelsOrigin(of:)) }
-
-  private static func endpoints(at origin: (APNSEnvironment) -> ServiceOrigin) -> [APNSEnvironment: APNSEndpoint] {
+  /// Where each environment takes pushes.
+  var endpoints: [APNSEnvironment: APNSEndpoint] {
     Dictionary(
       uniqueKeysWithValues: APNSEnvironment.allCases.map { environment in
-        let origin = origin(environment)
+        let origin = origin(of: environment)
         return (environment, APNSEndpoint(host: origin.host, port: origin.port))
       })
   }

@@ -17,52 +17,41 @@ extension APNSClient {
     pools[environment]?.warmUp(on: reactor)
   }
 
-  /// Whether a connection to a service of the environment is open and answers.
-  public func isConnected(to environment: APNSEnvironment, _ service: APNSService = .devices) -> Bool {
-    (pool(of: environment, service)?.usableLinks ?? 0) > 0
+  /// Whether a connection to the environment is open and answers.
+  public func isConnected(to environment: APNSEnvironment) -> Bool {
+    (pools[environment]?.usableLinks ?? 0) > 0
   }
 
   /// Whether pushes can go: a connection is open, or APNs closed it as idle and the next push opens another.
-  public func isReady(for environment: APNSEnvironment, _ service: APNSService = .devices) -> Bool {
-    pool(of: environment, service)?.isReady ?? false
+  public func isReady(for environment: APNSEnvironment) -> Bool {
+    pools[environment]?.isReady ?? false
   }
 
-  /// Why pushes cannot reach a service of the environment, or why it refuses all of them, in a sentence for an operator; nil
+  /// Why pushes cannot reach the environment, or why it refuses all of them, in a sentence for an operator; nil
   /// without a known fault.
-  public func failure(of environment: APNSEnvironment, _ service: APNSService = .devices) -> String? {
-    pool(of: environment, service)?.failure
+  public func failure(of environment: APNSEnvironment) -> String? {
+    pools[environment]?.failure
   }
 
   /// Connections that are open to the environment and answer, without draining ones.
   public func connections(to environment: APNSEnvironment) -> Int {
-    pools(of: environment).reduce(0) { $0 + $1.usableLinks }
+    pools[environment]?.usableLinks ?? 0
   }
 
   /// Connections opened to the environment so far.
   public func connectionsOpened(to environment: APNSEnvironment) -> Int {
-    pools(of: environment).reduce(0) { $0 + $1.connectionsOpened }
+    pools[environment]?.connectionsOpened ?? 0
   }
 
   /// Pushes on a connection to the environment, and pushes that wait for a free stream there.
   public func pushes(to environment: APNSEnvironment) -> (inFlight: Int, waiting: Int) {
-    pools(of: environment).reduce(into: (0, 0)) { sum, pool in
-      sum.0 += pool.links.reduce(0) { $0 + $1.inFlight }
-      sum.1 += pool.queue.count
-    }
+    guard let pool = pools[environment] else { return (0, 0) }
+    return (pool.links.reduce(0) { $0 + $1.inFlight }, pool.queue.count)
   }
 
   /// Closes every connection after its last answer.
   public func close(on reactor: isolated Reactor) {
-    for environment in APNSEnvironment.allCases {
-      for pool in pools(of: environment) { pool.close(on: reactor) }
-    }
-  }
-
-  /// The pools of an environment, each once.
-  private func pools(of environment: APNSEnvironment) -> [APNSConnections] {
-    let devices = pools[environment]
-    let broadcasts = broadcastPools[environment]
-    return [devices, broadcasts === devices ? nil : broadcasts].compactMap { $0 }
+    for pool in pools.values { pool.close(on: reactor) }
   }
 }
 

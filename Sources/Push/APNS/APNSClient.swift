@@ -9,10 +9,7 @@ public import TLSStreams
 public final class APNSClient {
   private let configuration: APNSConfiguration
   let tokens: ProviderTokenSource
-  /// For pushes to devices.
   let pools: [APNSEnvironment: APNSConnections]
-  /// For pushes to channels; the pool for devices where both go to the same host.
-  let broadcastPools: [APNSEnvironment: APNSConnections]
   let logger: Logger
 
   /// Requests beyond the first of a push, so far.
@@ -20,23 +17,18 @@ public final class APNSClient {
 
   /// Makes a client; connections are opened by ``warmUp(_:on:)`` or by the first push.
   /// - Parameters:
-  ///   - endpoints: where each environment is. broadcasts: where it takes pushes to channels, if that is elsewhere.
+  ///   - endpoints: where each environment is.
   ///   - context: from ``makeContext(certificatesFile:)``, for all reactors.
   public init(
-    endpoints: [APNSEnvironment: APNSEndpoint], broadcasts: [APNSEnvironment: APNSEndpoint] = [:],
-    context: TLSContext, tokens: ProviderTokenSource,
+    endpoints: [APNSEnvironment: APNSEndpoint], context: TLSContext, tokens: ProviderTokenSource,
     configuration: APNSConfiguration = APNSConfiguration(), logger: Logger
   ) {
     self.configuration = configuration
     self.tokens = tokens
     self.logger = logger
-    func pool(_ endpoint: APNSEndpoint) -> APNSConnections {
-      APNSConnections(to: endpoint, context: context, configuration: configuration, tokens: tokens, logger: logger)
+    pools = endpoints.mapValues {
+      APNSConnections(to: $0, context: context, configuration: configuration, tokens: tokens, logger: logger)
     }
-    let pools = endpoints.mapValues(pool)
-    self.pools = pools
-    let elsewhere = broadcasts.filter { endpoints[$0.key] != $0.value }
-    broadcastPools = pools.merging(elsewhere.mapValues(pool)) { $1 }
   }
 
   /// Sends a push, waiting for a connection if necessary, and resends it when APNs provably did not process it.
@@ -53,8 +45,7 @@ public final class APNSClient {
     _ request: PushRequest, to environment: APNSEnvironment, until deadline: UInt64, permit: PushPermit? = nil,
     counting answers: AnswerCounters? = nil, on reactor: isolated Reactor
   ) async -> PushAttempt {
-    let service = request.head.destination.service
-    guard let pool = pool(of: environment, service) else { return .failed(.notProcessed(cause: "no such environment")) }
+    guard let pool = pools[environment] else { return .failed(.notProcessed(cause: "no such environment")) }
     var resends = 0
     while true {
       var admission = pool.admitAtOnce(on: reactor)
@@ -72,7 +63,7 @@ public final class APNSClient {
       link.token.adopt(tokens.current)
       let outcome = await link.connection.send(
         request.overHTTP2(authorization: link.token.token.authorization), until: deadline, on: reactor)
-      let attempt = attempt(endedBy: outcome, over: link, of: pool, service)
+      let attempt = attempt(endedBy: outcome, over: link, of: pool)
       pool.release(link, after: attempt, on: reactor)
       answers?.count(attempt)
       if attempt.disposition == .accepted { return attempt }
@@ -84,19 +75,11 @@ public final class APNSClient {
     }
   }
 
-  /// The connections for a service of an environment.
-  func pool(of environment: APNSEnvironment, _ service: APNSService) -> APNSConnections? {
-    switch service {
-    case .devices: pools[environment]
-    case .broadcasts: broadcastPools[environment]
-    }
-  }
-
   private func attempt(
-    endedBy outcome: HTTP2Outcome, over link: APNSLink, of pool: APNSConnections, _ service: APNSService
+    endedBy outcome: HTTP2Outcome, over link: APNSLink, of pool: APNSConnections
   ) -> PushAttempt {
     if case .response(let response) = outcome { pool.compareClocks(with: response, over: link) }
-    return PushAttempt(outcome, from: service)
+    return PushAttempt(outcome)
   }
 
   private func notAdmitted(to pool: APNSConnections) -> PushAttempt {
@@ -107,11 +90,11 @@ public final class APNSClient {
 }
 
 extension PushAttempt {
-  /// How a request to a service of APNs has ended.
-  init(_ outcome: HTTP2Outcome, from service: APNSService) {
+  /// How a request to APNs has ended.
+  fileprivate init(_ outcome: HTTP2Outcome) {
     self =
       switch outcome {
-      case .response(let response): .answered(PushAnswer(response, from: service))
+      case .response(let response): .answered(PushAnswer(response))
       case .notProcessed(let cause): .failed(.notProcessed(cause: "\(cause)"))
       case .unknown(let cause): .failed(.unknown(cause: "\(cause)"))
       }
@@ -119,9 +102,8 @@ extension PushAttempt {
 }
 
 extension PushAnswer {
-  init(_ response: HTTP2Response, from service: APNSService) {
-    let identifier = response.fields[service == .devices ? "apns-id" : "apns-request-id"]
-    self.init(status: response.status, identifier: identifier, body: response.body, from: service)
+  fileprivate init(_ response: HTTP2Response) {
+    self.init(status: response.status, identifier: response.fields["apns-id"], body: response.body)
     guard status == 429 || status >= 500 else { return }
     retryAfter = RetryAfter.wait(response.fields["retry-after"], date: response.fields["date"])
   }

@@ -4,7 +4,7 @@ public import Delivery
 public import PushKinds
 public import Reactors
 
-/// The deliverer of APNs: every app, both environments, devices and broadcast channels.
+/// The deliverer of APNs: every app, both environments.
 public final class APNSDeliverer {
   /// The apps, and the defaults of device tokens.
   public private(set) var places: APNSPlaces
@@ -43,7 +43,7 @@ extension APNSDeliverer: PushDeliverer {
   /// Apple's push service.
   public var channel: DeliveryChannel { .apns }
 
-  /// Four for each app.
+  /// Two for each app.
   public var routes: [DeliveryRoute] { Array(known.keys) }
 
   /// The route of the target's app and environment, or of their defaults.
@@ -71,17 +71,15 @@ extension APNSDeliverer: PushDeliverer {
     }
     var attempt = DeliveryAttempt(
       await sender.send(delivery.request, over: route, until: deadline, permit: permit, on: reactor))
-    // A channel has one environment.
-    if route.service == .broadcasts { attempt.otherEnvironment = .unconcerned }
     // A registration without an app was sent to as the default app's, and may be that of an earlier default: such a refusal
     // proves nothing about the token.
     attempt.sparesTarget = !delivery.namesApp && attempt.reason == "DeviceTokenNotForTopic"
     return attempt
   }
 
-  /// The same app's devices in the other environment. Channels are never tried elsewhere.
+  /// The same app's devices in the other environment.
   public func route(besides route: DeliveryRoute) -> DeliveryRoute? {
-    known[route].flatMap { $0.service == .devices ? names[$0.inOtherEnvironment] : nil }
+    known[route].flatMap { names[$0.inOtherEnvironment] }
   }
 
   /// `production` or `sandbox`.
@@ -103,9 +101,7 @@ extension PushRoute {
 
   /// Every route of an app.
   static func all(of app: BundleIdentifier) -> [PushRoute] {
-    APNSEnvironment.allCases.flatMap { environment in
-      APNSService.allCases.map { PushRoute(app: app, environment: environment, service: $0) }
-    }
+    APNSEnvironment.allCases.map { PushRoute(app: app, environment: $0) }
   }
 
   /// The route to the same app's devices in the other environment.

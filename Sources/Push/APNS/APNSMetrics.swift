@@ -2,8 +2,7 @@ public import APNSCore
 public import CoreMetrics
 internal import Delivery
 
-/// Counts APNs' answers by route, status and reason, as `tacet_apns_answers_total{app, environment, status, reason}`, with
-/// `service` as well where that is not the devices'. One for each router, on its reactor.
+/// Counts APNs' answers by route, status and reason, as `tacet_apns_answers_total{app, environment, status, reason}`. One for each router, on its reactor.
 ///
 /// Every request that has ended counts, resends included. A plain success has the reason `none`. A request without an answer
 /// has the status `none`, and the reason says what the connection did. APNs chooses the reasons, so the backend must bound a
@@ -67,13 +66,11 @@ public final class AnswerCounters {
   }
 
   private static func counter(_ answer: Answer, _ route: PushRoute, _ factory: any MetricsFactory) -> Counter {
-    let dimensions =
-      [
-        ("app", route.app.text), ("environment", route.environment.rawValue),
-        ("status", answer.status.map { "\($0)" } ?? "none"),
-        ("reason", answer.reason.map { String($0.prefix(reasonMax)) } ?? "none"),
-      ]
-      + route.serviceLabels
+    let dimensions = [
+      ("app", route.app.text), ("environment", route.environment.rawValue),
+      ("status", answer.status.map { "\($0)" } ?? "none"),
+      ("reason", answer.reason.map { String($0.prefix(reasonMax)) } ?? "none"),
+    ]
     return Counter(label: "tacet_apns_answers_total", dimensions: dimensions, factory: factory)
   }
 }

@@ -15,21 +15,11 @@ public struct APNSPlaces: Equatable, Sendable {
     self.apps = apps ?? [defaultRoute.app: defaultRoute.environment]
   }
 
-  /// The route to a device or a broadcast channel.
+  /// The route to a device.
   /// - Throws: `bundleIdentifierMalformed` when the registration names an app that cannot be one.
   public func route(to target: PushTarget) throws(PushRequestError) -> PushRoute {
     let app = try target.app.map { name throws(PushRequestError) in try BundleIdentifier(name) } ?? defaultRoute.app
     let environment = target.environment.flatMap(APNSEnvironment.init)
-    return PushRoute(
-      app: app, environment: environment ?? apps[app] ?? defaultRoute.environment,
-      service: target.isBroadcast ? .broadcasts : .devices)
-  }
-
-  /// Where the broadcast channels of an app are; nil for a text that is no bundle identifier.
-  /// - Parameters:
-  ///   - app: nil for the default one.
-  ///   - environment: nil for the app's.
-  public func broadcastRoute(app: String?, environment: String?) -> PushRoute? {
-    try? route(to: PushTarget(address: "", environment: environment, app: app, isBroadcast: true))
+    return PushRoute(app: app, environment: environment ?? apps[app] ?? defaultRoute.environment)
   }
 }

@@ -4,28 +4,16 @@ internal import PushKinds
 
 extension OutgoingPush {
   /// The push as a request to APNs.
-  /// - Throws: ``PushRequestError`` when the host's device token is malformed, or a broadcast channel does not take the push.
+  /// - Throws: ``PushRequestError`` when the host's device token is malformed.
   public func request(of app: BundleIdentifier) throws(PushRequestError) -> PushRequest {
-    let destination = try destination
+    let deviceToken = try DeviceToken(target.address)
     let head = try PushRequestHead(
-      destination: destination, pushType: pushType, bundleIdentifier: app,
-      priority: push.priority ?? pushType.usualPriority, expiration: expiration,
+      deviceToken: deviceToken, pushType: pushType, bundleIdentifier: app,
+      priority: push.priority ?? pushType.usualPriority, expiration: .until(unixSeconds: expiresAt),
       identifier: PushIdentifier(
-        eventKind: subject.kind, event: subject.id.text, recipient: userID.text, destination: destination),
+        eventKind: subject.kind, event: subject.id.text, recipient: userID.text, deviceToken: deviceToken),
       collapseIdentifier: push.collapseIdentifier)
     return try PushRequest(head: head, body: body())
-  }
-
-  private var destination: PushDestination {
-    get throws(PushRequestError) {
-      target.isBroadcast
-        ? .channel(try ChannelIdentifier(target.address)) : .device(try DeviceToken(target.address))
-    }
-  }
-
-  /// A channel that keeps nothing takes no moment.
-  private var expiration: PushExpiration {
-    target.isBroadcast && push.keptUntil == nil ? .attemptOnce : .until(unixSeconds: expiresAt)
   }
 
   private var pushType: PushType {

@@ -43,18 +43,11 @@ public enum PushAttempt: Equatable, Sendable {
   var provesConnection: Bool {
     switch disposition {
     case .accepted, .dropToken, .suspectToken, .never, .fixRequest: return true
-    case .fixCredentials: return lacksCapability
-    case .refreshProviderToken, .reconnect: return false
+    case .fixCredentials, .refreshProviderToken, .reconnect: return false
     case .retryLater:
       guard case .answered(let answer) = self else { return false }
       return answer.reason == "TooManyRequests"
     }
-  }
-
-  /// Whether APNs takes the credential, and refuses broadcasts of the app alone.
-  private var lacksCapability: Bool {
-    guard case .answered(let answer) = self, answer.service == .broadcasts else { return false }
-    return answer.reason == "BroadcastFeatureNotEnabled" || answer.reason == "FeatureNotEnabled"
   }
 }
 

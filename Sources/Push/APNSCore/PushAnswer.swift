@@ -8,24 +8,20 @@ public struct PushAnswer: Equatable, Sendable {
   public let reason: PushReason?
   /// With 410, when APNs found the token no longer valid, in milliseconds since 1970.
   public let timestampMilliseconds: Int64?
-  /// The answer's `apns-id`, or `apns-request-id` of a broadcast. Ids made by APNs are upper case and have no regular version
+  /// The answer's `apns-id`. Ids made by APNs are upper case and have no regular version
   /// digit: compare without case, match answers to requests by stream.
   public let identifier: String?
-  /// The part of APNs that answered: some reasons mean something else to another.
-  public let service: APNSService
   /// The wait that the answer asks for, already bounded; nil without one.
   public var retryAfter: Duration?
 
   /// An answer made of its parts.
   public init(
-    status: Int, reason: PushReason? = nil, timestampMilliseconds: Int64? = nil, identifier: String? = nil,
-    service: APNSService = .devices
+    status: Int, reason: PushReason? = nil, timestampMilliseconds: Int64? = nil, identifier: String? = nil
   ) {
     self.status = status
     self.reason = reason
     self.timestampMilliseconds = timestampMilliseconds
     self.identifier = identifier
-    self.service = service
   }
 }
 
@@ -36,15 +32,14 @@ extension PushAnswer {
   /// Reads an answer tolerantly: a body that is empty, cut, larger than ``bodyBytesMax`` or not a JSON object leaves reason
   /// and timestamp nil, and the status alone decides.
   ///
-  /// - Parameter identifier: the `apns-id` or `apns-request-id` field, if there was one.
-  public init(status: Int, identifier: String?, body: [UInt8], from service: APNSService = .devices) {
+  /// - Parameter identifier: the `apns-id` field, if there was one.
+  public init(status: Int, identifier: String?, body: [UInt8]) {
     let document = Self.document(in: body)
     self.init(
       status: status,
       reason: document?.reason.map(PushReason.init(rawValue:)),
       timestampMilliseconds: document?.timestamp,
-      identifier: identifier,
-      service: service)
+      identifier: identifier)
   }
 
   private static func document(in body: [UInt8]) -> AnswerDocument? {

@@ -6,7 +6,7 @@ extension PushDisposition {
   /// A known reason with its own status is looked up. The status alone decides about everything else: no reason, an
   /// unknown one, and one with a status that is not its own.
   public static func disposition(of answer: PushAnswer) -> PushDisposition {
-    if let row = answer.reason.flatMap({ row(of: $0, from: answer.service) }), row.status == answer.status {
+    if let row = answer.reason.flatMap({ rows[$0] }), row.status == answer.status {
       return row.disposition.dated(by: answer)
     }
     return disposition(ofStatus: answer.status).dated(by: answer)
@@ -39,11 +39,7 @@ extension PushDisposition {
 }
 
 extension PushDisposition {
-  private static func row(of reason: PushReason, from service: APNSService) -> Row? {
-    service == .broadcasts ? broadcastRows[reason] ?? rows[reason] : rows[reason]
-  }
-
-  struct Row {
+  private struct Row {
     let status: Int
     let disposition: PushDisposition
 

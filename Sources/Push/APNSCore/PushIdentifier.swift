@@ -1,6 +1,6 @@
 internal import Cryptography
 
-/// The `apns-id` of a push: the same event, recipient and destination give the same identifier, in every attempt of every
+/// The `apns-id` of a push: the same event, recipient and device give the same identifier, in every attempt of every
 /// process.
 ///
 /// A version 5 UUID (RFC 9562 §5.5, SHA-1 over a namespace and a name) in lower-case 8-4-4-4-12 form, as Apple documents
@@ -22,14 +22,8 @@ public struct PushIdentifier: Hashable, Sendable {
   ///   - eventKind: the kind of event, such as `message`.
   ///   - event: the event's identifier within its kind.
   ///   - recipient: the user's identifier.
-  ///   - destination: the device or the channel addressed.
-  public init(eventKind: String, event: String, recipient: String, destination: PushDestination) {
-    text = Self.version5(namespace: Self.namespace, name: [eventKind, event, recipient, destination.text])
-  }
-
-  /// Derives the identifier of a push to a device.
   public init(eventKind: String, event: String, recipient: String, deviceToken: DeviceToken) {
-    self.init(eventKind: eventKind, event: event, recipient: recipient, destination: .device(deviceToken))
+    text = Self.version5(namespace: Self.namespace, name: [eventKind, event, recipient, deviceToken.hexadecimal])
   }
 
   /// A text of 36 characters that stands for one of any length: the same for the same text.

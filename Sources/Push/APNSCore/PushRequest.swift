@@ -23,30 +23,11 @@ extension PushRequest {
   /// Joins a payload with its address; the push type is the payload's.
   ///
   /// - Parameters:
-  ///   - destination: a device by its token for the push type, or a channel. Apps have one token each for alerts, calls,
-  ///     every Live Activity and so on.
+  ///   - deviceToken: the one for the push type. Apps have one token each for alerts, calls, every Live Activity and so on.
   ///   - bundleIdentifier: the app; with ``PushType/mdm`` the UID in the subject of the management certificate.
   ///   - priority: nil for ``PushType/usualPriority``.
   ///   - expiration: nil for ``PushType/usualExpiration``.
   /// - Throws: `priorityNotAllowed` or `payloadTooLarge`, as APNs would answer.
-  public init(
-    _ payload: some PushPayload,
-    to destination: PushDestination,
-    of bundleIdentifier: BundleIdentifier,
-    priority: PushPriority? = nil,
-    expiration: PushExpiration? = nil,
-    identifier: PushIdentifier,
-    collapseIdentifier: CollapseIdentifier? = nil
-  ) throws(PushRequestError) {
-    let type = payload.pushType
-    let head = try PushRequestHead(
-      destination: destination, pushType: type, bundleIdentifier: bundleIdentifier,
-      priority: priority ?? type.usualPriority, expiration: expiration ?? type.usualExpiration, identifier: identifier,
-      collapseIdentifier: collapseIdentifier)
-    try self.init(head: head, body: payload.encoded())
-  }
-
-  /// Joins a payload with a device.
   public init(
     _ payload: some PushPayload,
     to deviceToken: DeviceToken,
@@ -56,8 +37,11 @@ extension PushRequest {
     identifier: PushIdentifier,
     collapseIdentifier: CollapseIdentifier? = nil
   ) throws(PushRequestError) {
-    try self.init(
-      payload, to: .device(deviceToken), of: bundleIdentifier, priority: priority, expiration: expiration,
-      identifier: identifier, collapseIdentifier: collapseIdentifier)
+    let type = payload.pushType
+    let head = try PushRequestHead(
+      deviceToken: deviceToken, pushType: type, bundleIdentifier: bundleIdentifier,
+      priority: priority ?? type.usualPriority, expiration: expiration ?? type.usualExpiration, identifier: identifier,
+      collapseIdentifier: collapseIdentifier)
+    try self.init(head: head, body: payload.encoded())
   }
 }

@@ -9,16 +9,12 @@ public struct PushRequestError: Error, Equatable, Sendable, CustomStringConverti
     case deviceTokenMalformed
     /// The address or the keys of a browser or of an Android app are not what its push service gives out.
     case targetMalformed
-    /// The channel's identifier is empty, too long, or not standard base64.
-    case channelIdentifierMalformed
     /// The collapse identifier is empty, longer than 64 bytes, or unfit for a header.
     case collapseIdentifierMalformed
     /// The bundle identifier is empty, too long, or has other characters than letters, digits, dots and hyphens.
     case bundleIdentifierMalformed
     /// APNs does not take this priority for this push type.
     case priorityNotAllowed
-    /// Only Live Activities can be sent to a channel.
-    case pushTypeNotAllowed
     /// The body is empty.
     case payloadEmpty
     /// The body is larger than its push type allows, even without its alert text.

@@ -1,39 +1,20 @@
-/// The way a push takes: the app it is for, the APNs environment that issued the device's token or the channel, and the
-/// service that takes it.
+/// The way a push takes: the app it is for, and the APNs environment that issued the device's token.
 ///
 /// Credentials, faults of configuration and outages belong to a route rather than to a push.
 public struct PushRoute: Hashable, Sendable {
-  /// The app that the device token or the channel was issued to.
+  /// The app that the device token was issued to.
   public let app: BundleIdentifier
-  /// Where the token or the channel works.
+  /// Where the token works.
   public let environment: APNSEnvironment
-  /// The part of APNs that takes the push.
-  public let service: APNSService
 
   /// Names a route.
-  public init(app: BundleIdentifier, environment: APNSEnvironment, service: APNSService = .devices) {
+  public init(app: BundleIdentifier, environment: APNSEnvironment) {
     self.app = app
     self.environment = environment
-    self.service = service
   }
 
-  /// The route's name in the database and in logs, such as `com.example.app/production`, or
-  /// `com.example.app/production/broadcasts`.
-  public var name: String {
-    let name = "\(app.text)/\(environment.rawValue)"
-    return service == .devices ? name : "\(name)/\(service.rawValue)"
-  }
-
-  /// The label of metrics by which the service is told from the usual one; none for devices.
-  public var serviceLabels: [(String, String)] { service == .devices ? [] : [("service", service.rawValue)] }
-}
-
-/// One of the two parts of APNs that take pushes, each with requests, limits and reasons of its own.
-public enum APNSService: String, CaseIterable, Sendable {
-  /// Takes pushes to single devices.
-  case devices
-  /// Takes pushes to channels, which bring one state to every Live Activity that follows the channel.
-  case broadcasts
+  /// The route's name in the database and in logs, such as `com.example.app/production`.
+  public var name: String { "\(app.text)/\(environment.rawValue)" }
 }
 
 /// One of Apple's two separate push services. A device token works only in the one that issued it.
@@ -48,22 +29,6 @@ public enum APNSEnvironment: String, CaseIterable, Sendable {
     switch self {
     case .production: "api.push.apple.com"
     case .sandbox: "api.sandbox.push.apple.com"
-    }
-  }
-
-  /// Apple's host for the management of channels.
-  public var channelsHostName: String {
-    switch self {
-    case .production: "api-manage-broadcast.push.apple.com"
-    case .sandbox: "api-manage-broadcast.sandbox.push.apple.com"
-    }
-  }
-
-  /// The port of ``channelsHostName``.
-  public var channelsPort: UInt16 {
-    switch self {
-    case .production: 2196
-    case .sandbox: 2195
     }
   }
 }

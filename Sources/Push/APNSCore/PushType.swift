@@ -125,7 +125,7 @@ public enum PushExpiration: Equatable, Sendable {
   /// The header is left out and the service's own policy rules: at most 30 days.
   case servicePolicy
 
-  /// The header value of a push to a device, or nil when the header is left out. A moment before 1970 becomes 0, because APNs
+  /// The header value, or nil when the header is left out. A moment before 1970 becomes 0, because APNs
   /// refuses a sign.
   public var headerValue: String? {
     switch self {

@@ -5,8 +5,7 @@ public enum PushDisposition: Equatable, Sendable {
   /// The service took the push. Whether the device shows it is between the two.
   case accepted
   /// The target is dead: stop using it, unless the app registered it again after `invalidSinceMilliseconds` (since 1970;
-  /// nil when the service did not say, then the time of sending counts). Never resend this push. Of a broadcast it is the
-  /// channel that is dead.
+  /// nil when the service did not say, then the time of sending counts). Never resend this push.
   case dropToken(invalidSinceMilliseconds: Int64?)
   /// The service refuses the target without proving it dead. A wrong environment, topic or key brings the same answer for
   /// every target, so set targets aside only while other pushes of the same route succeed. Never resend this push.

@@ -19,7 +19,6 @@ public struct LiveActivityPush: PushContent {
     let token: String
     let environment: String?
     let app: String?
-    let is_channel: Bool
   }
 
   /// As `tacet.live_activity_content` makes it. Times are Unix seconds; `dismiss_at` is of an end, the members from `attributes` on
@@ -36,10 +35,7 @@ public struct LiveActivityPush: PushContent {
     let stale_at: Int64?
     let dismiss_at: Int64?
     let attributes: PayloadObject?
-    let channel: String?
     let addresses: [Address]
-    /// Of a channel: whether it keeps its newest state.
-    let is_kept: Bool?
   }
 
   /// How long APNs keeps an end, in seconds: as long as an ended Live Activity may stay on the Lock Screen.
@@ -52,10 +48,10 @@ public struct LiveActivityPush: PushContent {
     document = try claimed.decode()
   }
 
-  /// The tokens of the Live Activity, or its channel.
+  /// The tokens of the Live Activity.
   public var targets: [PushTarget]? {
     document.addresses.map {
-      PushTarget(address: $0.token, environment: $0.environment, app: $0.app, isBroadcast: $0.is_channel)
+      PushTarget(address: $0.token, environment: $0.environment, app: $0.app)
     }
   }
 
@@ -69,10 +65,8 @@ public struct LiveActivityPush: PushContent {
       collapsingBy: PushSubject(id: HostID(text: document.activity_id), kind: subject.kind).collapseText)
   }
 
-  /// A channel that keeps nothing takes no moment.
   private var keptUntil: Int64? {
-    if document.is_kept == false { return nil }
-    return document.event == "end" || document.is_kept == true ? document.unix_time + Self.endLife : document.stale_at
+    document.event == "end" ? document.unix_time + Self.endLife : document.stale_at
   }
 
   private func event() throws(PushRequestError) -> LiveActivityPayload.Event {
@@ -82,11 +76,10 @@ public struct LiveActivityPush: PushContent {
       guard let alert = try document.alert.map(alert) else {
         throw PushRequestError(.nothingToShow, "a Live Activity starts with an alert")
       }
-      let channel = try document.channel.map { id throws(PushRequestError) in try ChannelIdentifier(id) }
       return .start(
         LiveActivityStart(
           attributesType: document.type, attributes: document.attributes ?? [:],
-          joining: channel.map { .channel($0) } ?? .updateToken, alert: alert))
+          asksForToken: true, alert: alert))
     default: return .update
     }
   }

@@ -23,20 +23,16 @@ public struct PushTarget: Equatable, Sendable {
   /// What the channel needs beside the address, as the app has given it: a JSON object, not yet checked. Nil for nothing.
   public let keys: String?
 
-  /// Whether it is a broadcast channel of APNs, which is everyone who follows it.
-  public let isBroadcast: Bool
-
   /// Describes a target.
   public init(
     _ channel: DeliveryChannel = .apns, address: String, environment: String? = nil, app: String? = nil,
-    keys: String? = nil, isBroadcast: Bool = false
+    keys: String? = nil
   ) {
     self.channel = channel
     self.address = address
     self.environment = environment
     self.app = app
     self.keys = keys
-    self.isBroadcast = isBroadcast
   }
 }
 

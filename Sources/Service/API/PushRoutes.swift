@@ -51,7 +51,6 @@ public enum PushRoutes {
     ConfigRoute.add(to: &group, services)
     LiveActivityRoutes.add(to: &group, services)
     LiveActivityAppRoutes.add(to: &group, services)
-    ChannelRoutes.add(to: &group, services)
     return group.routes
   }
 

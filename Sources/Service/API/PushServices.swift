@@ -1,5 +1,3 @@
-public import APNS
-public import APNSCore
 public import Campaigns
 public import Explanations
 internal import HTTPServing
@@ -45,13 +43,6 @@ public struct PushServices {
   /// Answers what apps ask of slots; nil where that is switched off.
   public let slots: SlotScheduler?
 
-  /// What manages the broadcast channels of an app in an environment, the default ones without a name; nil for an app that is not
-  /// configured.
-  public let channels: (_ app: String?, _ environment: String?) -> ChannelDesk?
-
-  /// The kinds whose pushes are not sent. Where Live Activities are among them, no channel is made or deleted at Apple.
-  public let shadow: ShadowedKinds
-
   /// Whether this reactor can do its work; asked by `/readyz`.
   public let readiness: () -> [ReadinessCheck]
 
@@ -60,8 +51,7 @@ public struct PushServices {
     callers: PushDatabase, operators: PushDatabase, counts: PushDatabase, pipeline: DeliveryPipeline,
     isReadSyncEnabled: Bool = true,
     wakeCampaigns: (() -> Void)? = nil, slots: SlotScheduler? = nil,
-    channels: @escaping (_ app: String?, _ environment: String?) -> ChannelDesk? = { _, _ in nil },
-    shadow: ShadowedKinds = .none, logger: Logger,
+    logger: Logger,
     readiness: @escaping () -> [ReadinessCheck]
   ) {
     self.callers = callers
@@ -73,8 +63,6 @@ public struct PushServices {
     self.isReadSyncEnabled = isReadSyncEnabled
     self.wakeCampaigns = wakeCampaigns
     self.slots = slots
-    self.channels = channels
-    self.shadow = shadow
     self.readiness = readiness
   }
 }
@@ -128,20 +116,5 @@ extension PushServices {
       ofSubject: id, kind: kind, userID: userID, recipientsMax: Self.recipientsExplainedMax,
       entriesMax: Self.entriesExplainedMax, on: reactor
     ).map(EventExplanation.init)
-  }
-}
-
-/// What manages the broadcast channels of an app in one of its environments.
-public struct ChannelDesk {
-  /// Asks Apple.
-  public let channels: APNSChannels
-
-  /// The way that pushes to the channels take.
-  public let route: PushRoute
-
-  /// Joins both.
-  public init(_ channels: APNSChannels, _ route: PushRoute) {
-    self.channels = channels
-    self.route = route
   }
 }

@@ -7,7 +7,6 @@ internal import Settings
 /// Where pushes go, for the checks of APNs; empty when it is not known.
 struct ExaminedAddresses {
   var tokens: [DeviceTokenCount] = []
-  var channels: [ExaminedChannel] = []
 }
 
 /// The checks that ask the database, in order; those that need what another one missed are skipped.

@@ -18,7 +18,6 @@ final class RouteProbe {
   private let deadline: UInt64
   private let context: Result<TLSContext, TLSError>
   private var clients: [SigningKeySettings: APNSClient] = [:]
-  private var desks: [SigningKeySettings: APNSChannels] = [:]
   /// One for each key: APNs counts how often they change.
   private var tokens: [SigningKeySettings: ProviderTokenSource] = [:]
   /// Why an environment cannot be reached; nil when it can. Asked once for each.
@@ -52,23 +51,9 @@ final class RouteProbe {
     }
   }
 
-  /// Asks for the broadcast channels of an app in an environment. Nil where the key cannot sign or the certificates cannot be
-  /// trusted, which the route's own finding says.
-  func channels(
-    of route: PushRoute, on reactor: isolated Reactor
-  ) async -> Result<[ChannelIdentifier], APNSChannelsError>? {
-    guard let context = try? context.get(), let desk = try? desk(for: key(of: route), context) else { return nil }
-    do throws(APNSChannelsError) {
-      return .success(try await desk.list(in: route.app, of: route.environment, on: reactor))
-    } catch {
-      return .failure(error)
-    }
-  }
-
   /// Closes the connections.
   func close(on reactor: isolated Reactor) {
     for client in clients.values { client.close(on: reactor) }
-    for desk in desks.values { desk.close(on: reactor) }
   }
 
   private func key(of route: PushRoute) -> SigningKeySettings {
@@ -89,18 +74,10 @@ final class RouteProbe {
   private func client(for key: SigningKeySettings, _ context: TLSContext) throws -> APNSClient {
     if let client = clients[key] { return client }
     let client = APNSClient(
-      endpoints: endpoints { settings.origin(of: $0) }, context: context, tokens: try tokens(for: key),
+      endpoints: endpoints, context: context, tokens: try tokens(for: key),
       logger: logger)
     clients[key] = client
     return client
-  }
-
-  private func desk(for key: SigningKeySettings, _ context: TLSContext) throws -> APNSChannels {
-    if let desk = desks[key] { return desk }
-    let desk = APNSChannels(
-      endpoints: endpoints(settings.channelsOrigin), context: context, tokens: try tokens(for: key))
-    desks[key] = desk
-    return desk
   }
 
   private func tokens(for key: SigningKeySettings) throws -> ProviderTokenSource {
@@ -112,10 +89,10 @@ final class RouteProbe {
     return source
   }
 
-  private func endpoints(_ origin: (APNSEnvironment) -> ServiceOrigin) -> [APNSEnvironment: APNSEndpoint] {
+  private var endpoints: [APNSEnvironment: APNSEndpoint] {
     Dictionary(
       uniqueKeysWithValues: APNSEnvironment.allCases.map {
-        ($0, APNSEndpoint(host: origin($0).host, port: origin($0).port))
+        ($0, APNSEndpoint(host: settings.origin(of: $0).host, port: settings.origin(of: $0).port))
       })
   }
 

@@ -67,19 +67,12 @@ final class SchemaLooks {
           try await $0.database.sealingKeys(on: $1), $0.addresses.tokens, apns: $0.apns)
       }
     ),
-    (
-      ChannelCheck.name,
-      {
-        $0.addresses.channels = try await $0.database.channels(on: $1)
-        return []
-      }
-    ),
   ]
 
   /// Without a database each of these is skipped.
   static let names = [ListenCheck.name] + first.map(\.name) + laterNames
   private static let laterNames = later.map(\.name).filter {
-    ![CampaignWorkCheck.name, ModelUsageCheck.name, SealingKeyCheck.name, ChannelCheck.name].contains($0)
+    ![CampaignWorkCheck.name, ModelUsageCheck.name, SealingKeyCheck.name].contains($0)
   }
 
   private let database: DatabaseExamination

@@ -64,10 +64,6 @@ public struct ServiceExamination: Sendable {
       let answer = await probe.ask(route, on: reactor)
       add([RouteCheck.judge(answer, of: route, at: apns.origin(of: route.environment))])
     }
-    for (route, channels) in ChannelCheck.routes(addresses.channels, apns: apns) {
-      guard let listed = await probe.channels(of: route, on: reactor) else { continue }
-      add(ChannelCheck.judge(channels, listed: listed, of: route))
-    }
     probe.close(on: reactor)
   }
 

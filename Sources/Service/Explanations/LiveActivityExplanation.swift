@@ -23,17 +23,15 @@ public struct LiveActivityExplanation: Sendable {
   }
 
   private var beginning: String {
-    let whose = record.user_id.map { "of the user \($0)" } ?? "of a channel"
     return
-      "A Live Activity \(whose), of the type \(record.type), begun at \(TimeText.instant(record.started_us)); its state is number \(record.version)."
+      "A Live Activity of the user \(record.user_id), of the type \(record.type), begun at \(TimeText.instant(record.started_us)); its state is number \(record.version)."
   }
 
   private var wasStartedByPush: Bool { record.updates.contains { $0.event == "start" } }
 
   /// What keeps its states from the screens.
   private var obstacle: String? {
-    guard record.ended_us == nil, record.user_id != nil else { return nil }
-    if record.channel != nil { return "Its states come by the channel that it follows." }
+    guard record.ended_us == nil else { return nil }
     if record.update_tokens > 0 { return nil }
     guard wasStartedByPush else {
       return "No app has reported an update token for it: the app that started it updates it by itself."
@@ -43,7 +41,7 @@ public struct LiveActivityExplanation: Sendable {
     }
     return """
       No app has reported an update token for it. A device has none until the user taps Allow under the activity on the Lock \
-      Screen, and an app that was force-quit may not be woken to report it. An activity that follows a channel needs no token.
+      Screen, and an app that was force-quit may not be woken to report it.
       """
   }
 
@@ -85,14 +83,13 @@ public struct LiveActivityExplanation: Sendable {
   /// For programs.
   public var json: [UInt8] {
     var object: PayloadObject = [
-      "id": .string(record.id), "type": .string(record.type), "version": .integer(Int64(record.version)),
+      "id": .string(record.id), "user_id": .string(record.user_id.text), "type": .string(record.type),
+      "version": .integer(Int64(record.version)),
       "attributes": .object(record.attributes), "state": .object(record.state),
       "started_at": .string(TimeText.instant(record.started_us)),
       "update_tokens": .integer(Int64(record.update_tokens)),
       "start_tokens": .integer(Int64(record.start_tokens)),
     ]
-    object["user_id"] = record.user_id.map { .string($0.text) }
-    object["channel"] = record.channel.map { .string($0) }
     object["ended_at"] = record.ended_us.map { .string(TimeText.instant($0)) }
     object["end_reason"] = record.end_reason.map { .string($0) }
     object["summary"] = .string(sentences.joined(separator: " "))

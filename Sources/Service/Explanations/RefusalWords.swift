@@ -55,8 +55,6 @@ enum RefusalWords {
     "BadRequestParams": "a member of the request is not valid",
     "BadRequestPayload": "the request is not JSON",
     "CannotCreateChannelConfig": "the app has as many channels as it may have",
-    "FeatureNotEnabled": "the app has no capability for broadcasts",
-    "BroadcastFeatureNotEnabled": "the app has no capability for broadcasts",
     "TopicMismatch": "the key is not for this app",
   ]
 

@@ -19,22 +19,11 @@ public struct APNSSettings: Equatable, Sendable {
   /// The app of device tokens that do not name theirs.
   public var defaultApp: AppSettings { apps[0] }
 
-  /// The server that takes pushes: Apple's, unless the settings name another. One server takes those to devices and to
-  /// channels, unless the settings name two.
-  public func origin(of environment: APNSEnvironment, _ service: APNSService = .devices) -> ServiceOrigin {
-    switch (environment, service) {
-    case (.production, .devices): servers.production
-    case (.production, .broadcasts): servers.productionBroadcasts ?? servers.production
-    case (.sandbox, .devices): servers.sandbox
-    case (.sandbox, .broadcasts): servers.sandboxBroadcasts ?? servers.sandbox
-    }
-  }
-
-  /// The server where channels are created and deleted: Apple's, unless the settings name another.
-  public func channelsOrigin(of environment: APNSEnvironment) -> ServiceOrigin {
+  /// The server that takes pushes: Apple's, unless the settings name another.
+  public func origin(of environment: APNSEnvironment) -> ServiceOrigin {
     switch environment {
-    case .production: servers.productionChannels
-    case .sandbox: servers.sandboxChannels
+    case .production: servers.production
+    case .sandbox: servers.sandbox
     }
   }
 
@@ -76,13 +65,6 @@ public struct APNSSettings: Equatable, Sendable {
     guard let (apps, content) = AppList.read(&reader) else { return nil }
     self.apps = apps
     self.content = content
-  }
-}
-
-extension ServiceOrigin {
-  /// Apple's server where channels are created and deleted.
-  static func channels(of environment: APNSEnvironment) -> ServiceOrigin {
-    ServiceOrigin(host: environment.channelsHostName, port: environment.channelsPort)
   }
 }
 

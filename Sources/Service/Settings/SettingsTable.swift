@@ -137,14 +137,6 @@ struct APNSTable: Sendable {
     "APNS_URL", default: ServiceOrigin(host: APNSEnvironment.production.hostName), .origin, .secret)
   let sandbox = Setting(
     "APNS_SANDBOX_URL", default: ServiceOrigin(host: APNSEnvironment.sandbox.hostName), .origin, .secret)
-  /// Where pushes to channels go; nil for the same server as pushes to devices.
-  let productionBroadcasts = Setting("APNS_BROADCAST_URL", .origin, .secret)
-  let sandboxBroadcasts = Setting("APNS_SANDBOX_BROADCAST_URL", .origin, .secret)
-  /// Where channels are created and deleted.
-  let productionChannels = Setting(
-    "APNS_CHANNELS_URL", default: .channels(of: .production), .origin, .secret)
-  let sandboxChannels = Setting(
-    "APNS_SANDBOX_CHANNELS_URL", default: .channels(of: .sandbox), .origin, .secret)
   /// Certificates trusted besides the system's.
   let certificates = Setting(certificates: "APNS_CA_FILE")
 }

@@ -23,7 +23,7 @@ public final class SimulatedService: Sendable {
     books = Mutex(SimulationBooks(seed: seed, recordsMax: recordsMax, conduct: conduct))
   }
 
-  /// Reads or changes keys, apps, devices and channels.
+  /// Reads or changes keys, apps and devices.
   public func withRegistry<Result: Sendable>(_ body: (inout SimulationRegistry) throws -> Result) rethrows -> Result {
     try books.withLock { books in try body(&books.registry) }
   }
@@ -104,7 +104,7 @@ public final class SimulatedService: Sendable {
 
 /// The result of a request.
 struct Reception: Sendable {
-  /// Its number in the push log; nil when a fault swallowed it, and for channel management.
+  /// Its number in the push log; nil when a fault swallowed it.
   var number: Int?
   /// The judgement; nil when a fault swallowed it.
   var verdict: PushVerdict?
@@ -120,7 +120,6 @@ struct SimulationBooks {
   var log: PushLog
   var lint = LintLog()
   var activities: ActivityBook
-  var channelRequests = ChannelRequestLog()
   var faults = FaultScript()
   var metFaults = FaultLog()
   var conduct: ServerConduct
@@ -170,17 +169,13 @@ struct SimulationBooks {
     guard let verdict else { return }
     reception.verdict = verdict
     reception.delayMilliseconds += verdict.delayMilliseconds
-    guard verdict.push.kind != .management else {
-      channelRequests.append(ChannelRequestRecord(request, from: origin, judged: verdict))
-      return lint.append(verdict.findings, push: 0)
-    }
     let number = log.append(PushRecord(request, from: origin, judged: verdict))
     lint.append(verdict.findings, push: number)
     reception.number = number
     guard verdict.status == 200, verdict.push.pushType == .liveactivity else { return }
     let shown = ActivityPush.Origin(
       push: number, receivedMicroseconds: origin.arrival.microseconds, at: now, priority: verdict.push.priority)
-    lint.append(show(request, judged: verdict, as: shown, in: origin.environment), push: number)
+    lint.append(show(request, judged: verdict, as: shown), push: number)
   }
 
   /// - Returns: nil when the total is already reached.

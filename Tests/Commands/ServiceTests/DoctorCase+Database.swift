@@ -100,10 +100,6 @@ extension DoctorCase {
       """, "FAIL  triggers: the watched kind activity:WorkoutActivityAttributes has no trigger",
       remedy: "tacet.watch_activity"),
     .sql(
-      "Apple does not have a broadcast channel",
-      "insert into tacet.activity_channels (id, storage, channel_id) values ('final', 1, 'AAAAAAAAAAAAAAAAAAAAAA==')",
-      "FAIL  channels com.example.app/production: Apple no longer has final", remedy: "create it again"),
-    .sql(
       "an index of the queue is gone", "drop index tacet.inbox_fresh_idx",
       "FAIL  indexes: inbox_fresh_idx is not there"),
     .sql(

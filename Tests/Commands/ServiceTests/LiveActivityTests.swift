@@ -35,7 +35,7 @@ struct LiveActivityTests {
       try await scene.sql(
         """
         select tacet.start_live_activity(
-          'run', '\(user)', '\(type)', '{"workoutType": "Run", "startTime": "2026-11-25T07:30:00Z"}', null, null, null, true)
+          'run', '\(user)', '\(type)', '{"workoutType": "Run", "startTime": "2026-11-25T07:30:00Z"}', null, null, true)
         """)
     }
 
@@ -105,31 +105,6 @@ struct LiveActivityTests {
     #expect(try await scene.sql("select count(*) from push_tokens where invalidated_at is not null") == "0")
     try await next.stop()
     await scene.simulator.stop()
-  }
-
-  @Test("a state for 100,000 subscribers of a channel is one push, and a channel that is gone is dropped alone")
-  func channel() async throws {
-    try await ServiceScene.play(extra: ["SERVICE_KEY": Self.serviceKey]) { scene, service in
-      let path = "/v1/live-activities/channels"
-      let made = try await ask(service, "POST", path, #"{"id": "final", "type": "\#(Self.type)"}"#)
-      #expect(made.status == 201, "\(made.text)")
-      let id = try #require(made.json["channel_id"] as? String)
-      #expect(try await ask(service, "POST", path, #"{"id": "final", "type": "\#(Self.type)"}"#).status == 409)
-      let owner = ChannelName.Owner(environment: .production, bundle: ServiceScene.bundle)
-      scene.simulator.service.subscribe(100_000, to: ChannelName(id, of: owner))
-      let pushes = scene.simulator.service.withLog { $0.total }
-      let told = try await ask(service, "POST", path + "/final", #"{"state": \#(Self.state(3))}"#)
-      #expect(told.status == 200, "\(told.text)")
-      let shown = try await Self.shown(scene) { $0.state?.text.contains(#""elapsedTime":3,"#) == true }
-      #expect(shown.subscribers == 100_000)
-      #expect(scene.simulator.service.withLog { $0.total } == pushes + 1)
-      #expect(try await ask(service, "POST", path + "/final", #"{"state": {}}"#).status == 400)
-      #expect(try await ask(service, "POST", path + "/final/end", "{}").status == 200)
-      _ = try await Self.shown(scene) { $0.history.entries.last?.event == .end }
-      #expect(try await ask(service, "POST", path + "/final", #"{"state": \#(Self.state(4))}"#).status == 409)
-      #expect(try await ask(service, "DELETE", path + "/final").status == 204)
-      #expect(try await ask(service, "GET", path).text == #"{"channels":[]}"#)
-    }
   }
 
   private func ask(

@@ -65,7 +65,7 @@ final class ServiceScene: Sendable {
       "FOLD_WINDOW_SECONDS": "0",
       "APNS_KEY_ID": "KEY0000001", "APNS_TEAM_ID": "TEAM000001", "APNS_BUNDLE_ID": Self.bundle,
       "APNS_PRIVATE_KEY": key.pem, "APNS_URL": "https://127.0.0.1:\(port)",
-      "APNS_CHANNELS_URL": "https://127.0.0.1:\(port)", "APNS_CA_FILE": folder + "/ca.pem",
+      "APNS_CA_FILE": folder + "/ca.pem",
     ].merging(extra) { $1 }
     if let host { try await primary.psql(host, database: database) }
     let migration = try ServiceProcess(

@@ -76,7 +76,7 @@ struct PushSeriesTests {
   @Test("devices take turns")
   func turns() throws {
     let series = try makeSeries()
-    #expect(try (0..<5).map { try series.request($0).head.destination.text } == tokens + tokens[..<2])
+    #expect(try (0..<5).map { try series.request($0).head.deviceToken.hexadecimal } == tokens + tokens[..<2])
   }
 
   @Test("a push has identifiers of its own, and the same ones when it is built again")

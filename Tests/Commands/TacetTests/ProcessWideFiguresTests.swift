@@ -39,7 +39,7 @@ struct ProcessWideFiguresTests {
     (queue.freshEvents, queue.claimedEvents, queue.held, queue.retryable) = (3, 1, 2, 4)
     queue.waiting = ["a/production": 5, "other": 6]
     (queue.parked, queue.triggerFailures) = (7, 8)
-    (queue.runningActivities, queue.channels) = (9, 10)
+    queue.runningActivities = 9
     #expect(
       lines(queue) == [
         "tacet_database_listening 1", "tacet_database_oldest_slot_age_transactions 0",
@@ -48,7 +48,7 @@ struct ProcessWideFiguresTests {
         "tacet_deliveries_waiting{lane=\"a/production\"} 5", "tacet_deliveries_waiting{lane=\"other\"} 6",
         "tacet_inbox_events{state=\"claimed\"} 1", "tacet_inbox_events{state=\"fresh\"} 3",
         "tacet_inbox_oldest_event_age_seconds 0", "tacet_live_activities_running 9",
-        "tacet_live_activity_channels 10", "tacet_parked_work 7", "tacet_trigger_failures 8",
+        "tacet_parked_work 7", "tacet_trigger_failures 8",
       ])
     queue.oldestEventAge = .milliseconds(1500)
     #expect(lines(queue).contains("tacet_inbox_oldest_event_age_seconds 1.5"))

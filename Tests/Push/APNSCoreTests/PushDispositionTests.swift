@@ -68,42 +68,6 @@ struct PushDispositionTests {
   }
 }
 
-@Suite("What an answer to a broadcast asks for")
-struct BroadcastDispositionTests {
-  private func disposition(_ status: Int, _ reason: PushReason?) -> PushDisposition {
-    .disposition(of: PushAnswer(status: status, reason: reason, service: .broadcasts))
-  }
-
-  @Test(
-    "every reason of broadcasts and channels has its disposition",
-    arguments: [
-      (400, "BadChannelId", PushDisposition.dropToken(invalidSinceMilliseconds: nil)),
-      (400, "ChannelNotRegistered", .dropToken(invalidSinceMilliseconds: nil)),
-      (400, "BadExpirationDate", .fixRequest), (400, "BadRequestParams", .fixRequest),
-      (400, "BadRequestPayload", .fixRequest), (400, "InvalidPushType", .fixRequest),
-      (400, "MissingChannelId", .fixRequest), (400, "MissingPushType", .fixRequest),
-      (400, "MissingChannelQueueSize", .fixRequest), (400, "TopicDisallowed", .fixRequest),
-      (400, "FeatureNotEnabled", .fixCredentials), (400, "BroadcastFeatureNotEnabled", .fixCredentials),
-      (403, "TopicMismatch", .fixCredentials), (403, "InvalidProviderToken", .fixCredentials),
-      (403, "ExpiredProviderToken", .refreshProviderToken), (404, "BadPath", .fixRequest),
-      (413, "PayloadTooLarge", .never), (400, "CannotCreateChannelConfig", tooMany),
-      (429, "TooManyRequests", tooMany), (503, "Service Unavailable", fault), (503, "ServiceUnavailable", fault),
-    ] as [(Int, PushReason, PushDisposition)])
-  func documented(status: Int, reason: PushReason, expected: PushDisposition) {
-    #expect(disposition(status, reason) == expected)
-  }
-
-  @Test(
-    "with another status, or of the other service, such a reason does not count",
-    arguments: [(403, "TopicDisallowed", PushDisposition.fixCredentials), (500, "ChannelNotRegistered", fault)]
-      as [(Int, PushReason, PushDisposition)])
-  func mismatch(status: Int, reason: PushReason, expected: PushDisposition) {
-    #expect(disposition(status, reason) == expected)
-    #expect(PushDisposition.disposition(of: PushAnswer(status: 400, reason: "BadChannelId")) == .fixRequest)
-    #expect(PushDisposition.disposition(of: PushAnswer(status: 400, reason: "TopicDisallowed")) == .fixCredentials)
-  }
-}
-
 @Suite("APNs reasons")
 struct PushReasonTests {
   @Test(

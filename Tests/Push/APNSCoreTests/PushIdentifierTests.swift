@@ -43,16 +43,6 @@ struct PushIdentifierTests {
     ]
     #expect(Set(all).count == all.count)
   }
-
-  @Test("a channel has its identifiers, case and all")
-  func channel() throws {
-    func identifier(_ channel: String) throws -> String {
-      let channel = PushDestination.channel(try ChannelIdentifier(channel))
-      return PushIdentifier(eventKind: "k", event: "e", recipient: "r", destination: channel).text
-    }
-    #expect(try identifier("abcd") == identifier("abcd"))
-    #expect(try identifier("abcd") != identifier("abcD"))
-  }
 }
 
 @Suite("Collapse identifiers")

@@ -61,68 +61,6 @@ struct PushRequestHeadTests {
   }
 }
 
-@Suite("Heads of broadcasts")
-struct BroadcastHeadTests {
-  private func head(
-    pushType: PushType = .liveactivity, priority: PushPriority = .powerAware, expiration: PushExpiration = .attemptOnce,
-    collapseIdentifier: CollapseIdentifier? = nil
-  ) throws -> PushRequestHead {
-    let channel = PushDestination.channel(try ChannelIdentifier("AAECAwQFBgcICQoLDA0ODw=="))
-    return try PushRequestHead(
-      destination: channel, pushType: pushType, bundleIdentifier: BundleIdentifier("com.example.app"),
-      priority: priority, expiration: expiration,
-      identifier: PushIdentifier(eventKind: "k", event: "e", recipient: "r", destination: channel),
-      collapseIdentifier: collapseIdentifier)
-  }
-
-  @Test("the app stands in the path, the channel in a field, and there is neither topic nor collapse identifier")
-  func full() throws {
-    let head = try head(expiration: .until(unixSeconds: 1_790_000_000), collapseIdentifier: CollapseIdentifier("m-1"))
-    #expect(head.path == "/4/broadcasts/apps/com.example.app")
-    #expect(head.collapseIdentifier == nil)
-    #expect(
-      head.fields.map { "\($0.name): \($0.value)" } == [
-        "content-type: application/json",
-        "apns-push-type: liveactivity",
-        "apns-priority: 5",
-        "apns-expiration: 1790000000",
-        "apns-channel-id: AAECAwQFBgcICQoLDA0ODw==",
-        "apns-request-id: \(head.identifier.text)",
-      ])
-  }
-
-  @Test(
-    "the expiration is always there",
-    arguments: [
-      (PushExpiration.attemptOnce, "0"), (.servicePolicy, "0"), (.until(unixSeconds: -1), "0"),
-      (.until(unixSeconds: 7), "7"),
-    ])
-  func expiration(expiration: PushExpiration, expected: String) throws {
-    let fields = try head(expiration: expiration).fields
-    #expect(fields.first { $0.name == "apns-expiration" }?.value == expected)
-  }
-
-  @Test("a channel takes Live Activities alone", arguments: PushType.allCases)
-  func pushType(type: PushType) throws {
-    guard type != .liveactivity else {
-      _ = try head(priority: .immediate)
-      return
-    }
-    let error = try #require(throws: PushRequestError.self) { try head(pushType: type, priority: .powerAware) }
-    #expect(error.code == .pushTypeNotAllowed)
-  }
-
-  @Test("a body of 5120 bytes is taken, one byte more is not")
-  func limit() throws {
-    let head = try head()
-    #expect(try PushRequest(head: head, body: [UInt8](repeating: 32, count: 5120)).body.count == 5120)
-    let error = try #require(throws: PushRequestError.self) {
-      try PushRequest(head: head, body: [UInt8](repeating: 32, count: 5121))
-    }
-    #expect(error.code == .payloadTooLarge)
-  }
-}
-
 /// A head with defaults, so that a test shows only what it is about.
 func makeHead(
   pushType: PushType = .alert,

@@ -8,27 +8,16 @@ struct APNSEnvironmentTests {
   func hosts() {
     #expect(APNSEnvironment(rawValue: "production")?.hostName == "api.push.apple.com")
     #expect(APNSEnvironment(rawValue: "sandbox")?.hostName == "api.sandbox.push.apple.com")
-    #expect(APNSEnvironment.production.channelsHostName == "api-manage-broadcast.push.apple.com")
-    #expect(APNSEnvironment.sandbox.channelsHostName == "api-manage-broadcast.sandbox.push.apple.com")
-    #expect(APNSEnvironment.production.channelsPort == 2196 && APNSEnvironment.sandbox.channelsPort == 2195)
   }
 }
 
 @Suite("Routes")
 struct PushRouteTests {
-  @Test(
-    "a route's name has its service unless that is the devices'",
-    arguments: [
-      (APNSEnvironment.production, APNSService.devices, "com.example.app/production"),
-      (.sandbox, .devices, "com.example.app/sandbox"),
-      (.production, .broadcasts, "com.example.app/production/broadcasts"),
-      (.sandbox, .broadcasts, "com.example.app/sandbox/broadcasts"),
-    ])
-  func name(environment: APNSEnvironment, service: APNSService, expected: String) throws {
+  @Test("a route's name has its app and environment")
+  func name() throws {
     let app = try BundleIdentifier("com.example.app")
-    let route = PushRoute(app: app, environment: environment, service: service)
-    #expect(route.name == expected)
-    #expect((route == PushRoute(app: app, environment: environment)) == (service == .devices))
+    let names = APNSEnvironment.allCases.map { PushRoute(app: app, environment: $0).name }
+    #expect(names == ["com.example.app/production", "com.example.app/sandbox"])
   }
 }
 

@@ -14,10 +14,8 @@ struct APNSMetricsTests {
     ExpositionText.make(registry.collect()).split(separator: "\n").filter { !$0.hasPrefix("#") }
   }
 
-  private static func route(
-    _ environment: APNSEnvironment = .production, _ service: APNSService = .devices
-  ) throws -> PushRoute {
-    PushRoute(app: try BundleIdentifier("com.example.app"), environment: environment, service: service)
+  private static func route(_ environment: APNSEnvironment = .production) throws -> PushRoute {
+    PushRoute(app: try BundleIdentifier("com.example.app"), environment: environment)
   }
 
   @Test(
@@ -45,17 +43,6 @@ struct APNSMetricsTests {
     for environment in APNSEnvironment.allCases { _ = metrics.answers(over: try Self.route(environment)) }
     metrics.answers(over: try Self.route(.sandbox)).count(.answered(PushAnswer(status: 200)))
     #expect(lines().map { $0.suffix(2) } == [" 0", " 1"])
-  }
-
-  @Test("broadcasts have a series of their own, which names them")
-  func broadcasts() throws {
-    let metrics = APNSMetrics(registry)
-    metrics.show(try Self.route())
-    metrics.answers(over: try Self.route(.production, .broadcasts)).count(.answered(PushAnswer(status: 200)))
-    let lines = lines()
-    #expect(lines.count == 2)
-    #expect(lines.filter { $0.hasSuffix(" 1") && $0.contains(#"service="broadcasts""#) }.count == 1)
-    #expect(lines.filter { $0.hasSuffix(" 0") && !$0.contains("service") }.count == 1)
   }
 
   @Test("a reason is cut, and any number of them is counted")

@@ -17,14 +17,12 @@ final class ScriptedAPNs: HTTP2RequestHandler {
     /// Counted from 0 in the order of their handshakes.
     let connectionNumber: Int
 
-    var identifier: String? { request.fields["apns-id"] ?? request.fields["apns-request-id"] }
+    var identifier: String? { request.fields["apns-id"] }
   }
 
   /// What to do with a request.
   enum Reply {
     case answer(Int, String)
-    /// 201 with this channel, or without one.
-    case created(String?)
     /// 403 with this reason and `date`.
     case refuse(String, date: String)
     case goAwayAndAnswer
@@ -83,8 +81,7 @@ final class ScriptedAPNs: HTTP2RequestHandler {
 
   /// A client that believes this server, or the one whose authority is given.
   func client(
-    believing other: ScriptedAPNs? = nil, port: UInt16? = nil, broadcasts: UInt16? = nil,
-    tokens: ProviderTokenSource? = nil,
+    believing other: ScriptedAPNs? = nil, port: UInt16? = nil, tokens: ProviderTokenSource? = nil,
     configure: (inout APNSConfiguration) -> Void = { _ in }
   ) async throws -> APNSClient {
     var configuration = APNSConfiguration()
@@ -94,8 +91,8 @@ final class ScriptedAPNs: HTTP2RequestHandler {
     if let tokens { source = tokens } else { source = try ProviderTokenSource(.make()) }
     return APNSClient(
       endpoints: [.production: APNSEndpoint(host: "127.0.0.1", port: port ?? self.port)],
-      broadcasts: broadcasts.map { [.production: APNSEndpoint(host: "127.0.0.1", port: $0)] } ?? [:], context: context,
-      tokens: source, configuration: configuration, logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() })
+      context: context, tokens: source, configuration: configuration,
+      logger: Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() })
   }
 
   func connectionOpened(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {
@@ -116,10 +113,6 @@ final class ScriptedAPNs: HTTP2RequestHandler {
     case .refuse(let reason, let date):
       connection.respond(
         to: request.streamID, status: 403, fields: ["date": date], body: Array(#"{"reason":"\#(reason)"}"#.utf8),
-        on: reactor)
-    case .created(let channel):
-      connection.respond(
-        to: request.streamID, status: 201, fields: channel.map { ["apns-channel-id": $0] } ?? [:], body: [],
         on: reactor)
     case .goAway: connection.goAway(lastStreamID: 0, on: reactor)
     case .goAwayAndAnswer:

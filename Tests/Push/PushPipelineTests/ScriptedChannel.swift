@@ -13,7 +13,7 @@ final class ScriptedChannel: PushChannel {
 
     var environment: APNSEnvironment { route.environment }
     var identifier: String { request.head.identifier.text }
-    var token: String { request.head.destination.text }
+    var token: String { request.head.deviceToken.hexadecimal }
   }
 
   /// The answer to a push; the number counts sends from 1.

@@ -166,7 +166,7 @@ struct ShadowPipelineTests {
           '\(user)', '00aa', 'WorkoutActivityAttributes', '\(String(repeating: "b1", count: 40))', null, null);
         select tacet.start_live_activity(
           'run', '\(user)', 'WorkoutActivityAttributes', '{"workoutType": "Run", "startTime": "2026-11-25T07:30:00Z"}',
-          null, null, null, true);
+          null, null, true);
         """, on: reactor)
       rig.start(on: reactor)
       rig.pipeline.wake(.webhook, on: reactor)

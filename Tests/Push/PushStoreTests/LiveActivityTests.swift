@@ -23,7 +23,7 @@ struct LiveActivityTests {
     #expect(push.priority == .immediate && push.keptUntil == payload.timestamp + 1800)
     #expect(payload.staleDate == payload.timestamp + 1800)
     guard case .start(let start) = payload.event else { return #expect(Bool(false), "it is a start") }
-    #expect(start.attributesType == LiveActivityScene.type && start.joining == .updateToken)
+    #expect(start.attributesType == LiveActivityScene.type && start.asksForToken)
     #expect(start.attributes["startTime"] == .integer(817_284_600))
     #expect(start.attributes["activityId"] == "run")
     #expect(start.alert == (try LiveActivityAlert(title: "Workout started", body: "Run")))

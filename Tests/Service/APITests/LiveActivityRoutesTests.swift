@@ -75,16 +75,4 @@ struct LiveActivityRoutesTests {
       #expect(try await rig.psql("select count(*) from tacet.activity_start_tokens") == "0\n")
     }
   }
-
-  @Test("a channel of an app that is not configured is refused before anything is noted")
-  func channels() async throws {
-    try await ServiceRig.run { (rig) async throws in
-      let path = Self.path + "/channels"
-      let body = #"{"id": "final", "type": "\#(Self.type)", "app": "com.example.unknown"}"#
-      #expect(try await rig.ask("POST", path, body: body).status == 422)
-      #expect(try await rig.ask("GET", path).body == #"{"channels":[]}"#)
-      #expect(try await rig.ask("GET", path + "/final", as: HostID.new().text).status == 404)
-      #expect(try await rig.ask("DELETE", path + "/final").status == 404)
-    }
-  }
 }

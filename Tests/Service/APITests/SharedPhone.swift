@@ -76,7 +76,7 @@ struct SharedPhone: Sendable {
   /// The messages that the phone was sent, in order.
   func shown() async -> [HostID] {
     await rig.parts.perform { parts, _ in
-      parts.channel.requests.filter { $0.head.destination.text == token }
+      parts.channel.requests.filter { $0.head.deviceToken.hexadecimal == token }
         .compactMap { $0.head.collapseIdentifier.flatMap { HostID(text: $0.text) } }
     }
   }

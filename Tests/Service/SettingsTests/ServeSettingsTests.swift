@@ -77,8 +77,6 @@ struct ServeSettingsTests {
       ("SERVICE_KEY", String(repeating: "s", count: 23)), ("SERVICE_KEY", String(repeating: "s", count: 24) + " short"),
       ("JWT_SECRET", "short"), ("JWKS_URL", "ftp://id.example"),
       ("APNS_ENVIRONMENT", "development"), ("APNS_URL", "http://127.0.0.1"), ("APNS_SANDBOX_URL", "127.0.0.1:2197"),
-      ("APNS_BROADCAST_URL", "http://127.0.0.1"), ("APNS_SANDBOX_BROADCAST_URL", "https://127.0.0.1/4"),
-      ("APNS_CHANNELS_URL", "https://"), ("APNS_SANDBOX_CHANNELS_URL", "https://127.0.0.1:0"),
       ("SUPPRESSION_WINDOW_SECONDS", "soon"), ("SUPPRESSION_WINDOW_SECONDS", "3601"), ("MESSAGE_TTL_SECONDS", "0"),
       ("RETENTION_DAYS", "0"), ("RETENTION_DAYS", "3651"), ("RETENTION_DAYS", "1.5"),
       ("DEVICES_PER_USER_MAX", "0"), ("DEVICES_PER_USER_MAX", "51"), ("BADGE_MAX", "0"), ("BADGE_MAX", "10001"),

@@ -27,11 +27,11 @@ enum PayloadSamples {
 
   private static func liveActivities() throws -> [any PushPayload] {
     let alert = try LiveActivityAlert(title: "t", body: .localized(key: "B", arguments: ["1"]), sound: "default")
-    let channel = try ChannelIdentifier("dHN0LXNyY2gtY2hubA==")
-    let starts = [nil, .updateToken, .channel(channel)].map { joining in
+    let starts = [false, true].map { asksForToken in
       LiveActivityPayload.Event.start(
         LiveActivityStart(
-          attributesType: "WorkoutAttributes", attributes: ["kind": "rowing"], joining: joining, alert: alert))
+          attributesType: "WorkoutAttributes", attributes: ["kind": "rowing"], asksForToken: asksForToken, alert: alert)
+      )
     }
     let events = starts + [.update, .end(), .end(dismissalDate: 1_790_000_030)]
     return try events.flatMap { event in

@@ -58,54 +58,6 @@ struct ActivityControlTests {
       #expect(try await script.activities("").isEmpty)
     }
   }
-
-  @Test("channels are created, joined and counted")
-  func channels() async throws {
-    try await SimulatorScene.play { scene, reactor in
-      let script = Script(scene, reactor)
-      let created = try await script.send("POST", "/channels", #"{\#(Self.app),"message_storage_policy":1}"#)
-      let channel = try #require(created.json["channel_id"] as? String)
-      let join = #"{\#(Self.app),"channel_id":"\#(channel)","count":100000}"#
-      #expect(try await script.send("POST", "/channels/subscribers", join).json["activity"] != nil)
-      let nowhere = join.replacing(channel, with: "AAAA")
-      #expect(try await script.send("POST", "/channels/subscribers", nowhere).status == 404)
-      let connection = try await scene.connect(on: reactor)
-      let broadcast = try scene.broadcast(#""event":"update","content-state":{"score":1}"#, to: channel)
-      #expect(await connection.outcome(of: broadcast, on: reactor) == "200")
-      let list = try await script.send("GET", "/channels").json
-      let shown = try #require((list["channels"] as? [[String: Any]])?.first)
-      #expect(shown["subscribers"] as? Int == 100_000 && shown["messages"] as? Int == 1)
-      #expect(shown["stored"] as? Bool == true && list["total"] as? Int == 1)
-      #expect(try await script.send("GET", "/pushes").body.contains(#""channel":"\#(channel)""#))
-      let activity = try #require(try await script.activities("channel=\(channel.escapedForQuery)").first)
-      #expect(activity["state"] as? [String: Int] == ["score": 1] && activity["subscribers"] as? Int == 100_000)
-    }
-  }
-
-  @Test("an app can be registered without the broadcast capability")
-  func capability() async throws {
-    try await SimulatorScene.play { scene, reactor in
-      let script = Script(scene, reactor)
-      let app = #"{"bundle_id":"com.example.app","team_id":"TEAM000001","broadcasts":false}"#
-      #expect(try await script.send("POST", "/bundles", app).status == 204)
-      let connection = try await scene.connect(on: reactor)
-      let broadcast = try scene.broadcast(#""event":"update""#, to: "AAAA")
-      let outcome = await connection.outcome(of: broadcast, on: reactor)
-      #expect(outcome == #"400 {"reason":"BroadcastFeatureNotEnabled"}"#)
-    }
-  }
-
-  @Test("a scenario has channels and subscribers")
-  func scenario() async throws {
-    let text = """
-      {"channel":{\(Self.app),"channel_id":"AAAA","message_storage_policy":0}}
-      {"subscribers":{\(Self.app),"channel_id":"AAAA","count":3,"device":"crowd"}}
-      """
-    let scenario = try Scenario(parsing: text)
-    try await SimulatorScene.play({ $0.scenario = scenario }) { scene, _ in
-      #expect(scene.service.withActivities { $0.all.map(\.subscribers) } == [3])
-    }
-  }
 }
 
 /// Requests of a script to the control endpoint.
@@ -137,22 +89,7 @@ extension SimulatorScene {
     return HTTP2Request(path: "/3/device/\(token)", fields: fields, body: Self.payload(aps))
   }
 
-  fileprivate func broadcast(_ aps: String, to channel: String) throws -> HTTP2Request {
-    let fields: HTTP2Fields = [
-      "authorization": "bearer \(try providerToken())", "apns-channel-id": channel, "apns-push-type": "liveactivity",
-      "apns-priority": "5", "apns-expiration": "\(SimulationClock.wall.seconds + 600)",
-    ]
-    return HTTP2Request(path: "/4/broadcasts/apps/com.example.app", fields: fields, body: Self.payload(aps))
-  }
-
   private static func payload(_ aps: String) -> [UInt8] {
     Array(#"{"aps":{"timestamp":\#(SimulationClock.wall.seconds),\#(aps)}}"#.utf8)
-  }
-}
-
-extension String {
-  /// Base64 in a query.
-  fileprivate var escapedForQuery: String {
-    replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
   }
 }

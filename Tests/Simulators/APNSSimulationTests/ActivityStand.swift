@@ -9,7 +9,7 @@ struct ActivityStand {
   static let bundle = "com.example.app"
   static let startToken = "aa00"
   static let deviceToken = "dd00"
-  static let owner = ChannelName.Owner(environment: .production, bundle: bundle)
+  static let owner = SimulatedActivity.Owner(environment: .production, bundle: bundle)
 
   /// The members of a start besides its `timestamp`.
   static let start = """
@@ -64,23 +64,6 @@ struct ActivityStand {
         ("apns-topic", Self.bundle + ".push-type.liveactivity"), ("apns-push-type", "liveactivity"),
         ("apns-priority", String(priority)),
       ])
-  }
-
-  /// Sends a broadcast.
-  func broadcast(_ aps: String, to channel: String, expiration: Int64 = 0) throws -> Reception {
-    try receive(
-      path: "/4/broadcasts/apps/\(Self.bundle)", aps,
-      [
-        ("apns-channel-id", channel), ("apns-push-type", "liveactivity"), ("apns-priority", "10"),
-        ("apns-expiration", String(expiration)),
-      ])
-  }
-
-  /// Sends a channel management request.
-  func manage(_ method: String, _ path: String, channel: String? = nil, _ body: String = "") throws -> Reception {
-    try receive(
-      method: method, path: "/1/apps/\(Self.bundle)/\(path)", body: body,
-      channel.map { [("apns-channel-id", $0)] } ?? [])
   }
 
   private func receive(path: String, _ aps: String, _ fields: [(String, String)]) throws -> Reception {

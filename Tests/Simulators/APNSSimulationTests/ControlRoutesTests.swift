@@ -153,15 +153,6 @@ struct ControlRoutesTests {
       ("PUT", "/tokens/00ff", #"{"environment":"sandbox","bundle_id":"a","activity":"x"}"#, "activity"),
       ("PUT", "/tokens/00ff", #"{"environment":"sandbox","bundle_id":"a","allows_updates":true}"#, "allows_updates"),
       ("PUT", "/tokens/00ff", #"{"environment":"sandbox","bundle_id":"a","attributes_type":"T"}"#, "attributes_type"),
-      ("POST", "/channels", #"{"environment":"sandbox","bundle_id":"a","message_storage_policy":2}"#, "storage_policy"),
-      (
-        "POST", "/channels", #"{"environment":"sandbox","bundle_id":"a","message_storage_policy":0,"channel_id":"!"}"#,
-        "channel_id"
-      ),
-      (
-        "POST", "/channels/subscribers",
-        #"{"environment":"sandbox","bundle_id":"a","channel_id":"AAAA","count":0}"#, "count"
-      ),
       ("POST", "/conduct", #"{"activity_budget":-1}"#, "activity_budget"),
       ("GET", "/activities?limit=x", "", "limit"), ("GET", "/activities?history=-1", "", "history"),
       ("POST", "/activities/x/token", #"{"token":"0"}"#, "even number"),

@@ -35,15 +35,11 @@ package struct CaseFixtures: Sendable {
   /// Everything registered, as the cases have it.
   package func registry() throws -> SimulationRegistry {
     var registry = SimulationRegistry()
-    let channels = try CaseFile.mapping("channels", in: fixtures).values.compactMap { $0 as? CaseFile.Mapping }
-    // An app with channels has the broadcast capability.
-    let owners = Set(channels.compactMap { $0["bundle"] as? String })
     for (team, value) in try CaseFile.mapping("teams", in: fixtures) {
       for bundle in (value as? CaseFile.Mapping)?["bundles"] as? [String] ?? [] {
-        registry.registerBundle(bundle, team: team, broadcasts: owners.contains(bundle))
+        registry.registerBundle(bundle, team: team)
       }
     }
-    for value in channels { try register(channel: value, in: &registry) }
     for (identifier, value) in try CaseFile.mapping("keys", in: fixtures) {
       registry.register(try key(identifier, value as? CaseFile.Mapping ?? [:]))
     }
@@ -66,25 +62,6 @@ package struct CaseFixtures: Sendable {
       throw CaseFileError.missing(name)
     }
     registry.register(certificate, der: der)
-  }
-
-  /// A channel that was issued exists, or was deleted.
-  private func register(channel value: CaseFile.Mapping, in registry: inout SimulationRegistry) throws {
-    guard let name = value["env"] as? String, let environment = SimulatedEnvironment(rawValue: name) else { return }
-    guard let bundle = value["bundle"] as? String, let identifier = value["id"] as? String else {
-      throw CaseFileError.missing("bundle and id")
-    }
-    let channel = ChannelName(identifier, of: .init(environment: environment, bundle: bundle))
-    let policy = SimulatedChannel.StoragePolicy(rawValue: value["storage_policy"] as? Int ?? 0) ?? .nothing
-    registry.channels.add(SimulatedChannel(policy: policy), as: channel)
-    if value["state"] as? String == "deleted" { registry.channels.delete(channel) }
-  }
-
-  /// A channel's identifier by its name.
-  package func channel(_ name: String) throws -> String {
-    let value = try CaseFile.mapping(name, in: CaseFile.mapping("channels", in: fixtures))
-    guard let identifier = value["id"] as? String else { throw CaseFileError.missing(name) }
-    return identifier
   }
 
   /// A device token's hexadecimal digits by its name.

@@ -24,9 +24,6 @@ package struct CaseRequest {
     environment = SimulatedEnvironment(rawValue: merged["env"] as? String ?? "") ?? .production
     let token = try fixtures.deviceToken(merged["token"] as? String ?? "ok")
     var fields = try Self.fields(merged)
-    if let channel = merged["channel"] as? String {
-      fields.append((name: "apns-channel-id", value: try fixtures.channel(channel)))
-    }
     if let authorization = try Self.authorization(merged, providerToken) {
       fields.append((name: "authorization", value: authorization))
     }

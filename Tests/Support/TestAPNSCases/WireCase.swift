@@ -1,6 +1,6 @@
 /// A case of the case file: what is done, what the wire has to show, and what a client has to do about it.
 package struct WireCase: Sendable, CustomStringConvertible {
-  /// `D001`, `S01`, `K01` or `B01`, and so on.
+  /// `D001`, `S01` or `K01`, and so on.
   package let identifier: String
   /// The identifier and the title.
   package let description: String
@@ -15,9 +15,6 @@ package struct WireCase: Sendable, CustomStringConvertible {
   package static func sequences() throws -> [WireCase] { try all("sequence_cases") }
   /// The cases about connections.
   package static func connections() throws -> [WireCase] { try all("connection_cases") }
-
-  /// The single-request cases of broadcasts and channel management.
-  package static func broadcasts() throws -> [WireCase] { try all("broadcast_cases") }
 
   private static func all(_ section: String) throws -> [WireCase] {
     try CaseFile.list(section, in: CaseFile.load()).map { WireCase($0) }

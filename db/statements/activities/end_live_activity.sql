@@ -1,4 +1,4 @@
--- Ends a Live Activity, or a channel's stream; see tacet.end_live_activity. Returns a word.
+-- Ends a Live Activity; see tacet.end_live_activity. Returns a word.
 --
 --   :activity_id  text           the activity's id
 --   :user_id      tacet.user_id  the user whose it must be; null for a server's request

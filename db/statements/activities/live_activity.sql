@@ -1,4 +1,4 @@
--- Returns a Live Activity or a channel's stream as one JSON document; no row without it.
+-- Returns a Live Activity as one JSON document; no row without it.
 --
 --   :activity_id  text     the activity's id
 --   :updates_max  integer  pushes at most, the newest first
@@ -6,7 +6,7 @@
 -- decision is null for a push that is still under way.
 
 select json_build_object(
-  'id', a.id, 'type', a.type, 'user_id', a.user_id, 'channel', a.channel, 'version', a.version, 'attributes', a.attributes,
+  'id', a.id, 'type', a.type, 'user_id', a.user_id, 'version', a.version, 'attributes', a.attributes,
   'state', a.state, 'started_us', (extract(epoch from a.started_at) * 1000000)::bigint,
   'ended_us', (extract(epoch from a.ended_at) * 1000000)::bigint, 'end_reason', a.end_reason,
   'start_tokens', (
@@ -22,7 +22,7 @@ select json_build_object(
       select * from tacet.activity_updates x where x.activity_id = a.id order by x.version desc limit :updates_max
     ) u
     left join tacet.push_log l
-      on l.subject_id = tacet.subject_of(u.id) and l.user_id = coalesce(a.user_id, tacet.lowest_user_id())
+      on l.subject_id = tacet.subject_of(u.id) and l.user_id = a.user_id
       and l.push_type = 'live_activity'
   ), '[]'))::text
 from tacet.activities a

@@ -6,12 +6,11 @@
 --   :attributes   text           its attributes as JSON; null for the type's
 --   :state        text           its first state as JSON; null for the type's
 --   :alert        text           the alert as JSON; null for the type's
---   :channel      text           the channel that brings its states; null for none
 --   :is_pushed    boolean        whether it starts by a push; else the app has started it
 --
 -- It waits for the disk, whatever the session does otherwise, because the caller does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.start_live_activity(
-  :activity_id, :user_id, :type, :attributes::jsonb, :state::jsonb, :alert::jsonb, :channel, :is_pushed)
+  :activity_id, :user_id, :type, :attributes::jsonb, :state::jsonb, :alert::jsonb, :is_pushed)
 from durable;

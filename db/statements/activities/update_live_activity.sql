@@ -1,4 +1,4 @@
--- Gives a Live Activity, or a channel's stream, its next state; see tacet.update_live_activity. Returns a word.
+-- Gives a Live Activity its next state; see tacet.update_live_activity. Returns a word.
 --
 --   :activity_id  text     the activity's id
 --   :state        text     the whole state as JSON

@@ -1,4 +1,4 @@
--- Deletes pushes of Live Activities and channels that run for long; see prune_ledger.
+-- Deletes pushes of Live Activities that run for long; see prune_ledger.
 --
 --   :retention_us  bigint  how long rows are kept
 

@@ -68,13 +68,8 @@ select 'trigger_failures', null,
 union all
 select 'live_activities', null,
   (select count(*) from (
-    select from tacet.activities a where a.ended_at is null and a.user_id is not null order by a.started_at limit :rows_max
+    select from tacet.activities a where a.ended_at is null order by a.started_at limit :rows_max
   ) a)
-union all
-select 'channels', null,
-  (select count(*) from (
-    select from tacet.activity_channels c where c.channel_id is not null and c.gone_because is null limit :rows_max
-  ) c)
 union all
 select 'snapshot_age', null, max(s.age_us)
 from (

@@ -33,11 +33,7 @@ extension JSONBytes {
   fileprivate mutating func append(_ start: LiveActivityStart) {
     append(member: "attributes-type", text: start.attributesType)
     append(member: "attributes", object: start.attributes)
-    switch start.joining {
-    case .updateToken: append(member: "input-push-token", flag: true)
-    case .channel(let channel): append(member: "input-push-channel", text: channel.text)
-    case nil: break
-    }
+    if start.asksForToken { append(member: "input-push-token", flag: true) }
   }
 
   fileprivate mutating func append(_ alert: LiveActivityAlert) {

@@ -61,30 +61,22 @@ public struct LiveActivityPayload: PushPayload {
 
 /// What a new Live Activity is.
 public struct LiveActivityStart: Equatable, Sendable {
-  /// How later pushes reach the activity. iOS 18 and later know it; without one, older systems start the activity too.
-  public enum Joining: Equatable, Sendable {
-    /// The app asks for an update token and reports it.
-    case updateToken
-    /// The activity follows a channel.
-    case channel(ChannelIdentifier)
-  }
-
   /// The name of the app's type, as Swift spells it.
   public let attributesType: String
   /// What stays the same for the life of the activity.
   public let attributes: PayloadObject
-  /// How later pushes reach the activity; nil leaves it to the system, as iOS 17 needs it.
-  public let joining: Joining?
+  /// Whether the system is asked for an update token, which the app reports. iOS 18 and later know it.
+  public let asksForToken: Bool
   /// What tells the user that the activity begins; the device starts none without it.
   public let alert: LiveActivityAlert
 
   /// Puts a start together; each parameter is the property of the same name.
   public init(
-    attributesType: String, attributes: PayloadObject, joining: Joining? = nil, alert: LiveActivityAlert
+    attributesType: String, attributes: PayloadObject, asksForToken: Bool = false, alert: LiveActivityAlert
   ) {
     self.attributesType = attributesType
     self.attributes = attributes
-    self.joining = joining
+    self.asksForToken = asksForToken
     self.alert = alert
   }
 }

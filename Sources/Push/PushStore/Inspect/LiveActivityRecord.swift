@@ -4,7 +4,7 @@ internal import Postgres
 public import PushKinds
 public import Reactors
 
-/// What is known of a Live Activity, or of a channel's stream of states. Times are microseconds since 1970.
+/// What is known of a Live Activity. Times are microseconds since 1970.
 public struct LiveActivityRecord: Decodable, Sendable {
   /// One push.
   public struct Update: Decodable, Sendable {
@@ -36,10 +36,8 @@ public struct LiveActivityRecord: Decodable, Sendable {
   public let id: String
   /// The name of its type.
   public let type: String
-  /// Whose devices show it; nil for a channel's stream.
-  public let user_id: HostID?
-  /// The channel that brings its states, or whose stream it is.
-  public let channel: String?
+  /// Whose devices show it.
+  public let user_id: HostID
   /// The number of its newest state.
   public let version: Int
   /// What stays the same.

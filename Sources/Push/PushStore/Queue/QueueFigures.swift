@@ -27,10 +27,8 @@ public struct QueueFigures: Equatable, Sendable {
   public var parked = 0
   /// Errors that the triggers swallowed within the last hour.
   public var triggerFailures = 0
-  /// Live Activities that have not ended, without the streams of channels.
+  /// Live Activities that have not ended.
   public var runningActivities = 0
-  /// Broadcast channels that Apple has made and still takes pushes for.
-  public var channels = 0
 
   /// For how long the oldest snapshot has been kept; nil when there is none, or none that may be seen.
   public var snapshotAge: Duration?
@@ -70,7 +68,6 @@ extension QueueFigures {
     case ("parked", _): parked = count
     case ("trigger_failures", _): triggerFailures = count
     case ("live_activities", _): runningActivities = count
-    case ("channels", _): channels = count
     case ("snapshot_age", _): snapshotAge = max(.zero, .microseconds(number))
     case ("slot_age", _): slotAgeTransactions = count
     default: preconditionFailure("queue_figures answers \(figure) \(label ?? "without a label")")

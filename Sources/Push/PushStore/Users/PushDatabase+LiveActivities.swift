@@ -3,7 +3,7 @@ public import Postgres
 public import PushKinds
 public import Reactors
 
-/// What became of a request about a Live Activity, or a channel's stream of states. Raw values are those of
+/// What became of a request about a Live Activity. Raw values are those of
 /// `db/functions/live_activities.sql`.
 public enum LiveActivityOutcome: String, Sendable {
   /// It begins.
@@ -14,16 +14,12 @@ public enum LiveActivityOutcome: String, Sendable {
   case taken
   /// No type has the name.
   case unknownType = "unknown_type"
-  /// No channel that works has the name.
-  case unknownChannel = "unknown_channel"
   /// The state is the newest.
   case updated
   /// It has ended: by this request, or before an update.
   case ended
   /// It had ended before this end.
   case alreadyEnded = "already_ended"
-  /// Its states come by a channel.
-  case followsChannel = "follows_channel"
   /// There is none.
   case unknown
 }
@@ -42,8 +38,6 @@ public struct LiveActivityStartRequest: Equatable, Sendable {
   public var state: String?
   /// What the push says.
   public var alert: String?
-  /// The channel that brings its states; nil for pushes to the devices.
-  public var channel: String?
   /// Whether a push starts it; otherwise the app has.
   public var isPushed = true
 
@@ -84,7 +78,7 @@ extension PushDatabase {
     try await outcome(
       of: .startLiveActivity(
         activityID: start.id, userID: start.userID, type: start.type, attributes: start.attributes, state: start.state,
-        alert: start.alert, channel: start.channel, isPushed: start.isPushed), on: reactor)
+        alert: start.alert, isPushed: start.isPushed), on: reactor)
   }
 
   /// Gives one its next state, whole.

@@ -4,7 +4,7 @@ internal import HTTPServing
 internal import PushKinds
 internal import PushStore
 
-/// The ids of Live Activities and channels, which servers and apps choose.
+/// The ids of Live Activities, which servers and apps choose.
 enum LiveActivityID {
   /// The most bytes.
   static let bytesMax = 128
@@ -27,7 +27,7 @@ struct LiveActivityStartBody: Decodable {
   let request: LiveActivityStartRequest
 
   private enum Key: String, CodingKey, CaseIterable {
-    case id, type, attributes, state, alert, channel
+    case id, type, attributes, state, alert
     case userID = "user_id"
   }
 
@@ -41,7 +41,6 @@ struct LiveActivityStartBody: Decodable {
     request.attributes = try body.decodeDocument(.attributes)
     request.state = try body.decodeDocument(.state)
     request.alert = try body.decodeDocument(.alert)
-    request.channel = try body.decodeText(.channel, "must be the name of a channel", LiveActivityID.isWellFormed)
     self.request = request
   }
 }

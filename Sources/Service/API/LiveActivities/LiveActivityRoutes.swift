@@ -44,7 +44,7 @@ enum LiveActivityRoutes {
     }
   }
 
-  /// Gives a Live Activity, or a channel's stream, its next state.
+  /// Gives a Live Activity its next state.
   static func update(
     _ id: String, _ body: LiveActivityUpdateBody, _ services: PushServices, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
@@ -56,7 +56,7 @@ enum LiveActivityRoutes {
     return try answer(outcome, about: id)
   }
 
-  /// Ends a Live Activity, or a channel's stream.
+  /// Ends a Live Activity.
   static func end(
     _ id: String, _ body: LiveActivityEndBody, _ services: PushServices, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
@@ -86,10 +86,7 @@ enum LiveActivityRoutes {
       return HTTPServerResponse(status: created ? .created : .ok, json: LiveActivityAnswer(id: id).json)
     case .taken: throw ProblemDetails(.conflict, detail: "Another Live Activity has this id.")
     case .ended: throw ProblemDetails(.conflict, detail: "The Live Activity has ended.")
-    case .followsChannel:
-      throw ProblemDetails(.conflict, detail: "The states of this Live Activity come by its channel.")
     case .unknownType: throw .unprocessable("type", "type is not the name of a known type.")
-    case .unknownChannel: throw .unprocessable("channel", "channel is not the name of a channel that works.")
     case .unknown: throw ProblemDetails(.notFound, detail: "There is no such Live Activity.")
     }
   }

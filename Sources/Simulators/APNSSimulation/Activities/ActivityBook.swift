@@ -9,7 +9,6 @@ public struct ActivityBook: Sendable {
 
   private var activities: [String: SimulatedActivity] = [:]
   private var order: Deque<String> = []
-  private var followers: [ChannelName: Set<String>] = [:]
   private var identifiers: MintedIdentifiers
 
   /// Pushes that a device dropped.
@@ -28,14 +27,6 @@ public struct ActivityBook: Sendable {
   /// An activity by its identifier.
   public subscript(identifier: String) -> SimulatedActivity? { activities[identifier] }
 
-  /// The running subscribers of a channel.
-  public func subscribers(of channel: ChannelName, at now: WallInstant) -> Int {
-    (followers[channel] ?? []).reduce(0) { sum, identifier in
-      guard let activity = activities[identifier], activity.endedAt(now) == nil else { return sum }
-      return sum + activity.subscribers
-    }
-  }
-
   /// Records a push that reached no activity.
   mutating func drop(_ reason: ActivityDrop, push: Int, device: String? = nil, activity: String? = nil) {
     drops.append(.init(push: push, reason: reason, device: device, activity: activity))
@@ -49,7 +40,6 @@ extension ActivityBook {
     let ended = activities.count >= Self.activitiesMax ? forgetFinished(at: now) : []
     guard activities.count < Self.activitiesMax else { return nil }
     if activities.updateValue(activity, forKey: activity.identifier) == nil { order.append(activity.identifier) }
-    if let name = activity.channelName { followers[name, default: []].insert(activity.identifier) }
     return ended
   }
 
@@ -60,10 +50,6 @@ extension ActivityBook {
   /// Update tokens are longer than device tokens, and Apple promises no length.
   mutating func mintToken() -> String {
     identifiers.bytes(80).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
-  }
-
-  mutating func mintChannel() -> String {
-    identifiers.channel()
   }
 
   /// Gives an activity its update token.
@@ -85,7 +71,6 @@ extension ActivityBook {
     let tokens = activities.values.compactMap(\.token)
     activities = [:]
     order = []
-    followers = [:]
     drops = ActivityDropLog()
     return tokens
   }
@@ -100,18 +85,11 @@ extension ActivityBook {
         continue
       }
       left -= 1
-      forget(activity)
+      activities[identifier] = nil
       if let token = activity.token { tokens.append(token) }
     }
     order = kept
     return tokens
-  }
-
-  private mutating func forget(_ activity: SimulatedActivity) {
-    activities[activity.identifier] = nil
-    guard let name = activity.channelName else { return }
-    followers[name]?.remove(activity.identifier)
-    if followers[name]?.isEmpty == true { followers[name] = nil }
   }
 }
 
@@ -124,14 +102,4 @@ extension ActivityBook {
     guard let reason = activities[identifier]?.take(push, from: origin, hourly: hourly) else { return }
     drop(reason, push: origin.push, device: device, activity: identifier)
   }
-
-  /// Shows a broadcast to every subscriber.
-  mutating func broadcast(_ push: ActivityPush, from origin: ActivityPush.Origin, to channel: ChannelName, hourly: Int?)
-  {
-    for identifier in followers[channel] ?? [] { show(push, from: origin, on: identifier, hourly: hourly) }
-  }
-}
-
-extension SimulatedActivity {
-  var channelName: ChannelName? { channel.map { ChannelName($0, of: owner) } }
 }

@@ -5,8 +5,6 @@ public enum ActivityDrop: String, CaseIterable, Codable, Sendable {
   /// A `start` that went to anything but a push-to-start token, or another event that went to anything but an update
   /// token.
   case wrongToken = "wrong_token"
-  /// A broadcast that starts an activity.
-  case broadcastStart = "broadcast_start"
   /// No `aps`, or no known `event`.
   case noEvent = "no_event"
   /// No `timestamp`, or one that is no time.
@@ -27,10 +25,6 @@ public enum ActivityDrop: String, CaseIterable, Codable, Sendable {
   case wrongAttributesType = "wrong_attributes_type"
   /// A `start` without an alert.
   case noAlert = "no_alert"
-  /// A `start` with both `input-push-token` and `input-push-channel`.
-  case twoInputs = "two_inputs"
-  /// A `start` with an `input-push-channel` that does not exist.
-  case badChannel = "bad_channel"
   /// A push of priority 10 beyond the hourly budget of the activity.
   case throttled
   /// A `start` while the simulator has as many running activities as it keeps.

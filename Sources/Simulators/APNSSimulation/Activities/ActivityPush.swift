@@ -37,8 +37,6 @@ struct ActivityPush: Equatable, Sendable {
   var relevanceScore: Double?
   /// `input-push-token` is 1.
   var asksForToken = false
-  /// `input-push-channel`.
-  var channel: String?
 }
 
 /// The alert of a Live Activity push.
@@ -79,7 +77,6 @@ private struct Payload: Decodable {
     case dismissalDate = "dismissal-date"
     case relevanceScore = "relevance-score"
     case inputToken = "input-push-token"
-    case inputChannel = "input-push-channel"
   }
 
   init(from decoder: any Decoder) throws {
@@ -95,7 +92,6 @@ private struct Payload: Decodable {
     push.dismissalDate = ActivityPush.seconds(try? aps.decode(Double.self, forKey: .dismissalDate))
     push.relevanceScore = try? aps.decode(Double.self, forKey: .relevanceScore)
     push.asksForToken = (try? aps.decode(Int.self, forKey: .inputToken)) == 1
-    push.channel = try? aps.decode(String.self, forKey: .inputChannel)
     self.push = push
   }
 

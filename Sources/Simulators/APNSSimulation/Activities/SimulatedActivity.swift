@@ -5,20 +5,24 @@ internal import DequeModule
 /// Source of the rules: "Starting and updating Live Activities with ActivityKit push notifications" and "Displaying live
 /// data with Live Activities" (Apple).
 public struct SimulatedActivity: Sendable {
+  /// The app and environment of an activity.
+  public struct Owner: Hashable, Sendable {
+    /// The service that issued its tokens.
+    public let environment: SimulatedEnvironment
+    /// The app's bundle identifier.
+    public let bundle: String
+  }
+
   /// The instance's identifier.
   public let identifier: String
   /// The device.
   public let device: String
   /// The environment and the app.
-  public let owner: ChannelName.Owner
-  /// The Swift type of its attributes; empty for subscribers without one.
+  public let owner: Owner
+  /// The Swift type of its attributes.
   public let attributesType: String
   /// The static data; nil for an activity that no push started.
   public let attributes: ActivityJSON?
-  /// The channel that it follows; nil for one with an update token.
-  public let channel: String?
-  /// The number of subscribers that this one represents, from 1.
-  public let subscribers: Int
   /// The simulated time of its start.
   public let startedAt: WallInstant
 
@@ -57,16 +61,14 @@ public struct SimulatedActivity: Sendable {
   static let aheadSecondsMax: Int64 = 8 * 3600
 
   init(
-    _ identifier: String, on device: String, of owner: ChannelName.Owner, attributesType: String,
-    attributes: ActivityJSON? = nil, channel: String? = nil, subscribers: Int = 1, startedAt: WallInstant
+    _ identifier: String, on device: String, of owner: Owner, attributesType: String,
+    attributes: ActivityJSON? = nil, startedAt: WallInstant
   ) {
     self.identifier = identifier
     self.device = device
     self.owner = owner
     self.attributesType = attributesType
     self.attributes = attributes
-    self.channel = channel
-    self.subscribers = subscribers
     self.startedAt = startedAt
   }
 }

@@ -1,12 +1,9 @@
-/// Live Activities and channels for scripts and tests.
+/// Live Activities for scripts and tests.
 extension SimulatedService {
   /// Reads the Live Activities of all devices.
   public func withActivities<Result: Sendable>(_ body: (ActivityBook) throws -> Result) rethrows -> Result {
     try withBooks { books in try body(books.activities) }
   }
-
-  /// The latest channel management requests.
-  public var channelRequests: ChannelRequestLog { withBooks { $0.channelRequests } }
 
   /// Registers a token of any kind. With an update token of an unknown activity, the app has started that activity. With
   /// another token of a known one, the old token expires.
@@ -19,7 +16,7 @@ extension SimulatedService {
         return books.registry.register(device, token: token)
       }
       if books.activities[identifier] == nil {
-        let owner = ChannelName.Owner(environment: device.environment, bundle: device.bundle)
+        let owner = SimulatedActivity.Owner(environment: device.environment, bundle: device.bundle)
         let activity = SimulatedActivity(
           identifier, on: device.name ?? token.lowercased(), of: owner, attributesType: type, startedAt: now)
         guard books.add(activity, at: now) else { return false }
@@ -48,7 +45,7 @@ extension SimulatedService {
   /// Replaces the update token of a running activity, or gives it its first, as if the user had now allowed updates. The
   /// old one expires.
   /// - Parameter token: hexadecimal digits; nil for random ones.
-  /// - Returns: the new token; nil when no such activity runs, when it follows a channel, or with too many tokens.
+  /// - Returns: the new token; nil when no such activity runs, or with too many tokens.
   public func renewToken(of activity: String, to token: String? = nil) -> String? {
     let now = clock.now
     return withBooks { $0.renewToken(of: activity, to: token, at: now) }
@@ -72,40 +69,6 @@ extension SimulatedService {
     let now = clock.now
     withBooks { books in
       for token in books.activities.removeAll() { books.expire(token, at: now) }
-    }
-  }
-
-  /// Creates a channel as an app's developer does, but without a provider token.
-  /// - Parameter identifier: in standard base64; nil for a random one. A channel of that identifier is replaced.
-  /// - Returns: the identifier; nil when the app has all the channels it may have.
-  @discardableResult
-  public func createChannel(
-    _ policy: SimulatedChannel.StoragePolicy, identifier: String? = nil, of owner: ChannelName.Owner
-  ) -> String? {
-    withBooks { books in
-      let identifier = identifier ?? books.activities.mintChannel()
-      let name = ChannelName(identifier, of: owner)
-      return books.registry.channels.add(SimulatedChannel(policy: policy), as: name) ? identifier : nil
-    }
-  }
-
-  /// Lets subscribers join a channel. One activity represents them all.
-  /// - Parameters:
-  ///   - count: the number of subscribers, from 1.
-  ///   - device: the name of the representative's device; nil for a made one.
-  /// - Returns: the activity; nil without such a channel, or with too many activities.
-  @discardableResult
-  public func subscribe(
-    _ count: Int = 1, to channel: ChannelName, device: String? = nil, attributesType: String = ""
-  ) -> String? {
-    let now = clock.now
-    return withBooks { books in
-      guard books.registry.channels[channel] != nil else { return nil }
-      let identifier = books.activities.mintIdentifier()
-      let activity = SimulatedActivity(
-        identifier, on: device ?? "subscriber-\(identifier)", of: channel.owner, attributesType: attributesType,
-        channel: channel.identifier, subscribers: max(1, count), startedAt: now)
-      return books.add(activity, at: now) ? identifier : nil
     }
   }
 }

@@ -3,15 +3,10 @@ extension SimulationBooks {
   /// Shows an accepted push on its devices. What they do not show is recorded with its reason.
   /// - Returns: mistakes that APNs does not answer.
   mutating func show(
-    _ request: InspectedRequest, judged verdict: PushVerdict, as origin: ActivityPush.Origin,
-    in environment: SimulatedEnvironment
+    _ request: InspectedRequest, judged verdict: PushVerdict, as origin: ActivityPush.Origin
   ) -> [LintFinding] {
     let push = ActivityPush(body: request.body)
     let findings = push?.alert.map { $0.hasTitle ? [] : [LintFinding(.liveActivityUntitledAlert)] } ?? []
-    if verdict.push.kind == .broadcast {
-      broadcast(push, verdict.push, origin, environment)
-      return findings
-    }
     let device = registry.devices[verdict.push.token.lowercased()]
     guard let push, let event = push.event else {
       activities.drop(.noEvent, push: origin.push, device: device?.name)
@@ -31,20 +26,6 @@ extension SimulationBooks {
     }
     return findings
   }
-
-  private mutating func broadcast(
-    _ push: ActivityPush?, _ judged: JudgedPush, _ origin: ActivityPush.Origin, _ environment: SimulatedEnvironment
-  ) {
-    let owner = ChannelName.Owner(environment: environment, bundle: judged.topic)
-    let name = ChannelName(judged.channel ?? "", of: owner)
-    let isShown = push?.event == .update || push?.event == .end
-    registry.channels[name]?.take(
-      isShown ? push : nil, from: origin, expirationSeconds: judged.expirationSeconds ?? 0)
-    guard isShown, let push else {
-      return activities.drop(push?.event == .start ? .broadcastStart : .noEvent, push: origin.push)
-    }
-    activities.broadcast(push, from: origin, to: name, hourly: conduct.activityBudget)
-  }
 }
 
 /// A `start` that reached a device.
@@ -57,35 +38,32 @@ struct ActivityStart {
   /// That of the push-to-start token.
   let attributesType: String
 
-  var owner: ChannelName.Owner { ChannelName.Owner(environment: device.environment, bundle: device.bundle) }
+  var owner: SimulatedActivity.Owner { SimulatedActivity.Owner(environment: device.environment, bundle: device.bundle) }
 
   /// A device without a name is known by its token.
   var deviceName: String { device.name ?? token }
 
   /// Why nothing starts; nil when an activity does.
-  func drop(_ channels: ChannelBook) -> ActivityDrop? {
+  var drop: ActivityDrop? {
     guard let type = push.attributesType, !type.isEmpty else { return .noAttributesType }
     guard type == attributesType else { return .wrongAttributesType }
     guard let timestamp = push.timestamp else { return .noTimestamp }
     if timestamp > origin.at.seconds + SimulatedActivity.aheadSecondsMax { return .future }
     if push.state == nil { return .noState }
     if push.attributes == nil { return .noAttributes }
-    if push.alert == nil { return .noAlert }
-    guard let channel = push.channel else { return nil }
-    if push.asksForToken { return .twoInputs }
-    return channels[ChannelName(channel, of: owner)] == nil ? .badChannel : nil
+    return push.alert == nil ? .noAlert : nil
   }
 }
 
 extension SimulationBooks {
   private mutating func begin(_ start: ActivityStart, allowsUpdates: Bool) {
-    if let reason = start.drop(registry.channels) {
+    if let reason = start.drop {
       return activities.drop(reason, push: start.origin.push, device: start.deviceName)
     }
     let identifier = activities.mintIdentifier()
     var activity = SimulatedActivity(
       identifier, on: start.deviceName, of: start.owner, attributesType: start.attributesType,
-      attributes: start.push.attributes, channel: start.push.channel, startedAt: start.origin.at)
+      attributes: start.push.attributes, startedAt: start.origin.at)
     activity.show(start.push, from: start.origin)
     guard add(activity, at: start.origin.at) else {
       return activities.drop(.tooMany, push: start.origin.push, device: start.deviceName)
@@ -93,26 +71,19 @@ extension SimulationBooks {
     if start.push.asksForToken, allowsUpdates { _ = renewToken(of: identifier, to: nil, at: start.origin.at) }
   }
 
-  /// Adds an activity, which gets the message that its channel keeps.
+  /// Adds an activity.
   /// - Returns: false when there are too many running ones.
   mutating func add(_ activity: SimulatedActivity, at now: WallInstant) -> Bool {
     guard let ended = activities.add(activity, at: now) else { return false }
     for token in ended { expire(token, at: now) }
-    guard let name = activity.channelName, let stored = registry.channels[name]?.message(at: now) else { return true }
-    let origin = ActivityPush.Origin(
-      push: stored.origin.push, receivedMicroseconds: stored.origin.receivedMicroseconds, at: now,
-      priority: stored.origin.priority)
-    activities.show(stored.push, from: origin, on: activity.identifier, hourly: nil)
     return true
   }
 
   /// Replaces the update token of a running activity, or gives it its first. The old one expires.
   /// - Parameter token: hexadecimal digits; nil for random ones.
-  /// - Returns: the new one; nil without such an activity, with a channel's subscriber, or with a full registry.
+  /// - Returns: the new one; nil without such an activity, or with a full registry.
   mutating func renewToken(of identifier: String, to token: String?, at now: WallInstant) -> String? {
-    guard let activity = activities[identifier], activity.channel == nil, activity.endedAt(now) == nil else {
-      return nil
-    }
+    guard let activity = activities[identifier], activity.endedAt(now) == nil else { return nil }
     let token = (token ?? activities.mintToken()).lowercased()
     let device = RegisteredDevice(
       environment: activity.owner.environment, bundle: activity.owner.bundle, name: activity.device,

@@ -1,3 +1,15 @@
+internal import SimulationControl
+
+/// A new update token of an activity.
+struct RenewalDocument: ControlDocument {
+  /// Nil for a random one.
+  var token: String?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case token
+  }
+}
+
 /// A Live Activity in responses: what its device shows.
 struct ActivityDocument: Encodable {
   let activity: String
@@ -7,8 +19,6 @@ struct ActivityDocument: Encodable {
   let attributesType: String
   let attributes: ActivityJSON?
   let token: String?
-  let channel: String?
-  let subscribers: Int
   let state: ActivityJSON?
   let startedMilliseconds: Int64
   let isStale: Bool
@@ -26,7 +36,7 @@ struct ActivityDocument: Encodable {
   let dropped: [String: Int]
 
   private enum CodingKeys: String, CodingKey {
-    case activity, device, environment, attributes, token, channel, subscribers, state, alerts, applied, dropped
+    case activity, device, environment, attributes, token, state, alerts, applied, dropped
     case bundle = "bundle_id"
     case attributesType = "attributes_type"
     case startedMilliseconds = "started_ms"
@@ -51,8 +61,6 @@ struct ActivityDocument: Encodable {
     attributesType = shown.attributesType
     attributes = shown.attributes
     token = shown.token
-    channel = shown.channel
-    subscribers = shown.subscribers
     state = shown.state
     startedMilliseconds = shown.startedAt.milliseconds
     isStale = shown.isStale(at: now)

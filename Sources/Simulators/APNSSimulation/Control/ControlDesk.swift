@@ -24,40 +24,13 @@ struct ControlDesk: Sendable {
     }
   }
 
-  /// Creates a channel, and its app with the first one.
-  /// - Returns: the channel's identifier.
-  func create(_ document: ChannelDocument) throws(ProblemDetails) -> String {
-    try document.check()
-    registerApp(document.bundle)
-    guard let identifier = service.createChannel(document.policy, identifier: document.identifier, of: document.owner)
-    else {
-      throw ProblemDetails.full("the app has too many channels")
-    }
-    return identifier
-  }
-
-  /// - Returns: the activity that represents the subscribers.
-  func subscribe(_ document: SubscriptionDocument) throws(ProblemDetails) -> String {
-    try document.check()
-    let channel = ChannelName(document.identifier, of: document.owner)
-    guard service.withRegistry({ $0.channels[channel] }) != nil else {
-      throw ProblemDetails(.notFound, detail: "there is no such channel")
-    }
-    let activity = service.subscribe(
-      document.count ?? 1, to: channel, device: document.device, attributesType: document.attributesType ?? "")
-    guard let activity else { throw ProblemDetails.full("too many activities") }
-    return activity
-  }
-
   func register(_ document: KeyDocument) throws(ProblemDetails) {
     let key = try document.key()
     service.withRegistry { $0.register(key) }
   }
 
   func register(_ document: BundleDocument) {
-    service.withRegistry { registry in
-      registry.registerBundle(document.bundle, team: document.team, broadcasts: document.broadcasts ?? true)
-    }
+    service.withRegistry { $0.registerBundle(document.bundle, team: document.team) }
   }
 
   func register(_ document: CertificateDocument) throws(ProblemDetails) {

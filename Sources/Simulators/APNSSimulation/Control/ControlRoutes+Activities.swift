@@ -23,14 +23,12 @@ extension ControlRoutes {
   private struct ActivityQuery {
     let device: String?
     let activity: String?
-    let channel: String?
     let limit: Int
     let history: Int
 
     init(_ request: HTTPServerRequest) throws(ProblemDetails) {
       device = request.head.queryValue("device")
       activity = request.head.queryValue("activity")
-      channel = request.head.queryValue("channel")
       limit = min(try request.queryNumber("limit") ?? activitiesShownDefault, ActivityBook.activitiesMax)
       history = min(try request.queryNumber("history") ?? .max, ActivityHistory.entriesMax)
     }
@@ -38,7 +36,6 @@ extension ControlRoutes {
     func matches(_ shown: SimulatedActivity) -> Bool {
       if let device, shown.device != device { return false }
       if let activity, shown.identifier != activity { return false }
-      if let channel, shown.channel != channel { return false }
       return true
     }
   }
@@ -77,7 +74,7 @@ extension ControlRoutes {
       throw ProblemDetails.unfit("a device token is an even number of hexadecimal digits")
     }
     guard let token = service.renewToken(of: request.parameter("activity"), to: wanted) else {
-      throw ProblemDetails(.notFound, detail: "no such activity runs, or it follows a channel")
+      throw ProblemDetails(.notFound, detail: "no such activity runs")
     }
     return UpdateToken(token: token)
   }

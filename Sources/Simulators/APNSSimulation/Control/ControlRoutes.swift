@@ -16,7 +16,6 @@ struct ControlRoutes: Sendable {
     addDevices(to: &routes)
     addPushes(to: &routes)
     addActivities(to: &routes)
-    addChannels(to: &routes)
     addServer(to: &routes)
     addFaults(to: &routes)
     return routes

@@ -104,11 +104,8 @@ struct BundleDocument: ControlDocument {
   var bundle: String
   /// Nil when every team may push to it.
   var team: String?
-  /// Whether it has the broadcast capability; nil for yes.
-  var broadcasts: Bool?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case broadcasts
     case bundle = "bundle_id"
     case team = "team_id"
   }

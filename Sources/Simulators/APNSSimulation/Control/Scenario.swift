@@ -108,14 +108,12 @@ struct ScenarioStep: ControlDocument {
   var key: Checked<KeyDocument>?
   var bundle: Checked<BundleDocument>?
   var certificate: Checked<CertificateDocument>?
-  var channel: Checked<ChannelDocument>?
-  var subscribers: Checked<SubscriptionDocument>?
   var conduct: Checked<ConductDocument>?
   var clock: Checked<ClockDocument>?
   var fault: Checked<FaultDocument>?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case device, key, bundle, certificate, channel, subscribers, conduct, clock, fault
+    case device, key, bundle, certificate, conduct, clock, fault
     case atMilliseconds = "at_ms"
   }
 
@@ -124,8 +122,7 @@ struct ScenarioStep: ControlDocument {
   /// Finds all mistakes before any step is carried out.
   func check() throws(ProblemDetails) {
     let orders = [
-      device != nil, key != nil, bundle != nil, certificate != nil, channel != nil, subscribers != nil, conduct != nil,
-      clock != nil, fault != nil,
+      device != nil, key != nil, bundle != nil, certificate != nil, conduct != nil, clock != nil, fault != nil,
     ]
     guard orders.count(where: { $0 }) == 1 else {
       throw ProblemDetails.unfit("a step has one of \(Self.kinds.joined(separator: ", "))")
@@ -137,8 +134,6 @@ struct ScenarioStep: ControlDocument {
     }
     _ = try key?.document.key()
     _ = try certificate?.document.certificate()
-    try channel?.document.check()
-    try subscribers?.document.check()
     try conduct?.document.check()
     try clock?.document.check()
     _ = try fault?.document.order()
@@ -149,8 +144,6 @@ struct ScenarioStep: ControlDocument {
     if let key { try desk.register(key.document) }
     if let bundle { desk.register(bundle.document) }
     if let certificate { try desk.register(certificate.document) }
-    if let channel { _ = try desk.create(channel.document) }
-    if let subscribers { _ = try desk.subscribe(subscribers.document) }
     if let conduct { try desk.change(conduct.document) }
     if let clock { try desk.move(clock.document) }
     if let fault { _ = try desk.arrange(fault.document, on: reactor) }

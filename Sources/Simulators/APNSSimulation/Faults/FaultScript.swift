@@ -113,9 +113,8 @@ extension FaultRecord {
   init(_ fault: ServerFault, _ request: InspectedRequest, from origin: RequestOrigin, push: Int?) {
     self.init(
       kind: fault.kind.rawValue, atMicroseconds: origin.arrival.microseconds, connection: origin.connection,
-      stream: origin.stream, identifier: request.value(of: RequestTarget(request).kind.identifierField),
-      token: RequestTarget(request) == .device ? request.path.split(separator: "/").last.map(String.init) : nil,
-      push: push)
+      stream: origin.stream, identifier: request.value(of: "apns-id"),
+      token: request.path.split(separator: "/").last.map(String.init), push: push)
   }
 
   /// A fault of a connection at this moment.

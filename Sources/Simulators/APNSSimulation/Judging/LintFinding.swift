@@ -19,8 +19,6 @@ public struct LintFinding: Hashable, Sendable {
     case backgroundWithAlert = "background-with-alert"
     /// A Live Activity push without a required member.
     case liveActivityMissingKey = "live-activity-missing-key"
-    /// A broadcast that starts an activity. Only a push to a push-to-start token can.
-    case broadcastStart = "broadcast-start"
     /// A Live Activity push whose event does not belong to the kind of its token.
     case liveActivityWrongToken = "live-activity-wrong-token"
     /// A Live Activity alert without a title, which is not shown.
@@ -49,7 +47,7 @@ public struct LintLog: Sendable {
     public let code: LintFinding.Code
     /// The member or field.
     public let detail: String
-    /// The number of the request in the push log; 0 for channel management.
+    /// The number of the request in the push log.
     public let push: Int
   }
 

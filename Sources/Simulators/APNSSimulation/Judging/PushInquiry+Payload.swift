@@ -78,7 +78,7 @@ struct PayloadOutline: Decodable {
   static let knownKeys: Set<String> = [
     "alert", "badge", "sound", "thread-id", "category", "content-available", "mutable-content", "target-content-id",
     "interruption-level", "relevance-score", "filter-criteria", "timestamp", "event", "content-state", "stale-date",
-    "dismissal-date", "attributes-type", "attributes", "input-push-token", "input-push-channel", "content-changed",
+    "dismissal-date", "attributes-type", "attributes", "input-push-token", "content-changed",
   ]
 
   /// Members that a user can see or hear.

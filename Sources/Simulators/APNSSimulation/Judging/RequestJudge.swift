@@ -1,13 +1,11 @@
-internal import FoundationEssentials
-
 /// Decides APNs' response to a request, without socket or clock. Equal requests in equal states get equal responses.
 ///
 /// The order of the checks decides which of several mistakes is reported. The real service checks the method before
 /// authentication, and authentication before topic and token; the rest of the order is our choice.
 public struct RequestJudge: Sendable {
   private let environment: SimulatedEnvironment
-  var identifiers: MintedIdentifiers
-  var tokens = ProviderTokenCache()
+  private var identifiers: MintedIdentifiers
+  private var tokens = ProviderTokenCache()
   private var rates = TokenRateMeter()
 
   /// A judge for one of the two services.
@@ -21,9 +19,9 @@ public struct RequestJudge: Sendable {
   ///
   /// - Parameters:
   ///   - binding: the connection's provider tokens; an admitted one changes it.
-  ///   - registry: keys, apps, devices and channels; a scripted answer is used up, and channels come and go.
+  ///   - registry: keys, apps and devices; a scripted answer is used up.
   ///   - now: the time for tokens, expirations and rates.
-  ///   - answer: replaces the device's answer to a good push, and the effect of another good request.
+  ///   - answer: replaces the device's answer to a good push.
   public mutating func judge(
     _ request: InspectedRequest,
     binding: inout ProviderBinding,
@@ -32,10 +30,6 @@ public struct RequestJudge: Sendable {
     answering answer: ScriptedAnswer? = nil
   ) -> PushVerdict {
     var inquiry = PushInquiry(request, environment: environment, now: now)
-    let target = RequestTarget(request)
-    guard target == .device else {
-      return judge(target, &inquiry, binding: &binding, registry: &registry, answering: answer)
-    }
     do throws(Refusal) {
       try check(&inquiry, &binding, registry)
       let answer = answer ?? registry.takeAnswer(token: inquiry.push.token.lowercased())
@@ -67,7 +61,7 @@ public struct RequestJudge: Sendable {
 
 // From a decision to a response.
 extension RequestJudge {
-  mutating func verdict(
+  private mutating func verdict(
     _ answer: ScriptedAnswer, on inquiry: PushInquiry, _ registry: SimulationRegistry
   ) -> PushVerdict {
     if answer.status == 200 { return verdict(200, nil, nil, on: inquiry, registry) }
@@ -76,7 +70,7 @@ extension RequestJudge {
       rawBody: answer.rawBody.map { Array($0.utf8) }, on: inquiry, registry)
   }
 
-  mutating func verdict(
+  private mutating func verdict(
     _ status: Int, _ reason: String?, _ timestamp: Int64?, rawBody: [UInt8]? = nil, on inquiry: PushInquiry,
     _ registry: SimulationRegistry
   ) -> PushVerdict {
@@ -86,7 +80,6 @@ extension RequestJudge {
       timestampMilliseconds: reason == nil ? nil : timestamp,
       identifier: identifier(for: inquiry),
       uniqueIdentifier: status == 200 && environment == .sandbox ? identifiers.next() : nil,
-      issuedChannel: nil,
       body: rawBody ?? reason.map { AnswerBody.json(reason: $0, timestamp: timestamp) } ?? [],
       push: inquiry.push,
       isStored: inquiry.push.isStored(at: inquiry.now),
@@ -95,8 +88,8 @@ extension RequestJudge {
   }
 
   /// The request's own identifier if it is well-formed, else a new one.
-  mutating func identifier(for inquiry: PushInquiry) -> String {
-    guard let sent = inquiry.request.value(of: inquiry.push.kind.identifierField),
+  private mutating func identifier(for inquiry: PushInquiry) -> String {
+    guard let sent = inquiry.request.value(of: "apns-id"),
       PushInquiry.isCanonicalIdentifier(sent)
     else {
       return identifiers.next()
@@ -107,13 +100,9 @@ extension RequestJudge {
 
 /// The attributes of a push. Those that a refusal left unread keep their defaults.
 public struct JudgedPush: Equatable, Sendable {
-  /// The subject of the request.
-  public var kind = RequestKind.device
   /// The device token as sent.
   public var token = ""
-  /// `apns-channel-id`; nil when absent, and in pushes to a device.
-  public var channel: String?
-  /// `apns-topic`, or the only topic of a client certificate. Without a device, the bundle identifier in the path.
+  /// `apns-topic`, or the only topic of a client certificate.
   public var topic = ""
   /// `apns-push-type`; nil when absent.
   public var pushType: SimulatedPushType?
@@ -141,13 +130,11 @@ public struct PushVerdict: Sendable {
   public let reason: String?
   /// The `timestamp` in the body, in milliseconds since 1970; only with 410.
   public let timestampMilliseconds: Int64?
-  /// The `apns-id` field, without a device `apns-request-id`: the request's, or a made one in upper case.
+  /// The `apns-id` field: the request's, or a made one in upper case.
   public let identifier: String
-  /// The `apns-unique-id` field; only for successes of the sandbox, and of broadcasts.
+  /// The `apns-unique-id` field; only for successes of the sandbox.
   public let uniqueIdentifier: String?
-  /// The `apns-channel-id` field; only when a channel was created.
-  public let issuedChannel: String?
-  /// The body; empty with a success, unless a channel was read or channels were listed.
+  /// The body; empty with a success.
   public let body: [UInt8]
   /// The attributes of the push.
   public let push: JudgedPush
@@ -160,9 +147,8 @@ public struct PushVerdict: Sendable {
 
   /// The fields of the response besides `:status`, in lower case.
   public var fields: [(name: String, value: String)] {
-    var fields = [(name: push.kind.identifierField, value: identifier)]
+    var fields = [(name: "apns-id", value: identifier)]
     if let uniqueIdentifier { fields.append((name: "apns-unique-id", value: uniqueIdentifier)) }
-    if let issuedChannel { fields.append((name: "apns-channel-id", value: issuedChannel)) }
     if !body.isEmpty { fields.append((name: "content-type", value: contentType)) }
     return fields
   }
@@ -188,11 +174,6 @@ struct MintedIdentifiers {
       text.append(digit)
     }
     return text
-  }
-
-  /// A channel's identifier: 16 bytes in base64, as seen.
-  mutating func channel() -> String {
-    Data(bytes(16)).base64EncodedString()
   }
 
   /// Bytes for names of other forms.

@@ -14,9 +14,7 @@ public struct PushRecord: Codable, Equatable, Sendable {
   public var stream: Int32
   /// The device token as sent; empty when there was none.
   public var token: String
-  /// `apns-channel-id` of a broadcast.
-  public var channel: String?
-  /// `apns-topic`, or the app of a broadcast. This and the next fields have their default, or nil, where the request had none.
+  /// `apns-topic`. This and the next fields have their default, or nil, where the request had none.
   public var topic: String
   /// `apns-push-type`.
   public var pushType: SimulatedPushType?
@@ -26,7 +24,7 @@ public struct PushRecord: Codable, Equatable, Sendable {
   public var expirationSeconds: Int64?
   /// Whether the service would store the push for an offline device, by its expiration at its arrival.
   public var isStored = false
-  /// The response's `apns-id`, of a broadcast `apns-request-id`.
+  /// The response's `apns-id`.
   public var identifier: String
   /// `apns-collapse-id`.
   public var collapseID: String?
@@ -40,7 +38,7 @@ public struct PushRecord: Codable, Equatable, Sendable {
   public var reason: String?
 
   private enum CodingKeys: String, CodingKey {
-    case number, environment, connection, stream, token, channel, topic, priority, payload, status, reason
+    case number, environment, connection, stream, token, topic, priority, payload, status, reason
     case arrivedMicroseconds = "arrived_us"
     case answeredMicroseconds = "answered_us"
     case pushType = "push_type"
@@ -81,7 +79,6 @@ extension PushRecord {
       connection: origin.connection,
       stream: origin.stream,
       token: verdict.push.token,
-      channel: verdict.push.channel,
       topic: verdict.push.topic,
       pushType: verdict.push.pushType,
       priority: verdict.push.priority,

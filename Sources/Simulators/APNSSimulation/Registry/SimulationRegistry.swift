@@ -1,4 +1,4 @@
-/// The registered keys, apps, devices, certificates and channels.
+/// The registered keys, apps, devices and certificates.
 public struct SimulationRegistry: Sendable {
   /// The most device tokens. It bounds the memory that a runaway script can take.
   public static let devicesMax = 1_000_000
@@ -11,10 +11,6 @@ public struct SimulationRegistry: Sendable {
   public private(set) var devices: [String: RegisteredDevice] = [:]
   /// Client certificates by the SHA-256 of their binary form, in lower-case hexadecimal.
   public private(set) var certificates: [String: RegisteredCertificate] = [:]
-  /// The broadcast channels.
-  public var channels = ChannelBook()
-  /// Apps without the broadcast capability.
-  private var withoutBroadcasts: Set<String> = []
   /// The rate limit of each device; nil for none. The real service's limit is unpublished.
   public var tokenRate: TokenRate?
   /// Whether an unregistered, well-formed token is accepted.
@@ -32,15 +28,8 @@ public struct SimulationRegistry: Sendable {
   }
 
   /// Adds an app; `team` nil lets every team push to it.
-  /// - Parameter broadcasts: whether it has the broadcast capability, which the real service gives on demand.
-  public mutating func registerBundle(_ bundle: String, team: String?, broadcasts: Bool = true) {
+  public mutating func registerBundle(_ bundle: String, team: String?) {
     bundles[bundle] = .some(team)
-    if broadcasts { withoutBroadcasts.remove(bundle) } else { withoutBroadcasts.insert(bundle) }
-  }
-
-  /// Whether an app has the broadcast capability.
-  func hasBroadcasts(_ bundle: String) -> Bool {
-    !withoutBroadcasts.contains(bundle)
   }
 
   /// Adds or replaces a client certificate.

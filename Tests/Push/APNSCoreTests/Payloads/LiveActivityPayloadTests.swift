@@ -8,10 +8,11 @@ struct LiveActivityPayloadTests {
   ]
   private static let stateText = #""content-state":{"eta":1764000600,"rate":1.5,"whole":30.0,"note":null}"#
 
-  private func start(_ joining: LiveActivityStart.Joining? = nil) throws -> LiveActivityPayload.Event {
+  private func start(asksForToken: Bool = false) throws -> LiveActivityPayload.Event {
     .start(
       LiveActivityStart(
-        attributesType: "RideAttributes", attributes: ["id": "r1", "begin": .number(785_692_800.5)], joining: joining,
+        attributesType: "RideAttributes", attributes: ["id": "r1", "begin": .number(785_692_800.5)],
+        asksForToken: asksForToken,
         alert: try LiveActivityAlert(title: "Ride", body: "On its way")))
   }
 
@@ -27,14 +28,10 @@ struct LiveActivityPayloadTests {
         + #""alert":{"title":"Ride","body":"On its way"}}}"#)
   }
 
-  @Test(
-    "a start asks for a token, or names a channel, or does neither",
-    arguments: [
-      (nil, ""), (LiveActivityStart.Joining.updateToken, #""input-push-token":1,"#),
-      (.channel(try! ChannelIdentifier("ab/=")), #""input-push-channel":"ab/=","#),
-    ] as [(LiveActivityStart.Joining?, String)])
-  func joining(joining: LiveActivityStart.Joining?, expected: String) throws {
-    let payload = try LiveActivityPayload(timestamp: 1, event: start(joining), contentState: [:], relevanceScore: 100)
+  @Test("a start may ask for a token", arguments: [(false, ""), (true, #""input-push-token":1,"#)])
+  func token(asksForToken: Bool, expected: String) throws {
+    let payload = try LiveActivityPayload(
+      timestamp: 1, event: start(asksForToken: asksForToken), contentState: [:], relevanceScore: 100)
     #expect(
       encoded(payload) == #"{"aps":{"timestamp":1,"event":"start","attributes-type":"RideAttributes","#
         + #""attributes":{"id":"r1","begin":785692800.5},\#(expected)"content-state":{},"#
@@ -99,25 +96,20 @@ struct LiveActivityPayloadTests {
     #expect(error.code == .numberNotFinite)
   }
 
-  @Test("a device takes 4096 bytes and a channel 5120", arguments: [0, 1])
+  @Test("a device takes 4096 bytes", arguments: [0, 1])
   func limit(bytesMore: Int) throws {
-    let app = try BundleIdentifier("com.example.app")
-    let limits = [
-      (PushDestination.device(try DeviceToken("ab")), 4096), (.channel(try ChannelIdentifier("abcd")), 5120),
-    ]
-    for (destination, bytesMax) in limits {
-      let bare = try LiveActivityPayload(timestamp: 1, event: .update, contentState: ["k": ""]).encoded().count
-      let text = String(repeating: "x", count: bytesMax - bare + bytesMore)
-      let payload = try LiveActivityPayload(timestamp: 1, event: .update, contentState: ["k": .string(text)])
-      let identifier = PushIdentifier(eventKind: "k", event: "e", recipient: "r", destination: destination)
-      guard bytesMore > 0 else {
-        #expect(try PushRequest(payload, to: destination, of: app, identifier: identifier).body.count == bytesMax)
-        continue
-      }
-      let error = try #require(throws: PushRequestError.self) {
-        try PushRequest(payload, to: destination, of: app, identifier: identifier)
-      }
-      #expect(error.code == .payloadTooLarge)
+    let (app, token) = (try BundleIdentifier("com.example.app"), try DeviceToken("ab"))
+    let bare = try LiveActivityPayload(timestamp: 1, event: .update, contentState: ["k": ""]).encoded().count
+    let text = String(repeating: "x", count: 4096 - bare + bytesMore)
+    let payload = try LiveActivityPayload(timestamp: 1, event: .update, contentState: ["k": .string(text)])
+    let identifier = PushIdentifier(eventKind: "k", event: "e", recipient: "r", deviceToken: token)
+    guard bytesMore > 0 else {
+      #expect(try PushRequest(payload, to: token, of: app, identifier: identifier).body.count == 4096)
+      return
     }
+    let error = try #require(throws: PushRequestError.self) {
+      try PushRequest(payload, to: token, of: app, identifier: identifier)
+    }
+    #expect(error.code == .payloadTooLarge)
   }
 }
