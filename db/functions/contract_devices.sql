@@ -152,7 +152,8 @@ end
 $$
 $default$);
 
--- Drops a token that APNs calls dead, unless the app has registered it again since. An inert one leaves the token, which is then
+-- Drops a token that APNs calls dead, unless the app has registered it again since. It waits for no row: the service records what it
+-- has sent in the same statement, and the next push finds the token dead again. An inert one leaves the token, which is then
 -- tried at every push: tacet doctor warns.
 call tacet.provide('invalidate_device_token(text, text, timestamptz)', inert => 'select', definition => $default$
 create or replace function tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamptz)
@@ -161,9 +162,13 @@ language sql volatile
 as $$
   update public.push_tokens t
   set invalidated_at = now(), invalidation_reason = invalidate_device_token.reason
-  where t.device_token = invalidate_device_token.device_token
-    and t.invalidated_at is null
-    and t.registered_at <= invalidate_device_token.invalid_since
+  where t.ctid = any (array(
+    select o.ctid
+    from public.push_tokens o
+    where o.device_token = invalidate_device_token.device_token
+      and o.invalidated_at is null
+      and o.registered_at <= invalidate_device_token.invalid_since
+    for update skip locked))
 $$
 $default$);
 
@@ -182,10 +187,14 @@ language sql volatile
 as $$
   update public.push_tokens t
   set environment = learn_token_environment.environment
-  where t.device_token = learn_token_environment.device_token
-    and t.environment is not distinct from learn_token_environment.registered_environment
-    and t.app is not distinct from learn_token_environment.registered_app
-    and t.registered_at <= learn_token_environment.read_at
+  where t.ctid = any (array(
+    select o.ctid
+    from public.push_tokens o
+    where o.device_token = learn_token_environment.device_token
+      and o.environment is not distinct from learn_token_environment.registered_environment
+      and o.app is not distinct from learn_token_environment.registered_app
+      and o.registered_at <= learn_token_environment.read_at
+    for update skip locked))
 $$
 $default$);
 

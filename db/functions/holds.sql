@@ -252,7 +252,7 @@ begin
   end if;
   return null;
 exception
-  when query_canceled or others then
+  when others then
     perform tacet.count_trigger_failure(sqlstate, sqlerrm);
     return null;
 end

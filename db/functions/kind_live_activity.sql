@@ -2,8 +2,9 @@
 
 set check_function_bodies = off;
 
--- A start carries the newest state. A push with an older state than the newest is not sent, and no start after the end: the user's wish
--- to have no pushes of the kind counts for starts.
+-- A start carries the newest state, and so does a push that waits for some of the devices because APNs asks to: the newer pushes have
+-- left these out. Any other push with an older state than the newest is not sent, and no start after the end. The user's wish to have no
+-- pushes of the kind counts for starts.
 create or replace function tacet.live_activity_content(event_kind text, subject_id tacet.subject_id)
 returns setof tacet.push_content
 language plpgsql stable rows 1
@@ -29,11 +30,19 @@ begin
       'state', case when u.event = 'start' then a.state else u.state end, 'alert', u.alert, 'priority', u.priority,
       'relevance', u.relevance, 'stale_at', floor(extract(epoch from u.stale_at))::bigint,
       'dismiss_at', floor(extract(epoch from u.dismiss_at))::bigint,
-      'addresses', tacet.live_activity_addresses(a, u.event))
-  from tacet.activity_updates u
-  join tacet.activities a on a.id = u.activity_id
+      'addresses', tacet.live_activity_addresses(a, u.event, asked.id))
+  from tacet.activity_updates asked
+  join tacet.activities a on a.id = asked.activity_id
   join tacet.activity_types t on t.name = a.type
-  where u.id = tacet.row_of(live_activity_content.subject_id);
+  join tacet.activity_updates u on u.activity_id = a.id and u.version = case
+    when asked.event <> 'start' and a.version > asked.version and exists (
+      select from tacet.push_log l
+      where l.subject_id = live_activity_content.subject_id and l.user_id = a.user_id and l.push_type = 'live_activity'
+        and l.devices_accepted > 0 and tacet.asks_to_wait(l.decision, l.reason))
+      then a.pushed_version
+    else asked.version
+  end
+  where asked.id = tacet.row_of(live_activity_content.subject_id);
 end
 $$;
 

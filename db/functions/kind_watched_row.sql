@@ -258,7 +258,7 @@ begin
         on conflict do nothing;
         perform tacet.count_missed_events(tg_argv[0], failed_state, failed_message, '{}');
       exception
-        when query_canceled or others then
+        when others then
           perform tacet.count_missed_events(tg_argv[0], sqlstate, sqlerrm, subjects);
       end;
   end;
@@ -278,7 +278,7 @@ begin
   insert into tacet.trigger_failures (kind, sqlstate, message, subject_ids)
   values (failed_kind, failed_state, failed_message, coalesce(failed_subject_ids, '{}'));
 exception
-  when query_canceled or others then
+  when others then
     raise warning 'tacet: % (%)', failed_message, failed_state;
 end
 $$;
@@ -313,7 +313,7 @@ begin
   end if;
   return null;
 exception
-  when query_canceled or others then
+  when others then
     perform tacet.count_trigger_failure(sqlstate, sqlerrm);
     return null;
 end

@@ -2,8 +2,8 @@
 
 set check_function_bodies = off;
 
--- Keeps the token by which a device starts Live Activities of a type; a new one replaces the device's last one. Null removes it.
--- Returns whether the type exists.
+-- Keeps the token by which a user's device starts Live Activities of a type; a new one replaces the last one that the user has reported
+-- for the device. Null removes it. Returns whether the type exists.
 create or replace function tacet.put_start_token(
   user_id tacet.user_id, device_token text, type text, token text, app text, environment text
 )
@@ -26,7 +26,7 @@ begin
     put_start_token.environment)
   on conflict on constraint activity_start_tokens_pkey do update
   set
-    user_id = excluded.user_id, token = excluded.token, app = coalesce(excluded.app, s.app),
+    token = excluded.token, app = coalesce(excluded.app, s.app),
     environment = coalesce(excluded.environment, s.environment), registered_at = clock_timestamp();
   -- A type has one token on each of a user's devices, and a user has few devices.
   delete from tacet.activity_start_tokens s
@@ -44,7 +44,7 @@ $$;
 -- newest state is pushed to it, unless the device has begun with that state. Of an ended activity the end is: one that went to the former
 -- token may have been lost.
 --
--- Returns false when there is no such activity of the user.
+-- Returns false when there is no such activity of the user; see tacet.live_activity_of.
 create or replace function tacet.put_activity_token(
   id text, user_id tacet.user_id, device_token text, token text, app text, environment text
 )
@@ -56,21 +56,27 @@ declare
   running tacet.activities;
   declared tacet.activity_types;
   is_known boolean;
+  is_registered boolean := exists (
+    select from tacet.device_tokens(put_activity_token.user_id) d where lower(d.device_token) = put_activity_token.device_token);
 begin
-  select a.* into running from tacet.activities a where a.id = put_activity_token.id for update;
-  if not found or running.user_id is distinct from put_activity_token.user_id then
+  select a.* into running
+  from tacet.activities a
+  where a.id = tacet.live_activity_of(put_activity_token.id, put_activity_token.user_id)
+  for update;
+  if not found then
     return false;
   end if;
   is_known := exists (
     select from tacet.activity_tokens k
     where k.activity_id = running.id and k.device_token = put_activity_token.device_token and k.token = put_activity_token.token);
-  insert into tacet.activity_tokens as k (activity_id, device_token, token, app, environment)
+  insert into tacet.activity_tokens as k (activity_id, device_token, token, app, environment, is_registered)
   values (
-    running.id, put_activity_token.device_token, put_activity_token.token, put_activity_token.app, put_activity_token.environment)
+    running.id, put_activity_token.device_token, put_activity_token.token, put_activity_token.app, put_activity_token.environment,
+    is_registered)
   on conflict on constraint activity_tokens_pkey do update
   set
     token = excluded.token, app = coalesce(excluded.app, k.app), environment = coalesce(excluded.environment, k.environment),
-    registered_at = clock_timestamp();
+    is_registered = excluded.is_registered, registered_at = clock_timestamp();
   delete from tacet.activity_tokens k
   where k.ctid = any (array(
     select o.ctid from tacet.activity_tokens o where o.activity_id = running.id order by o.registered_at desc offset 50));
@@ -87,9 +93,25 @@ begin
 end
 $$;
 
+-- Takes a device's tokens from users who have it no more, and those whose device no app has said: what is theirs no longer goes there.
+create or replace function tacet.leave_device(user_ids tacet.user_id[], device_token text)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from tacet.activity_tokens k
+  using tacet.activities a
+  where a.user_id = any (leave_device.user_ids) and k.activity_id = a.id and k.device_token in ('', leave_device.device_token);
+  delete from tacet.activity_start_tokens s
+  where s.user_id = any (leave_device.user_ids) and s.device_token = leave_device.device_token;
+end
+$$;
+
 -- The addresses of a push: for a start the devices' start tokens, of devices that are still the user's; else the tokens of the activity,
--- while they can live.
-create or replace function tacet.live_activity_addresses(running tacet.activities, event text)
+-- while they can live. Left out are tokens of devices that were the user's and are not, or are another's now, and those for which an
+-- earlier push of the activity waits because APNs asks to: that one brings the newest state.
+create or replace function tacet.live_activity_addresses(running tacet.activities, event text, update_id uuid)
 returns json
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
@@ -112,6 +134,27 @@ begin
       select k.token, k.environment, k.app
       from tacet.activity_tokens k
       where k.activity_id = running.id and running.started_at > clock_timestamp() - interval '8 hours 10 minutes'
+        and (
+          k.device_token = ''
+          or k.device_token in (select lower(d.device_token) from tacet.device_tokens(running.user_id) d)
+          or not k.is_registered and not exists (
+            select from tacet.device_token_owners(k.device_token, 50) o
+            where lower(o.device_token) = k.device_token and o.user_id <> running.user_id))
+        and not exists (
+          select
+          from (
+            select x.id
+            from tacet.activity_updates x
+            where x.activity_id = running.id and x.id <> update_id
+            order by x.version desc
+            limit 5
+          ) e
+          join tacet.deliveries d
+            on d.subject_id = tacet.subject_of(e.id) and d.user_id = running.user_id and d.kind = 'live_activity'
+          join tacet.push_log l
+            on l.subject_id = d.subject_id and l.user_id = d.user_id and l.push_type = d.kind
+          where not d.is_claimed and d.due_at > now() and k.token <> all (d.accepted_devices)
+            and tacet.asks_to_wait(l.decision, l.reason))
       limit 50
     ) n);
 end

@@ -73,7 +73,7 @@ begin
           end if;
         end if;
       exception
-        when query_canceled or others then
+        when others then
           perform tacet.count_trigger_failure(sqlstate, sqlerrm, array(select inserted.id::text from inserted));
       end;
   end;

@@ -54,6 +54,7 @@ begin
   get diagnostics dropped = row_count;
   what := 'trigger_failures';
   return next;
+  delete from tacet.changed_rows;
   delete from tacet.activities a where a.ended_at is null;
   get diagnostics dropped = row_count;
   what := 'activities';

@@ -18,7 +18,7 @@ begin
       where 'tacet.subject_id' <> 'uuid' or tacet.uuid_of(f.id) is not null)
   );
 exception
-  when query_canceled or others then
+  when others then
     raise warning 'tacet: % (%)', failed_message, failed_state;
 end
 $$;

@@ -60,7 +60,11 @@ begin
     execute format(
       'create or replace trigger %I after %s on %s referencing %s for each statement execute function tacet.follow_rows(%L)',
       tacet.watch_trigger_name(lower(type), 'activity_' || happening), happening, source,
-      case happening when 'delete' then 'old table as changed' else 'new table as changed' end, type);
+      case happening
+        when 'insert' then 'new table as changed'
+        when 'update' then 'old table as previous new table as changed'
+        else 'old table as previous'
+      end, type);
   end loop;
 end
 $$;
@@ -85,8 +89,12 @@ begin
 end
 $$;
 
--- The triggers on a watched table; their argument is the type. They cannot fail the host's statement, and obey tacet.skip. A row whose
--- activity could not follow is looked at again within some ten seconds, unless what it says fits no activity.
+-- The triggers on a watched table; their argument is the type. They queue the rows that are new, deleted, or say something else than
+-- before, each statement's at once, and leave the rest to the service: what they cost does not depend on the Live Activities. They cannot
+-- fail the host's statement, and obey tacet.skip. A statement that is cancelled stays cancelled.
+--
+-- An update counts where the user, the end or a field of the state has changed. Where an expression selects from tables, any change of
+-- the row counts.
 create or replace function tacet.follow_rows()
 returns trigger
 language plpgsql security definer
@@ -95,39 +103,144 @@ set lock_timeout = '400ms'
 as $$
 declare
   watched tacet.watched_activities;
+  said text;
   subjects tacet.subject_id[];
-  subject tacet.subject_id;
+  failed_state text;
+  failed_message text;
 begin
   if current_setting('tacet.skip', true) = 'on' then
     return null;
   end if;
+  select w.* into watched from tacet.watched_activities w where w.type = tg_argv[0] and w.source = tg_relid;
+  if not found then
+    return null;
+  end if;
   begin
-    select w.* into watched from tacet.watched_activities w where w.type = tg_argv[0] and w.source = tg_relid;
-    if not found then
-      return null;
+    if tg_op = 'UPDATE' then
+      select
+        case
+          when watched.ended_when ~* '\mselect\M' or exists (
+            select from jsonb_each_text(watched.fields) as f (name, expression) where f.expression ~* '\mselect\M')
+            then 'to_jsonb(new)'
+          else
+            format(
+              'jsonb_build_array(new.%I, (%s), jsonb_build_object(%s))', watched.user_column, watched.ended_when,
+              tacet.field_expressions(watched.fields, t.state))
+        end
+      into strict said
+      from tacet.activity_types t
+      where t.name = watched.type;
+      execute format(
+        'select array_agg(distinct s.id) from ('
+        '(select new.%1$I::tacet.subject_id as id, %2$s as said from changed new '
+        'except all select new.%1$I::tacet.subject_id, %2$s from previous new) '
+        'union all (select new.%1$I::tacet.subject_id, null::jsonb from previous new '
+        'except all select new.%1$I::tacet.subject_id, null::jsonb from changed new)) s',
+        watched.id_column, said)
+      into subjects;
+    else
+      execute format(
+        'select array_agg(c.%I::tacet.subject_id) from %s c', watched.id_column,
+        case tg_op when 'DELETE' then 'previous' else 'changed' end)
+      into subjects;
     end if;
-    execute format('select array_agg(c.%1$I::tacet.subject_id order by c.%1$I) from changed c', watched.id_column) into subjects;
+    perform tacet.queue_changed_rows(watched.type, subjects);
   exception
-    when query_canceled or others then
-      perform tacet.count_missed_events('activity:' || tg_argv[0], sqlstate, sqlerrm, '{}');
-      return null;
+    when others then
+      failed_state := sqlstate;
+      failed_message := sqlerrm;
+      -- What cannot be compared is queued: the service finds which rows are at fault.
+      begin
+        execute format(
+          'select array_agg(c.%I::tacet.subject_id) from %s c', watched.id_column,
+          case tg_op when 'DELETE' then 'previous' else 'changed' end)
+        into subjects;
+        perform tacet.queue_changed_rows(watched.type, subjects);
+      exception
+        when others then
+          perform tacet.count_missed_events('activity:' || tg_argv[0], failed_state, failed_message, subjects);
+      end;
   end;
-  foreach subject in array coalesce(subjects, '{}') loop
-    begin
-      perform tacet.follow_row(watched, subject);
-    exception
-      when query_canceled or others then
-        perform tacet.count_missed_events(
-          'activity:' || tg_argv[0], sqlstate, sqlerrm, case when sqlstate not like '22%' then array[subject] end);
-    end;
-  end loop;
   return null;
 end
 $$;
 
--- Makes a row's activity what the row says.
-create or replace function tacet.follow_row(watched tacet.watched_activities, subject_id tacet.subject_id)
+-- Queues rows whose Live Activities are to follow them, and wakes the service.
+create or replace function tacet.queue_changed_rows(type text, subjects tacet.subject_id[])
 returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if subjects is not null then
+    insert into tacet.changed_rows (type, subject_id) select queue_changed_rows.type, s.id from unnest(subjects) as s (id);
+    perform tacet.wake(null);
+  end if;
+end
+$$;
+
+-- Lets the Live Activities of queued rows follow them, the longest queued first. Returns how many entries were taken from the queue.
+--
+-- Rows are followed in one order, so that two services do not wait for each other. One that another transaction keeps is followed later.
+create or replace function tacet.follow_changed_rows(rows_max int)
+returns bigint
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+set lock_timeout = '400ms'
+as $$
+declare
+  taken bigint;
+  types text[];
+  subjects tacet.subject_id[];
+  changed record;
+begin
+  with gone as (
+    delete from tacet.changed_rows c
+    where c.id = any (array(select x.id from tacet.changed_rows x order by x.id limit rows_max for update skip locked))
+    returning c.type, c.subject_id
+  )
+  select count(*), array_agg(g.type), array_agg(g.subject_id) into taken, types, subjects from gone g;
+  for changed in
+    select distinct r.type, r.subject_id from unnest(types, subjects) as r (type, subject_id) order by r.type, r.subject_id
+  loop
+    perform tacet.surely_follow_row(changed.type, changed.subject_id);
+  end loop;
+  return taken;
+end
+$$;
+
+-- Follows a row of a type's table, or counts why it could not. It is looked at again within some ten seconds, unless what it says fits no
+-- activity.
+create or replace function tacet.surely_follow_row(type text, subject_id tacet.subject_id)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  watched tacet.watched_activities;
+  word text;
+begin
+  select w.* into watched from tacet.watched_activities w where w.type = surely_follow_row.type;
+  if not found then
+    return;
+  end if;
+  word := tacet.follow_row(watched, subject_id);
+  if word like 'refused:%' or word = 'taken' then
+    perform tacet.count_missed_events('activity:' || watched.type, '22023', word, '{}');
+  end if;
+exception
+  when others then
+    perform tacet.count_missed_events(
+      'activity:' || surely_follow_row.type, sqlstate, sqlerrm, case when sqlstate not like '22%' then array[subject_id] end);
+end
+$$;
+
+-- Makes a row's activity what the row says. Returns what became of it, as tacet.start_live_activity and the others do.
+--
+-- The activity is locked before the row is read: of two that follow one row, the later one reads what the earlier has read, or newer. A
+-- row that has another user than its activity ends it there, and starts one for its own user.
+create or replace function tacet.follow_row(watched tacet.watched_activities, subject_id tacet.subject_id)
+returns text
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
@@ -139,8 +252,11 @@ declare
   is_over boolean;
   given_attributes jsonb;
   given_state jsonb;
+  word text;
 begin
   select t.* into strict declared from tacet.activity_types t where t.name = watched.type;
+  perform pg_advisory_xact_lock(hashtextextended('activity ' || activity_id, 1952539493));
+  select a.* into running from tacet.activities a where a.id = activity_id for update;
   execute format(
     'select new.%I::tacet.user_id, (%s), jsonb_build_object(%s), jsonb_build_object(%s) from %s new where new.%I = %s',
     watched.user_column, watched.ended_when, tacet.field_expressions(watched.fields, declared.attributes),
@@ -149,24 +265,45 @@ begin
   into owner, is_over, given_attributes, given_state
   using subject_id;
   if given_state is null then
-    perform tacet.end_live_activity(activity_id, null, null, 'row_deleted');
-    return;
+    return tacet.end_live_activity(activity_id, null, null, 'row_deleted');
   end if;
   given_state := declared.first_state || given_state;
-  select a.* into running from tacet.activities a where a.id = activity_id for update;
-  if not found then
-    if owner is not null and is_over is not true then
-      perform tacet.start_live_activity(
-        activity_id, owner, watched.type, jsonb_strip_nulls(given_attributes), given_state, null, true);
+  if running.id is not null and (running.is_announced or running.type <> watched.type) then
+    return 'taken';
+  end if;
+  if running.id is not null and running.user_id is distinct from owner then
+    perform tacet.pass_on_live_activity(running);
+    running := null;
+  end if;
+  if running.id is null then
+    if owner is null or is_over is true then
+      return 'unknown';
     end if;
+    word := tacet.start_live_activity(activity_id, owner, watched.type, jsonb_strip_nulls(given_attributes), given_state, null, true);
   elsif is_over then
-    perform tacet.end_live_activity(activity_id, given_state || declared.end_state, null, 'row');
+    word := tacet.end_live_activity(activity_id, given_state || declared.end_state, null, 'row');
   elsif running.ended_at is null and given_state is distinct from running.source_state then
     running.source_state := given_state;
-    perform tacet.change_live_activity(running, declared, given_state, null, null, null);
-    return;
+    return tacet.change_live_activity(running, declared, given_state, null, null, null);
   end if;
   update tacet.activities a set source_state = given_state where a.id = activity_id and a.source_state is distinct from given_state;
+  return word;
+end
+$$;
+
+-- Ends the Live Activity of a row's former user, under an id of its own, so that the row's new user can have one.
+create or replace function tacet.pass_on_live_activity(running tacet.activities)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  former_id text := running.id || ' ' || gen_random_uuid();
+begin
+  if running.ended_at is null then
+    perform tacet.surely_end_live_activity(running.id, 'row_reassigned');
+  end if;
+  update tacet.activities a set id = former_id where a.id = running.id;
 end
 $$;
 

@@ -738,21 +738,9 @@ values
   )
 on conflict (name) do nothing;
 
--- Broadcast channels. channel_id: Apple's id; null until Apple has made it. storage: 0 keeps nothing, 1 the newest state.
--- gone_because: why APNs no longer takes its pushes.
-create table if not exists tacet.activity_channels (
-  created_at timestamptz not null default clock_timestamp(),
-  id text primary key,
-  app text,
-  environment text,
-  storage smallint not null check (storage in (0, 1)),
-  channel_id text unique,
-  gone_because text
-);
-
--- Live Activities, and the streams of states of channels, which have no user.
+-- Live Activities.
 --
--- version: of the newest state. pushed_version: of the newest row of activity_updates. unix_time: the `timestamp` of its push,
+-- id: of one that an app has announced, the user's id, a space and the app's. version: of the newest state. pushed_version: of the newest row of activity_updates. unix_time: the `timestamp` of its push,
 -- which grows with every push. next_push_at: before it no further push begins. source_state: what a watched row said last.
 create table if not exists tacet.activities (
   started_at timestamptz not null default clock_timestamp(),
@@ -761,19 +749,17 @@ create table if not exists tacet.activities (
   unix_time bigint not null default 0,
   version int not null default 0,
   pushed_version int,
+  is_announced boolean not null default false,
   id text primary key,
-  user_id tacet.user_id,
+  user_id tacet.user_id not null,
   type text not null references tacet.activity_types on update cascade,
-  channel text references tacet.activity_channels on delete cascade,
   attributes jsonb not null default '{}',
   state jsonb not null,
   source_state jsonb,
-  end_reason text,
-  check (user_id is not null or channel is not null)
+  end_reason text
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.05);
 
 create index if not exists activities_user_idx on tacet.activities (user_id);
-create index if not exists activities_channel_idx on tacet.activities (channel) where channel is not null;
 create index if not exists activities_running_idx on tacet.activities (started_at) where ended_at is null;
 create index if not exists activities_ended_idx on tacet.activities (ended_at) where ended_at is not null;
 
@@ -788,7 +774,7 @@ create table if not exists tacet.activity_updates (
   version int not null,
   merged int not null default 0,
   id uuid not null default gen_random_uuid() primary key,
-  activity_id text not null references tacet.activities on delete cascade,
+  activity_id text not null references tacet.activities on update cascade on delete cascade,
   event text not null check (event in ('start', 'update', 'end')),
   priority smallint not null check (priority in (5, 10)),
   relevance double precision,
@@ -801,9 +787,11 @@ create index if not exists activity_updates_urgent_idx on tacet.activity_updates
 create index if not exists activity_updates_created_idx on tacet.activity_updates (created_at);
 
 -- The tokens to which a Live Activity's pushes go. device_token: the device's own token where the app has said it, else empty.
+-- is_registered: whether the device was registered for the user when the app reported the token, which then ends with it.
 create table if not exists tacet.activity_tokens (
   registered_at timestamptz not null default clock_timestamp(),
-  activity_id text not null references tacet.activities on delete cascade,
+  is_registered boolean not null default false,
+  activity_id text not null references tacet.activities on update cascade on delete cascade,
   device_token text not null,
   token text not null,
   app text,
@@ -813,7 +801,7 @@ create table if not exists tacet.activity_tokens (
 
 create index if not exists activity_tokens_token_idx on tacet.activity_tokens (token);
 
--- The push-to-start tokens: one for each type and device.
+-- The push-to-start tokens: one for each user, type and device.
 create table if not exists tacet.activity_start_tokens (
   registered_at timestamptz not null default clock_timestamp(),
   user_id tacet.user_id not null,
@@ -822,10 +810,9 @@ create table if not exists tacet.activity_start_tokens (
   token text not null,
   app text,
   environment text,
-  primary key (device_token, type)
+  primary key (user_id, type, device_token)
 );
 
-create index if not exists activity_start_tokens_user_idx on tacet.activity_start_tokens (user_id, type);
 create index if not exists activity_start_tokens_token_idx on tacet.activity_start_tokens (token);
 
 -- Host tables whose rows are Live Activities; see tacet.watch_activity. fields: SQL over new for each field.
@@ -837,6 +824,14 @@ create table if not exists tacet.watched_activities (
   fields jsonb not null,
   ended_when text not null
 );
+
+-- Rows of these tables whose Live Activities are to follow them: written by the host's transactions, emptied by the service.
+create table if not exists tacet.changed_rows (
+  id bigint generated always as identity primary key,
+  changed_at timestamptz not null default clock_timestamp(),
+  type text not null,
+  subject_id tacet.subject_id not null
+) with (autovacuum_vacuum_scale_factor = 0.05);
 
 -- 9. Campaigns ------------------------------------------------------------------------------------------------------------------
 

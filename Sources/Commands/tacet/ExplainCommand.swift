@@ -34,7 +34,7 @@ struct ExplainCommand: AsyncParsableCommand {
   @Option(help: "With a campaign: the one day to tell about, such as 2026-11-22. Without it, the newest ones.")
   var day: String?
 
-  @Option(help: "Instead of a message: the id of a Live Activity or a channel.")
+  @Option(help: "Instead of a message: the id of a Live Activity; with --user also of one that an app has started.")
   var activity: String?
 
   @Flag(help: "JSON, as GET /v1/explain answers it.")
@@ -82,11 +82,13 @@ struct ExplainCommand: AsyncParsableCommand {
   }
 
   private func ask(aboutActivity id: String, _ settings: CommandSettings) async throws -> Answer {
-    guard message == nil, kind == nil, campaign == nil, user == nil, day == nil else {
-      throw UnusableOption(name: "activity", form: "alone")
+    guard message == nil, kind == nil, campaign == nil, day == nil else {
+      throw UnusableOption(name: "activity", form: "alone, or with --user")
     }
+    let user = user
     return try await OperatorSession.perform(settings) { database, reactor in
-      let record = try await database.liveActivity(id, updatesMax: 1000, on: reactor)
+      let user = try user.map { try database.idTypes.users.id($0, of: "user") }
+      let record = try await database.liveActivity(id, of: user, updatesMax: 1000, on: reactor)
       let explanation = record.map(LiveActivityExplanation.init)
       return Answer(
         text: explanation?.text ?? "There is no such Live Activity.\n", json: explanation?.json ?? Array("{}".utf8),

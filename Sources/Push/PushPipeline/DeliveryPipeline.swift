@@ -31,6 +31,8 @@ public final class DeliveryPipeline {
   var isStopped = false
   /// Whether releases wait that a host's transaction could not make.
   var hasQueuedReleases = false
+  /// Whether Live Activities are following changed rows.
+  var isFollowing = false
   /// Whether the database's clock may have been set back, because another server answers.
   var isClockSuspect = false
   /// Whether the way to the database failed at the last look.

@@ -1,3 +1,4 @@
+internal import APNSCore
 internal import Callers
 internal import FoundationEssentials
 internal import HTTP1
@@ -45,7 +46,7 @@ struct EventWebhook: Sendable {
     _ request: HTTPServerRequest, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
     let body = try RequestContent.decode(
-      WebhookBody.self, from: request.body, idTypes: services.value(on: reactor).idTypes, isHint: true)
+      WebhookBody.self, from: request.body, idTypes: services.value(on: reactor).idTypes, limits: .hostRow)
     let named = NamedEvent(subject: .message(body.messageID), recipientID: body.recipientID)
     return try await answer(to: named, request, on: reactor)
   }
@@ -53,7 +54,7 @@ struct EventWebhook: Sendable {
   /// An event of the kind in the path happened.
   func handleEvent(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
     let body = try RequestContent.decode(
-      EventWebhookBody.self, from: request.body, idTypes: services.value(on: reactor).idTypes, isHint: true)
+      EventWebhookBody.self, from: request.body, idTypes: services.value(on: reactor).idTypes, limits: .hostRow)
     let kind = request.parameter("kind")
     guard PushSubject.canBeKind(kind) else { throw ProblemDetails.noSuchEvent }
     let named = NamedEvent(subject: PushSubject(id: body.subjectID, kind: kind), recipientID: body.recipientID)

@@ -1,3 +1,4 @@
+internal import APNSCore
 internal import Callers
 internal import FoundationEssentials
 internal import HTTPServing
@@ -12,67 +13,23 @@ enum RequestContent {
   ///   whole body is.
   /// - Parameters:
   ///   - idTypes: of the ids in it.
-  ///   - isHint: whether only ids and words that are known are read, beside rows of the host.
+  ///   - limits: before anything of it is decoded.
   static func decode<Document: Decodable>(
-    _ type: Document.Type = Document.self, from bytes: [UInt8], idTypes: IDTypes = IDTypes(), isHint: Bool = false
+    _ type: Document.Type = Document.self, from bytes: [UInt8], idTypes: IDTypes = IDTypes(),
+    limits: JSONLimits = .client
   ) throws(ProblemDetails) -> Document {
     do {
-      let decoder = JSONDecoder()
-      decoder.userInfo[.idTypes] = idTypes
-      let document = try decoder.decode(type, from: Data(bytes))
-      // Behind the decoder, which names the field where it knows of one.
-      if !isHint, let fault = JSONOddity(in: bytes) { throw ProblemDetails.content(nil, fault.words) }
-      return document
+      let value = try PayloadValue(json: bytes, limits: limits)
+      return try Document(from: PayloadDecoder(value, userInfo: [.idTypes: idTypes]))
     } catch let problem as ProblemDetails {
       throw problem
     } catch let error as DecodingError {
       throw ProblemDetails(error)
+    } catch let fault as JSONFault {
+      throw ProblemDetails(fault, limits)
     } catch {
       throw .content(nil, "The body is not valid JSON.")
     }
-  }
-}
-
-/// What a valid JSON document may have, and nothing that stores or sends it keeps.
-private enum JSONOddity {
-  case zeroCharacter, longInteger
-
-  var words: String {
-    switch self {
-    case .zeroCharacter: "The body must not contain U+0000."
-    case .longInteger: "Integers must fit 64 bits, with a sign; longer ones can be sent as strings."
-    }
-  }
-
-  /// The first one of a valid document.
-  init?(in bytes: [UInt8]) {
-    var (index, isInString) = (0, false)
-    while index < bytes.count {
-      switch bytes[index] {
-      case UInt8(ascii: "\""): isInString.toggle()
-      case UInt8(ascii: "\\"):
-        // Only as an escape, because the character itself is not allowed. What is escaped is passed over.
-        index += 1
-        if bytes[index...].starts(with: "u0000".utf8) {
-          self = .zeroCharacter
-          return
-        }
-      case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
-        guard !isInString else { break }
-        let number = bytes[index...].prefix {
-          $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "]") && $0 != UInt8(ascii: "}") && $0 > 0x20
-        }
-        let isInteger = number.dropFirst().allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        if isInteger, Int64(String(decoding: number, as: UTF8.self)) == nil {
-          self = .longInteger
-          return
-        }
-        index += number.count - 1
-      default: break
-      }
-      index += 1
-    }
-    return nil
   }
 }
 
@@ -115,6 +72,20 @@ extension ProblemDetails {
     ProblemDetails(.unprocessableContent, detail: detail, extensions: [("field", .string(field))])
   }
 
+  /// 400 for content that is no JSON, or none that is read.
+  fileprivate init(_ fault: JSONFault, _ limits: JSONLimits) {
+    let place = fault.fieldPath
+    let whose = place ?? "The body"
+    switch fault.code {
+    case .malformed: self = .content(nil, "The body is not valid JSON.")
+    case .tooDeep:
+      self = .content(place, "The body has more than \(limits.depthMax) arrays and objects inside each other.")
+    case .tooManyElements: self = .content(nil, "The body has more than \(limits.elementsMax) values.")
+    case .numberTooLarge: self = .content(place, "\(whose) has a number that is too large.")
+    case .nullCharacter: self = .content(place, "\(whose) must not contain U+0000.")
+    }
+  }
+
   /// 400 for content that cannot be decoded.
   init(_ error: DecodingError) {
     switch error {
@@ -133,6 +104,21 @@ extension ProblemDetails {
 
   private static func fault(_ path: [any CodingKey], _ fault: String) -> ProblemDetails {
     path.fieldPath.map { .content($0, "\($0) \(fault).") } ?? .content(nil, "The body must be a JSON object.")
+  }
+}
+
+extension JSONFault {
+  /// Names told of, and the most of each in Unicode scalars: the caller chose both.
+  private static let (namesMax, nameScalarsMax) = (8, 64)
+
+  /// As a problem's `field` names it; nil for the whole body.
+  fileprivate var fieldPath: String? {
+    path.isEmpty
+      ? nil
+      : path.prefix(Self.namesMax).reduce("") { field, name in
+        let name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(Self.nameScalarsMax)))
+        return field.isEmpty || name.hasPrefix("[") ? field + name : "\(field).\(name)"
+      }
   }
 }
 

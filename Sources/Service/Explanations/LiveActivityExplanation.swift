@@ -66,6 +66,7 @@ public struct LiveActivityExplanation: Sendable {
     case "app"?: "the app said so"
     case "row"?: "its row in the host's table said so"
     case "row_deleted"?: "its row in the host's table was deleted"
+    case "row_reassigned"?: "its row in the host's table is another user's now"
     case "eight_hours"?: "the system ends a Live Activity after eight hours"
     default: reason ?? "unknown"
     }

@@ -35,8 +35,10 @@ struct LiveActivityScene: Sendable {
   }
 
   @discardableResult
-  func start(_ id: String = "run", isPushed: Bool = true) async throws -> LiveActivityOutcome {
-    var request = LiveActivityStartRequest(id: id, userID: user, type: Self.type)
+  func start(
+    _ id: String = "run", of other: HostID? = nil, isPushed: Bool = true
+  ) async throws -> LiveActivityOutcome {
+    var request = LiveActivityStartRequest(id: id, userID: other ?? user, type: Self.type)
     request.attributes = #"{"workoutType": "Run", "startTime": "2026-11-25T07:30:00Z"}"#
     request.isPushed = isPushed
     let start = request
@@ -45,10 +47,11 @@ struct LiveActivityScene: Sendable {
 
   @discardableResult
   func update(
-    _ elapsed: Int, _ id: String = "run", alert: String? = nil, priority: Int? = nil
+    _ elapsed: Int, _ id: String = "run", of user: HostID? = nil, alert: String? = nil, priority: Int? = nil
   ) async throws -> LiveActivityOutcome {
     try await withStore(database) {
-      try await $0.updateLiveActivity(id, state: Self.state(elapsed), alert: alert, priority: priority, on: $1)
+      try await $0.updateLiveActivity(
+        id, of: user, state: Self.state(elapsed), alert: alert, priority: priority, on: $1)
     }
   }
 
@@ -57,9 +60,17 @@ struct LiveActivityScene: Sendable {
     try await withStore(database) { try await $0.endLiveActivity(id, of: other, reason: "server", on: $1) }
   }
 
+  /// Lets Live Activities follow the rows that have changed.
   @discardableResult
-  func report(_ token: String, _ id: String = "run", device: String = device) async throws -> Bool {
-    let user = user
+  func follow() async throws -> Int {
+    try await withStore(database) { try await $0.followChangedRows(100, on: $1) }
+  }
+
+  @discardableResult
+  func report(
+    _ token: String, _ id: String = "run", of other: HostID? = nil, device: String = device
+  ) async throws -> Bool {
+    let user = other ?? user
     return try await withStore(database) {
       try await $0.put(LiveActivityToken(token: token, deviceToken: device), ofLiveActivity: id, of: user, on: $1)
     }
@@ -85,6 +96,20 @@ struct LiveActivityScene: Sendable {
     let events = try await claim(database)
     try await take(events)
     return events.map(Self.words)
+  }
+
+  /// Records that APNs asks to wait with a push, for all devices or those that have not taken it.
+  func hold(_ events: [PushEvent], takenBy devices: [String] = [], for wait: Duration = .seconds(60)) async throws {
+    let decided = events.map { event in
+      DecidedEvent(
+        event: event,
+        outcomes: event.recipients.map {
+          var outcome = RecipientOutcome(userID: $0.userID, decision: .held, acceptedDevices: devices)
+          (outcome.reason, outcome.due, outcome.remaining) = ("TooManyRequests", wait, .retryable)
+          return outcome
+        }, deadTargets: [], wokenBy: "notify")
+    }
+    try await withStore(database) { try await $0.record(decided, on: $1) }
   }
 
   /// Records that APNs took pushes.

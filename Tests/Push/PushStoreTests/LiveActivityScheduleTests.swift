@@ -96,6 +96,24 @@ struct LiveActivityScheduleTests {
       return events.count
     }
 
+    /// A replica whose claim has the snapshot of before some changes: it leaves what has moved to the next claim, as a failure here.
+    func serveLate(_ session: Session, _ host: Session, on reactor: isolated Reactor) async throws {
+      try await session.run("begin isolation level repeatable read", on: reactor)
+      _ = try await session.value("select count(*) from tacet.inbox", on: reactor)
+      try await change(host, times: 2, on: reactor)
+      do {
+        let events = try await session.claim(on: reactor)
+        try await session.run("commit", on: reactor)
+        for event in events { send(event, isLate: false) }
+        try await session.record(events, on: reactor) { user in
+          let devices = events.flatMap(\.recipients).first { $0.userID == user }?.targets ?? []
+          return RecipientOutcome(userID: user, decision: .sent, acceptedDevices: devices.map(\.address))
+        }
+      } catch let error as PostgresError where error.sqlState == .serializationFailure {
+        try await session.run("rollback", on: reactor)
+      }
+    }
+
     private func note(_ event: PushEvent) {
       guard event.recipients.first?.situation.isCancelled == false, let payload = event.liveActivity,
         case .update = payload.event, let token = event.recipients.first?.targets.first?.address,
@@ -139,6 +157,7 @@ struct LiveActivityScheduleTests {
         try await world.change(sessions[0], times: 250, on: reactor)
         for replica in 1...2 { _ = try await world.serve(sessions[replica], mayFail: true, on: reactor) }
         if world.draw(3) == 0 { world.arrive() }
+        for _ in 0..<3 { try await world.serveLate(sessions[2], sessions[0], on: reactor) }
       }
       // Every process is well again; leases have run out, and each second has passed.
       var left = 1

@@ -134,7 +134,7 @@ struct LiveActivityTests {
     try await scene.start(isPushed: false)
     let alert = #"{"title": "Half way"}"#
     for (elapsed, priority, alert) in [(1, 10, nil), (2, 5, nil), (3, 10, nil), (4, 10, nil), (5, nil, alert)] {
-      try await scene.update(elapsed, alert: alert, priority: priority)
+      try await scene.update(elapsed, of: scene.user, alert: alert, priority: priority)
       try await scene.database.sql("delete from tacet.inbox")
     }
     let priorities = "select string_agg(priority::text, ',' order by version) from tacet.activity_updates"
@@ -148,11 +148,137 @@ struct LiveActivityTests {
     try await scene.database.sql(
       """
       update tacet.activities
-      set started_at = now() - interval '8 h' + case id when 'young' then interval '1 min' else interval '0' end
+      set started_at = now() - interval '8 h' + case when id like '% young' then interval '1 min' else interval '0' end
       """)
     #expect(try await withStore(scene.database) { try await $0.tendLiveActivities(10, on: $1) } == 1)
-    let ended = "select id, end_reason from tacet.activities where ended_at is not null"
+    let ended = "select split_part(id, ' ', 2), end_reason from tacet.activities where ended_at is not null"
     #expect(try await scene.database.sql(ended) == "old|eight_hours")
+  }
+
+  @Test("one that cannot end keeps no other from it: it is ended without a push, which is counted")
+  func faultyEnd() async throws {
+    let scene = try await LiveActivityScene()
+    for id in ["a", "b", "c"] { try await scene.start(id) }
+    try await scene.send()
+    try await scene.database.sql(
+      """
+      insert into tacet.activity_types (name, attributes, state, end_state, alert_title)
+      values ('Faulty', '{}', '{"a": "string"}', jsonb_build_object('a', repeat('x', 4000)), 'x');
+      update tacet.activities set type = 'Faulty' where id = 'a';
+      update tacet.activities set started_at = now() - interval '9 hours'
+      """)
+    #expect(try await withStore(scene.database) { try await $0.tendLiveActivities(10, on: $1) } == 3)
+    #expect(try await scene.database.sql("select count(*) from tacet.activities where ended_at is null") == "0")
+    let failures = "select kind, sqlstate from tacet.trigger_failures"
+    #expect(try await scene.database.sql(failures) == "live_activity|22023")
+    try await scene.passTime()
+    #expect(try await scene.due().count == 2)
+  }
+
+  @Test("all of a user end at once, those of an app too, and nobody else's")
+  func endAll() async throws {
+    let scene = try await LiveActivityScene()
+    try await scene.start("a")
+    try await scene.start("b", isPushed: false)
+    try await scene.start("c", of: scene.chat.sender)
+    let user = scene.user
+    #expect(try await withStore(scene.database) { try await $0.endLiveActivities(of: user, on: $1) } == 2)
+    #expect(try await scene.database.sql("select id from tacet.activities where ended_at is null") == "c")
+    #expect(try await withStore(scene.database) { try await $0.endLiveActivities(of: user, on: $1) } == 0)
+  }
+
+  @Test("an app's ids are its user's: they neither take nor keep those of servers and of other users")
+  func announced() async throws {
+    let scene = try await LiveActivityScene()
+    let other = scene.chat.sender
+    #expect(try await scene.start("run", of: other, isPushed: false) == .started)
+    #expect(try await scene.report("dd01", "run", of: other, device: "ff01"))
+    #expect(try await scene.update(1) == .unknown)
+    #expect(try await scene.start() == .started)
+    try await scene.send()
+    #expect(try await scene.report("cc01"))
+    #expect(try await scene.update(2) == .updated)
+    try await scene.passTime()
+    #expect(try await scene.send() == ["update 2 -> cc01"])
+    #expect(try await scene.update(3, of: other) == .updated)
+    try await scene.passTime()
+    #expect(try await scene.send() == ["update 3 -> dd01"])
+    #expect(try await scene.end(of: other) == .ended)
+    #expect(try await scene.database.sql("select id from tacet.activities where ended_at is null") == "run")
+    #expect(try await scene.start(isPushed: false) == .exists)
+  }
+
+  @Test("of what a user's apps announce fifty are kept")
+  func announcedBound() async throws {
+    let scene = try await LiveActivityScene()
+    for number in 0..<55 { #expect(try await scene.start("run\(number)", isPushed: false) == .started) }
+    let kept = "select count(*), bool_or(id like '% run4'), bool_or(id like '% run5') from tacet.activities"
+    #expect(try await scene.database.sql(kept) == "50|f|t")
+  }
+
+  @Test("a document that does not fit is refused with a word, and is no error of the database")
+  func refused() async throws {
+    let scene = try await LiveActivityScene()
+    try await scene.start()
+    let outcome = try await withStore(scene.database) {
+      try await $0.updateLiveActivity("run", state: #"{"secret": 1}"#, on: $1)
+    }
+    #expect(outcome == .refused("state has no field secret"))
+  }
+
+  @Test("a wait that APNs asks for one token holds for the activity's next push, and the newest state goes then")
+  func waits() async throws {
+    let scene = try await LiveActivityScene()
+    try await scene.start()
+    try await scene.send()
+    try await scene.report("cc01")
+    try await scene.update(1)
+    try await scene.passTime()
+    let events = try await claim(scene.database)
+    // A state that comes while the push is under way waits too.
+    try await scene.update(2)
+    try await scene.hold(events)
+    try await scene.update(3)
+    let wait = "select available_at between now() + interval '50 s' and now() + interval '70 s' from tacet.inbox"
+    #expect(try await scene.database.sql(wait) == "t")
+    try await scene.passTime()
+    #expect(Set(try await scene.due()) == ["update 1 -> cc01 cancelled", "update 3 -> cc01"])
+  }
+
+  @Test("a wait for one device keeps no other waiting, and ends with the newest state")
+  func waitsForOne() async throws {
+    let scene = try await LiveActivityScene()
+    try await scene.start()
+    try await scene.send()
+    try await scene.report("cc01")
+    try await scene.report("dd01", device: "aa02")
+    try await scene.update(1)
+    try await scene.passTime()
+    try await scene.hold(try await claim(scene.database), takenBy: ["dd01"])
+    try await scene.update(2)
+    try await scene.database.sql("update tacet.inbox set available_at = now()")
+    #expect(try await scene.send() == ["update 2 -> dd01"])
+    try await scene.passTime()
+    #expect(try await scene.due() == ["update 2 -> cc01"])
+  }
+
+  @Test("the next push goes a second after the one before it was sent, however long that took")
+  func spacing() async throws {
+    let scene = try await LiveActivityScene()
+    try await scene.start()
+    try await scene.send()
+    try await scene.report("cc01")
+    try await scene.update(1)
+    try await scene.passTime()
+    let events = try await claim(scene.database)
+    try await scene.update(2)
+    try await scene.database.sql("update tacet.inbox set available_at = now() where not is_claimed")
+    try await scene.take(events)
+    #expect(
+      try await scene.database.sql(
+        "select available_at > l.sent_at + interval '0.99 s' from tacet.inbox, tacet.push_log l order by l.sent_at desc limit 1"
+      ) == "t")
+    #expect(try await scene.due() == [])
   }
 
   @Test("who wants none of it gets no start")

@@ -89,6 +89,55 @@ struct LiveActivityTokenTests {
     #expect(try await scene.database.sql("select count(*) from tacet.activity_start_tokens") == "0")
   }
 
+  @Test("another user who knows the device's token takes nothing of it")
+  func startTokens() async throws {
+    let scene = try await LiveActivityScene()
+    let other = scene.chat.sender
+    _ = try await withStore(scene.database) {
+      try await $0.put(
+        LiveActivityToken(token: "ee01", deviceToken: LiveActivityScene.device), startingType: LiveActivityScene.type,
+        of: other, on: $1)
+    }
+    try await scene.start()
+    try await scene.start("walk", of: other)
+    #expect(Set(try await scene.due()) == ["start 0 -> bb01", "start 0 -> "])
+    try await withStore(scene.database) {
+      try await $0.removeStartToken(of: LiveActivityScene.device, type: LiveActivityScene.type, of: other, on: $1)
+    }
+    try await scene.start("swim")
+    #expect(try await scene.due() == ["start 0 -> bb01"])
+  }
+
+  @Test(
+    "after a log-out, and when another user has the phone, nothing of the former user's goes there",
+    arguments: ["log-out", "registration", "host's registration", "host's log-out"])
+  func left(_ how: String) async throws {
+    let scene = try await scene()
+    let (user, other) = (scene.user, scene.chat.sender)
+    try await scene.report("cc01")
+    try await scene.report("cc02", device: "")
+    try await scene.report("dd01", device: "aa02")
+    switch how {
+    case "log-out":
+      _ = try await withStore(scene.database) {
+        try await $0.removeDevice(LiveActivityScene.device, of: user, on: $1)
+      }
+    case "registration":
+      _ = try await withStore(scene.database) {
+        try await $0.register(
+          RegisteredDevice(token: LiveActivityScene.device), of: other, devicesMax: 10, on: $1)
+      }
+    case "host's registration": try await scene.database.sql("update push_tokens set user_id = '\(other)'")
+    default: try await scene.database.sql("delete from push_tokens")
+    }
+    try await scene.update(6)
+    try await scene.passTime()
+    // The host's tables do not say which tokens are of a device that no app has named.
+    #expect(try await scene.due() == ["update 6 -> \(how.hasPrefix("host") ? "cc02,dd01" : "dd01")"])
+    try await scene.start("walk")
+    #expect(try await scene.due() == ["start 0 -> "])
+  }
+
   @Test("a user keeps fifty start tokens of a type, and an activity fifty update tokens")
   func bounds() async throws {
     let scene = try await scene()

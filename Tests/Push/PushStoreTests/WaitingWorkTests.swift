@@ -38,7 +38,7 @@ struct WaitingWorkTests {
     let database = try await TestDatabase.migrated()
     try await database.sql(statements)
     let waiting = try await withStore(database) { try await $0.waitingWork(Self.limits, on: $1) }
-    #expect(waiting == WaitingWork(hasMessages: hasMessages, hasOthers: hasOthers))
+    #expect(waiting == WaitingWork(hasMessages: hasMessages, hasChangedRows: false, hasOthers: hasOthers))
     let messages = try await withStore(database) { try await $0.claimMessages(Self.limits, on: $1) }
     #expect(messages.isEmpty == !hasMessages)
     let others = try await withStore(database) { try await $0.claim(Self.limits, on: $1) }
@@ -51,10 +51,10 @@ struct WaitingWorkTests {
     try await chat.send()
     #expect(try await claim(chat.database).count == 1)
     let leased = try await withStore(chat.database) { try await $0.waitingWork(Self.limits, on: $1) }
-    #expect(leased == WaitingWork(hasMessages: false, hasOthers: false))
+    #expect(leased == WaitingWork(hasMessages: false, hasChangedRows: false, hasOthers: false))
     try await chat.send()
     #expect(try await claim(chat.database, lease: .microseconds(1)).count == 1)
     let over = try await withStore(chat.database) { try await $0.waitingWork(Self.limits, on: $1) }
-    #expect(over == WaitingWork(hasMessages: false, hasOthers: true))
+    #expect(over == WaitingWork(hasMessages: false, hasChangedRows: false, hasOthers: true))
   }
 }

@@ -1,7 +1,9 @@
 import APNSCore
 import Foundation
+import Postgres
 import PushKinds
 import TestIDs
+import TestRepository
 import Testing
 
 @testable import PushStore
@@ -37,11 +39,17 @@ struct WatchActivityTests {
     }
 
     func add() async throws {
-      try await database.sql(
+      try await change(
         """
         insert into workouts (id, user_id, sport, began_at, seconds, heart_rate)
         values ('\(row)', '\(activity.user)', 'Row', '2001-01-01T00:01:00Z', 0, 90)
         """)
+    }
+
+    /// Changes the table, and lets Live Activities follow.
+    func change(_ sql: String) async throws {
+      try await database.sql(sql)
+      try await activity.follow()
     }
 
     var failures: String {
@@ -63,20 +71,98 @@ struct WatchActivityTests {
     #expect(start.attributes["startTime"] == 60 && start.attributes["workoutType"] == "Row")
     try await scene.activity.take(starts)
     try await scene.activity.report("cc01", scene.id)
-    try await scene.database.sql("update workouts set seconds = 30, heart_rate = 110")
+    try await scene.change("update workouts set seconds = 30, heart_rate = 110")
     try await scene.activity.passTime()
     #expect(try await scene.activity.send() == ["update 30 -> cc01"])
-    try await scene.database.sql("update workouts set sport = sport")
+    try await scene.change("update workouts set sport = sport")
     #expect(try await scene.database.sql("select count(*) from tacet.inbox") == "0")
-    try await scene.database.sql("update workouts set seconds = 60, is_done = true")
+    try await scene.change("update workouts set seconds = 60, is_done = true")
     try await scene.activity.passTime()
     let ends = try await claim(scene.database)
     #expect(ends.map(LiveActivityScene.words) == ["end 60 -> cc01"])
     #expect(ends.first?.liveActivity?.contentState["heartRate"] == 0)
     try await scene.activity.take(ends)
-    try await scene.database.sql("update workouts set seconds = 70, is_done = false; delete from workouts")
+    try await scene.change("update workouts set seconds = 70, is_done = false; delete from workouts")
     #expect(try await scene.database.sql("select count(*) from tacet.inbox") == "0")
     #expect(try await scene.failures == "")
+  }
+
+  @Test("a row that is given to another user ends here and starts there; no state of it comes back")
+  func reassigned() async throws {
+    let scene = try await Scene()
+    try await scene.add()
+    try await scene.activity.send()
+    try await scene.activity.report("cc01", scene.id)
+    let other = scene.activity.chat.sender
+    try await scene.change("update workouts set user_id = '\(other)', seconds = 30")
+    try await scene.activity.passTime()
+    #expect(Set(try await scene.activity.send()) == ["end 0 -> cc01", "start 30 -> "])
+    try await scene.change("update workouts set seconds = 40")
+    try await scene.activity.passTime()
+    #expect(try await scene.activity.send() == ["update 40 -> "])
+    let users = "select user_id, end_reason from tacet.activities order by end_reason"
+    #expect(try await scene.database.sql(users) == "\(scene.activity.user)|row_reassigned\n\(other)|")
+  }
+
+  @Test("an app that announces the id of a row gets nothing of it, and keeps its user from nothing")
+  func squatted() async throws {
+    let scene = try await Scene()
+    let other = scene.activity.chat.sender
+    #expect(try await scene.activity.start(scene.id, of: other, isPushed: false) == .started)
+    #expect(try await scene.activity.report("dd01", scene.id, of: other, device: "ff01"))
+    try await scene.add()
+    #expect(try await scene.activity.send() == ["start 0 -> bb01"])
+    #expect(try await scene.activity.report("cc01", scene.id))
+    try await scene.change("update workouts set seconds = 30")
+    try await scene.activity.passTime()
+    #expect(try await scene.activity.send() == ["update 30 -> cc01"])
+    #expect(try await scene.activity.report("ee01", scene.id, of: other, device: "ff02"))
+    try await scene.change("update workouts set seconds = 40")
+    try await scene.activity.passTime()
+    #expect(try await scene.activity.send() == ["update 40 -> cc01"])
+  }
+
+  @Test("an update of which no field is shown queues nothing; where an expression selects, each change does")
+  func compared() async throws {
+    let scene = try await Scene()
+    try await scene.add()
+    let queued = "select count(*) from tacet.changed_rows"
+    try await scene.database.sql("update workouts set sport = 'Row', is_done = false, began_at = now()")
+    #expect(try await scene.database.sql(queued) == "0")
+    try await scene.watch("(select new.is_done)")
+    try await scene.database.sql("update workouts set is_done = false, began_at = '2001-01-01'")
+    #expect(try await scene.database.sql(queued) == "1")
+    try await scene.database.sql("update workouts set id = '\(HostID.new())'")
+    #expect(try await scene.database.sql(queued) == "3")
+    try await scene.activity.follow()
+    #expect(try await scene.database.sql("select end_reason from tacet.activities order by 1") == "row_deleted\n")
+  }
+
+  @Test("a statement that is cancelled while its triggers work stays cancelled")
+  func cancelled() async throws {
+    let scene = try await Scene()
+    try await scene.add()
+    try await scene.watch("pg_sleep(60)::text = 'x'")
+    try await withSessions(scene.database, 2) { sessions, reactor in
+      let update = Begun.begin(on: reactor) {
+        try await sessions[0].run("update public.workouts set seconds = seconds + 1", on: reactor)
+      }
+      try await sessions[1].awaitTrue(
+        "select wait_event = 'PgSleep' from pg_stat_activity where pid = \(sessions[0].processID)", on: reactor)
+      try await sessions[1].run("select pg_cancel_backend(\(sessions[0].processID))", on: reactor)
+      await #expect(throws: PostgresError.self) { try await update.value(on: reactor) }
+    }
+    #expect(try await scene.database.sql("select seconds from workouts") == "0")
+  }
+
+  @Test("only the triggers that enqueue catch a cancel, and only one")
+  func cancels() throws {
+    let files = try FileManager.default.contentsOfDirectory(atPath: Repository.file("db/functions").path)
+    let catches = try files.reduce(into: [String: Int]()) { counts, file in
+      let count = try Repository.text("db/functions/\(file)").split(separator: "when query_canceled or").count - 1
+      if count > 0 { counts[file] = count }
+    }
+    #expect(catches == ["kind_watched_row.sql": 1, "message_trigger.sql": 1])
   }
 
   @Test("a deleted row ends its activity; a transaction that is rolled back says nothing")
@@ -91,14 +177,14 @@ struct WatchActivityTests {
     }
     #expect(try await scene.database.sql("select count(*) from tacet.activities") == "0")
     try await scene.add()
-    try await scene.database.sql("delete from workouts")
+    try await scene.change("delete from workouts")
     #expect(try await scene.database.sql("select end_reason from tacet.activities") == "row_deleted")
   }
 
   @Test("what the device would not decode is counted, and the host's statement goes through")
   func unfit() async throws {
     let scene = try await Scene()
-    try await scene.database.sql(
+    try await scene.change(
       "insert into workouts (id, user_id, sport) values ('\(scene.row)', '\(scene.activity.user)', 'Run')")
     #expect(try await scene.failures == "activity:\(LiveActivityScene.type)|0|22023")
     #expect(try await scene.database.sql("select count(*) from workouts") == "1")
@@ -113,7 +199,7 @@ struct WatchActivityTests {
     try await withSessions(scene.database, 1) { sessions, reactor in
       try await sessions[0].run("begin", on: reactor)
       try await sessions[0].run("select from tacet.activities for update", on: reactor)
-      try await scene.database.sql("update workouts set seconds = 45")
+      try await scene.change("update workouts set seconds = 45")
       try await sessions[0].run("rollback", on: reactor)
     }
     #expect(try await scene.failures == "activity:\(LiveActivityScene.type)|1|55P03")
@@ -135,6 +221,7 @@ struct WatchActivityTests {
       insert into workouts (id, user_id, sport, began_at, seconds, heart_rate)
       values ('\(scene.row)', '\(scene.activity.user)', 'Run', now(), 0, 100)
       """)
+    try await scene.activity.follow()
     #expect(try await scene.database.sql("select count(*) from tacet.activities") == "1")
     #expect(try await scene.failures == "")
     try await scene.database.sql("select tacet.grant_service('\(role)')")

@@ -33,12 +33,27 @@ struct LiveActivityRoutesTests {
     }
   }
 
+  @Test("a server ends all of a user, and must say whose")
+  func endAll() async throws {
+    try await ServiceRig.run { (rig) async throws in
+      let user = HostID.new().text
+      for id in ["run", "swim"] {
+        #expect(try await rig.ask("POST", Self.path, body: Self.start(user, id: id)).status == 201)
+      }
+      #expect(try await rig.ask("DELETE", Self.path).status == 400)
+      #expect(try await rig.ask("DELETE", Self.path + "?user_id=\(user)").body == #"{"ended":2}"#)
+      #expect(try await rig.ask("DELETE", Self.path + "?user_id=\(user)").body == #"{"ended":0}"#)
+      #expect(try await rig.ask("DELETE", Self.path + "?user_id=\(user)", as: user).status == 401)
+    }
+  }
+
   @Test(
     "what the device would not decode is refused, and says why",
     arguments: [
       #", "state": {"elapsedTime": 1}"#, #", "state": {"elapsedTime": "1", "heartRate": 1, "activeCalories": 1}"#,
       #", "state": {"elapsedTime": 1, "heartRate": 1, "activeCalories": 1, "pulse": 3}"#, #", "alert": {"body": "x"}"#,
       #", "sound": "x""#, #", "state": []"#,
+      #", "attributes": {"workoutType": "a\\u0000b"}"#, #", "alert": {"title": "\\u0000"}"#,
     ])
   func refused(_ more: String) async throws {
     try await ServiceRig.run { (rig) async throws in
@@ -60,11 +75,16 @@ struct LiveActivityRoutesTests {
       let meal = #"{"type": "MealTrackingActivityAttributes", "attributes": {"mealType": "Lunch"}}"#
       let path = Self.path + "/lunch"
       #expect(try await rig.ask("PUT", path, as: user, body: meal).status == 204)
-      #expect(try await rig.ask("PUT", path, as: other, body: meal).status == 409)
+      let workout =
+        #"{"type": "WorkoutActivityAttributes", "attributes": {"workoutType": "Run", "startTime": "2026-11-25T07:30:00Z"}}"#
+      #expect(try await rig.ask("PUT", path, as: user, body: workout).status == 409)
       let token = #"{"token": "CC01", "device_token": "aa01", "app": "com.example.app", "environment": "sandbox"}"#
       #expect(try await rig.ask("PUT", path + "/token", as: user, body: token).status == 204)
       #expect(try await rig.ask("PUT", path + "/token", as: other, body: token).status == 404)
       #expect(try await rig.ask("DELETE", path, as: other).status == 404)
+      #expect(try await rig.ask("GET", path).status == 404)
+      #expect(try await rig.ask("GET", path + "?user_id=\(user)").body.contains(#""id":"lunch""#))
+      #expect(try await rig.ask("GET", path + "?user_id=\(other)").status == 404)
       #expect(try await rig.ask("DELETE", path, as: user).status == 204)
       #expect(
         try await rig.psql("select end_reason, attributes -> 'targetCalories' from tacet.activities") == "app|600\n")

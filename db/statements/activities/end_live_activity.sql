@@ -1,7 +1,7 @@
 -- Ends a Live Activity; see tacet.end_live_activity. Returns a word.
 --
 --   :activity_id  text           the activity's id
---   :user_id      tacet.user_id  the user whose it must be; null for a server's request
+--   :user_id      tacet.user_id  the user whose it is, also where an app has announced it; null for one of a server or a row
 --   :state        text           the last state as JSON; null for the type's
 --   :alert        text           an alert as JSON; null for none
 --   :reason       text           who ended it
@@ -10,9 +10,7 @@
 -- It waits for the disk, whatever the session does otherwise, because the caller does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
-select case
-  when :user_id is null or exists (select from tacet.activities a where a.id = :activity_id and a.user_id = :user_id)
-    then tacet.end_live_activity(:activity_id, :state::jsonb, :alert::jsonb, :reason, :is_pushed)
-  else 'unknown'
-end
+select tacet.end_live_activity(
+  case when :user_id is null then :activity_id else tacet.live_activity_of(:activity_id, :user_id) end, :state::jsonb, :alert::jsonb,
+  :reason, :is_pushed)
 from durable;

@@ -1,12 +1,13 @@
 -- Returns a Live Activity as one JSON document; no row without it.
 --
---   :activity_id  text     the activity's id
---   :updates_max  integer  pushes at most, the newest first
+--   :activity_id  text           the activity's id
+--   :user_id      tacet.user_id  the user whose it is, also where an app has announced it; null for one of a server or a row
+--   :updates_max  integer        pushes at most, the newest first
 --
 -- decision is null for a push that is still under way.
 
 select json_build_object(
-  'id', a.id, 'type', a.type, 'user_id', a.user_id, 'version', a.version, 'attributes', a.attributes,
+  'id', case when a.is_announced then :activity_id else a.id end, 'type', a.type, 'user_id', a.user_id, 'version', a.version, 'attributes', a.attributes,
   'state', a.state, 'started_us', (extract(epoch from a.started_at) * 1000000)::bigint,
   'ended_us', (extract(epoch from a.ended_at) * 1000000)::bigint, 'end_reason', a.end_reason,
   'start_tokens', (
@@ -26,4 +27,4 @@ select json_build_object(
       and l.push_type = 'live_activity'
   ), '[]'))::text
 from tacet.activities a
-where a.id = :activity_id;
+where a.id = case when :user_id is null then :activity_id else tacet.live_activity_of(:activity_id, :user_id) end;

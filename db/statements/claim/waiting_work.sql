@@ -4,8 +4,9 @@
 --   :look_back_us  bigint  how far back the claim of messages looks
 --   :lanes         text[]  the lanes that take pushes now
 --
--- Returns whether claim_messages would find something, and whether claim would find something else. Of new events only
--- the newest 64 are examined: the others are seen when these are claimed.
+-- Returns whether claim_messages would find something, whether rows of watched tables wait to be followed, and whether claim
+-- would find something else or will then. Of new events only the newest 64 are examined: the others are seen when these are
+-- claimed.
 
 select
   exists (
@@ -14,6 +15,7 @@ select
     where (i.kind = 'message') is true and i.attempts = 0 and not i.is_claimed
       and i.available_at <= now() and i.available_at >= now() - :look_back_us * interval '1 microsecond'
   ) as has_messages,
+  exists (select from tacet.changed_rows) as has_changed_rows,
   exists (
     select
     from (
@@ -27,4 +29,5 @@ select
   )
   or exists (select from tacet.inbox i where i.is_claimed and i.available_at <= now())
   or exists (select from tacet.deliveries d where d.state <> 'waiting' and d.due_at <= now())
-  or exists (select from tacet.deliveries d where d.state = 'waiting' and d.lane = any (:lanes)) as has_others;
+  or exists (select from tacet.deliveries d where d.state = 'waiting' and d.lane = any (:lanes))
+  or exists (select from tacet.changed_rows) as has_others;

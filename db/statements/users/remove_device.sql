@@ -10,4 +10,4 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
 ), unwished as (
   delete from tacet.target_wishes w where w.address = :device_token and w.channel = 'apns' and w.user_id = :user_id
 )
-select tacet.remove_device(:user_id, :device_token) from durable;
+select tacet.remove_device(:user_id, :device_token), tacet.leave_device(array[:user_id], :device_token) from durable;

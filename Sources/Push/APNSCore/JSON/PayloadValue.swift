@@ -43,6 +43,11 @@ public struct PayloadObject: Equatable, Sendable, ExpressibleByDictionaryLiteral
     for (key, value) in elements { self[key] = value }
   }
 
+  /// Members in the order of their keys.
+  init(_ values: [String: PayloadValue]) {
+    members = values.map { (key: $0.key, value: $0.value) }.sorted { $0.key < $1.key }
+  }
+
   /// The value of a key; setting nil removes the member.
   public subscript(key: String) -> PayloadValue? {
     get { members.first { $0.key == key }?.value }
@@ -67,12 +72,12 @@ extension PayloadObject: Decodable {
   /// - Throws: `DecodingError` for a number that no `Double` holds.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Name.self)
-    for key in container.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
-      self[key.stringValue] = try container.decode(PayloadValue.self, forKey: key)
-    }
+    var values: [String: PayloadValue] = [:]
+    for key in container.allKeys { values[key.stringValue] = try container.decode(PayloadValue.self, forKey: key) }
+    self.init(values)
   }
 
-  private struct Name: CodingKey {
+  fileprivate struct Name: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }
 
@@ -89,22 +94,23 @@ extension PayloadObject: Decodable {
 }
 
 extension PayloadValue: Decodable {
-  /// Reads any JSON value.
+  /// Reads any JSON value, for documents of our own: Foundation's decoder tells kinds apart only by failing. Containers are asked for
+  /// before they are read, so that nothing inside is tried twice. What others write, ``init(json:limits:)`` reads.
   /// - Throws: `DecodingError` for a number that no `Double` holds.
   public init(from decoder: any Decoder) throws {
     let value = try decoder.singleValueContainer()
     if value.decodeNil() {
       self = .null
-    } else if let truth = try? value.decode(Bool.self) {
-      self = .boolean(truth)
-    } else if let number = try? value.decode(Int64.self) {
-      self = .integer(number)
     } else if let text = try? value.decode(String.self) {
       self = .string(text)
-    } else if let values = try? value.decode([PayloadValue].self) {
-      self = .array(values)
-    } else if let object = try? value.decode(PayloadObject.self) {
-      self = .object(object)
+    } else if let number = try? value.decode(Int64.self) {
+      self = .integer(number)
+    } else if let truth = try? value.decode(Bool.self) {
+      self = .boolean(truth)
+    } else if (try? decoder.unkeyedContainer()) != nil {
+      self = .array(try value.decode([PayloadValue].self))
+    } else if (try? decoder.container(keyedBy: PayloadObject.Name.self)) != nil {
+      self = .object(try value.decode(PayloadObject.self))
     } else {
       self = .number(try FiniteNumber(try value.decode(Double.self)))
     }

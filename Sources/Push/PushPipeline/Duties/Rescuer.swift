@@ -56,32 +56,29 @@ public final class Rescuer {
   /// One look, every kind of work to its end.
   func look(on reactor: isolated Reactor) async {
     let (store, configuration) = (pipeline.store, pipeline.configuration)
-    do throws(PostgresError) {
-      let discarded = try await repeated(Self.discardedMax) { (limit) throws(PostgresError) in
-        try await store.discardTooOld(life: configuration.policy.timeToLive, rowsMax: limit, on: reactor)
-      }
-      pipeline.metrics.countDiscarded(discarded)
-      let released = try await repeated { (limit) throws(PostgresError) in
-        try await store.releaseQueued(rowsMax: limit, on: reactor)
-      }
-      pipeline.metrics.countQueuedReleases(released)
-      let parked = try await repeated { (limit) throws(PostgresError) in
-        try await store.parkExhausted(rescuesMax: configuration.rescuesMax, rowsMax: limit, on: reactor)
-      }
-      let missed = try await repeated { (limit) throws(PostgresError) in
-        try await store.enqueueMissed(rowsMax: limit, on: reactor)
-      }
-      let expired = try await repeated { (limit) throws(PostgresError) in
-        try await store.releaseExpired(life: configuration.policy.timeToLive, rowsMax: limit, on: reactor)
-      }
-      let tended = try await repeated { (limit) throws(PostgresError) in
-        try await store.tendLiveActivities(limit, on: reactor)
-      }
-      report(parked: parked, missed: missed, discarded: discarded)
-      if tended + missed + expired + released > 0 { pipeline.wake(.due, on: reactor) }
-    } catch {
-      pipeline.logger.debug("cannot rescue work", metadata: ["error": "\(error)"])
+    let life = configuration.policy.timeToLive
+    let discarded = await steps(of: Self.discardedMax, on: reactor) { (limit) throws(PostgresError) in
+      try await store.discardTooOld(life: life, rowsMax: limit, on: reactor)
     }
+    pipeline.metrics.countDiscarded(discarded)
+    let released = await steps(on: reactor) { (limit) throws(PostgresError) in
+      try await store.releaseQueued(rowsMax: limit, on: reactor)
+    }
+    pipeline.metrics.countQueuedReleases(released)
+    let parked = await steps(on: reactor) { (limit) throws(PostgresError) in
+      try await store.parkExhausted(rescuesMax: configuration.rescuesMax, rowsMax: limit, on: reactor)
+    }
+    let missed = await steps(on: reactor) { (limit) throws(PostgresError) in
+      try await store.enqueueMissed(rowsMax: limit, on: reactor)
+    }
+    let expired = await steps(on: reactor) { (limit) throws(PostgresError) in
+      try await store.releaseExpired(life: life, rowsMax: limit, on: reactor)
+    }
+    let tended = await steps(on: reactor) { (limit) throws(PostgresError) in
+      try await store.tendLiveActivities(limit, on: reactor)
+    }
+    report(parked: parked, missed: missed, discarded: discarded)
+    if tended + missed + expired + released > 0 { pipeline.wake(.due, on: reactor) }
   }
 
   /// Erases all users that the host has deleted and that are due.
@@ -120,15 +117,21 @@ public final class Rescuer {
     }
   }
 
-  /// Repeats a step while it finds as much as its limit.
-  private func repeated(
-    _ limit: Int = rowsMax, _ step: (Int) async throws(PostgresError) -> Int
-  ) async throws(PostgresError) -> Int {
+  /// Repeats a step while it finds as much as its limit. One that fails keeps no other from being done.
+  /// - Returns: how much it has found.
+  private func steps(
+    of limit: Int = rowsMax, on reactor: isolated Reactor, _ step: (Int) async throws(PostgresError) -> Int
+  ) async -> Int {
     var total = 0
-    while true {
-      let count = try await step(limit)
-      total += count
-      if count < limit { return total }
+    do throws(PostgresError) {
+      while true {
+        let count = try await step(limit)
+        total += count
+        if count < limit { return total }
+      }
+    } catch {
+      pipeline.logger.debug("cannot rescue work", metadata: ["error": "\(error)"])
+      return total
     }
   }
 }

@@ -1,3 +1,4 @@
+internal import Logging
 internal import Postgres
 internal import PushKinds
 internal import PushStore
@@ -13,6 +14,7 @@ extension DeliveryPipeline {
       try await ask(&look, on: reactor)
       if look.waiting?.hasOthers == false { return }
     }
+    if look.waiting?.hasChangedRows ?? true { followChangedRows(on: reactor) }
     limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
     limits.eventsMax = pacer.eventsOfEverything(limits.eventsMax, now: Reactor.now)
     limits.messageAge = pacer.messageAge(now: Reactor.now)
@@ -25,6 +27,30 @@ extension DeliveryPipeline {
       places: events.reduce(0) { $0 + $1.places }, others: events.count { $0.subject.kind != MessagePush.name },
       leftNothing: !limits.isReached(by: events), now: Reactor.now)
     take(events, within: limits, for: &look, on: reactor)
+  }
+
+  /// Lets Live Activities follow changed rows, and then claims their pushes. It goes on beside the looks, so that no message waits for
+  /// it.
+  private func followChangedRows(on reactor: isolated Reactor) {
+    guard !isFollowing, !isDraining else { return }
+    isFollowing = true
+    reactor.start { await self.followAllChangedRows(on: reactor) }
+  }
+
+  /// A tenth of a second of the database's work at a time.
+  private static let rowsFollowedAtOnce = 100
+
+  private func followAllChangedRows(on reactor: isolated Reactor) async {
+    defer { isFollowing = false }
+    do throws(PostgresError) {
+      while !isDraining {
+        let followed = try await store.followChangedRows(Self.rowsFollowedAtOnce, on: reactor)
+        if followed > 0 { wake(.due, on: reactor) }
+        guard followed == Self.rowsFollowedAtOnce else { return }
+      }
+    } catch {
+      logger.debug("Live Activities cannot follow their rows", metadata: ["error": "\(error)"])
+    }
   }
 
   /// Asks what waits, before a claim that would probably find nothing. If the database refuses to say, the claims follow.

@@ -17,7 +17,10 @@ public struct WaitingWork: Equatable, Sendable {
   /// New messages, for ``PushDatabase/claimMessages(_:on:)``.
   public let hasMessages: Bool
 
-  /// Other work, for ``PushDatabase/claim(_:on:)``.
+  /// Rows of watched tables, for ``PushDatabase/followChangedRows(_:on:)``.
+  public let hasChangedRows: Bool
+
+  /// Other work, for ``PushDatabase/claim(_:on:)``, or changed rows that become some.
   public let hasOthers: Bool
 }
 
@@ -31,7 +34,9 @@ extension PushDatabase {
       .waitingWork(lookBackMicroseconds: limits.lookBack.wholeMicroseconds, lanes: limits.lanes.map(\.name)),
       afterReturn: Self.recordsFirst, on: reactor)
     let row = try rows.one()
-    return WaitingWork(hasMessages: try row.decode("has_messages"), hasOthers: try row.decode("has_others"))
+    return WaitingWork(
+      hasMessages: try row.decode("has_messages"), hasChangedRows: try row.decode("has_changed_rows"),
+      hasOthers: try row.decode("has_others"))
   }
 
   /// Leases work and reads what its decisions need.

@@ -48,7 +48,7 @@ public struct LiveActivityRecord: Decodable, Sendable {
   public let started_us: Int64
   /// When it ended.
   public let ended_us: Int64?
-  /// Who ended it: `server`, `app`, `row`, `row_deleted` or `eight_hours`.
+  /// Who ended it: `server`, `app`, `row`, `row_deleted`, `row_reassigned` or `eight_hours`.
   public let end_reason: String?
   /// Push-to-start tokens that the user has for its type.
   public let start_tokens: Int
@@ -64,13 +64,12 @@ extension PushDatabase {
   /// One ``OperatorLook``.
   /// - Throws: ``PostgresError``, or `DecodingError` for a document of another release.
   public func liveActivity(
-    _ id: String, updatesMax: Int, on reactor: isolated Reactor
+    _ id: String, of user: HostID? = nil, updatesMax: Int, on reactor: isolated Reactor
   ) async throws -> LiveActivityRecord? {
     try await look(on: reactor) { look in
-      guard let row = try await look.query(.liveActivity(activityID: id, updatesMax: updatesMax), on: reactor).first
-      else {
-        return nil
-      }
+      let rows = try await look.query(
+        .liveActivity(activityID: id, userID: user, updatesMax: updatesMax), on: reactor)
+      guard let row = rows.first else { return nil }
       let document: String = try row.decode(0)
       return try JSONDecoder().decode(LiveActivityRecord.self, from: Data(document.utf8))
     }

@@ -3,9 +3,8 @@ public import Postgres
 public import PushKinds
 public import Reactors
 
-/// What became of a request about a Live Activity. Raw values are those of
-/// `db/functions/live_activities.sql`.
-public enum LiveActivityOutcome: String, Sendable {
+/// What became of a request about a Live Activity, in the words of `db/functions/live_activities.sql`.
+public enum LiveActivityOutcome: Equatable, Sendable {
   /// It begins.
   case started
   /// It had begun before, for the same user and of the same type, and is left as it is.
@@ -13,15 +12,33 @@ public enum LiveActivityOutcome: String, Sendable {
   /// Another user, or another type, has its id.
   case taken
   /// No type has the name.
-  case unknownType = "unknown_type"
+  case unknownType
   /// The state is the newest.
   case updated
   /// It has ended: by this request, or before an update.
   case ended
   /// It had ended before this end.
-  case alreadyEnded = "already_ended"
+  case alreadyEnded
   /// There is none.
   case unknown
+  /// A document does not fit the type, for this reason.
+  case refused(String)
+
+  init(word: String) {
+    switch word {
+    case "started": self = .started
+    case "exists": self = .exists
+    case "taken": self = .taken
+    case "unknown_type": self = .unknownType
+    case "updated": self = .updated
+    case "ended": self = .ended
+    case "already_ended": self = .alreadyEnded
+    case "unknown": self = .unknown
+    default:
+      guard word.hasPrefix("refused: ") else { preconditionFailure("the functions have no other words") }
+      self = .refused(String(word.dropFirst("refused: ".count)))
+    }
+  }
 }
 
 /// The start of a Live Activity. Documents are JSON texts; nil for what the type says.
@@ -69,7 +86,8 @@ public struct LiveActivityToken: Equatable, Sendable {
   }
 }
 
-// Live Activities; see db/functions/live_activities.sql. A document that does not fit its type is an error of class 22.
+// Live Activities; see db/functions/live_activities.sql. A user's id also finds what the user's app has announced; without one it is a
+// Live Activity of a server or a row.
 extension PushDatabase {
   /// Starts one.
   public func start(
@@ -86,18 +104,18 @@ extension PushDatabase {
   ///   - state, alert: JSON texts.
   ///   - priority: 5 or 10; nil for the type's.
   public func updateLiveActivity(
-    _ id: String, state: String, alert: String? = nil, priority: Int? = nil, relevance: Double? = nil,
-    on reactor: isolated Reactor
+    _ id: String, of user: HostID? = nil, state: String, alert: String? = nil, priority: Int? = nil,
+    relevance: Double? = nil, on reactor: isolated Reactor
   ) async throws(PostgresError) -> LiveActivityOutcome {
     try await outcome(
       of: .updateLiveActivity(
-        activityID: id, state: state, alert: alert, priority: priority, relevance: relevance.map { "\($0)" }),
+        activityID: id, userID: user, state: state, alert: alert, priority: priority,
+        relevance: relevance.map { "\($0)" }),
       on: reactor)
   }
 
   /// Ends one.
   /// - Parameters:
-  ///   - user: whose it must be; nil for any.
   ///   - state: the last one, a JSON text; nil for the type's.
   ///   - reason: a word for explanations.
   ///   - isPushed: false when the device has ended it.
@@ -108,6 +126,20 @@ extension PushDatabase {
     try await outcome(
       of: .endLiveActivity(
         activityID: id, userID: user, state: state, alert: alert, reason: reason, isPushed: isPushed), on: reactor)
+  }
+
+  /// Ends all of a user.
+  /// - Returns: how many ran.
+  public func endLiveActivities(
+    of user: HostID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Int {
+    Int(try await pool.query(.endLiveActivities(userID: user), on: reactor).one().decode(0, as: Int64.self))
+  }
+
+  /// Lets them follow the rows of watched tables that have changed.
+  /// - Returns: how many rows were taken from the queue.
+  public func followChangedRows(_ limit: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    Int(try await pool.query(.followChangedRows(rowsMax: limit), on: reactor).one().decode(0, as: Int64.self))
   }
 
   /// Keeps the token by which one is updated.
@@ -153,10 +185,6 @@ extension PushDatabase {
   private func outcome(
     of call: StatementCall, on reactor: isolated Reactor
   ) async throws(PostgresError) -> LiveActivityOutcome {
-    let word: String = try await pool.query(call, on: reactor).one().decode(0)
-    guard let outcome = LiveActivityOutcome(rawValue: word) else {
-      preconditionFailure("the functions have no other words")
-    }
-    return outcome
+    LiveActivityOutcome(word: try await pool.query(call, on: reactor).one().decode(0))
   }
 }

@@ -18,7 +18,7 @@ enum LiveActivityAppRoutes {
       (start.attributes, start.state, start.isPushed) = (body.attributes, body.state, false)
       let store = services.value(on: reactor).callers
       let announced = start
-      let outcome = try await LiveActivityRoutes.refusingDocuments { try await store.start(announced, on: reactor) }
+      let outcome = try await store.start(announced, on: reactor)
       _ = try LiveActivityRoutes.answer(outcome, about: start.id)
       return HTTPServerResponse(status: .noContent)
     }
