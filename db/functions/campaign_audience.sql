@@ -6,7 +6,7 @@ set check_function_bodies = off;
 -- is gone. only_zone: null for all zones. guarded: uses the gate that isolates each user's errors.
 --
 -- What depends on zone and gap alone is computed once for each pair; the rest is an index look-up for each user. The zone is
--- compared inside the audience, so that the rest is read only for users of that zone. Users without a known zone count as UTC.
+-- compared inside the audience, so that the rest is read only for users of that zone. A zone that is not known counts as UTC.
 --
 -- local_time: when the user wants the push; null for the campaign's hour.
 --
@@ -56,13 +56,18 @@ begin
       when campaign_eligible.only_zone = 'UTC' then
         $filter$
           (lower(left(a.time_zone, 65) collate "C") in (
-            select z.spelling from tacet.time_zones z where tacet.known_zone(z.name) <> 'UTC'
+            select z.spelling from tacet.time_zones z where tacet.known_zone(z.spelling) <> 'UTC'
           )) is not true
         $filter$
-      -- Lengths first: they are cheap and rarely equal.
       else
         $filter$
-          octet_length(a.time_zone) = octet_length($2) and lower(a.time_zone collate "C") = lower($2 collate "C")
+          lower(left(a.time_zone, 65) collate "C") in (
+            select z.spelling
+            from tacet.time_zones z
+            where z.name = $2
+              -- A name that the server has lost.
+              or z.rules in (select o.rules from tacet.time_zones o where o.name = $2) and tacet.known_zone(z.spelling) = $2
+          )
         $filter$
     end,
     case when guarded then 'guarded_campaign_gate' else 'campaign_gate' end)
@@ -176,12 +181,13 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  found_audience regproc;
+  found_audience text;
   found_zone text;
 begin
-  select c.audience::regproc into found_audience from tacet.campaigns c where c.name = campaign_zone.campaign;
+  select c.audience into found_audience from tacet.campaigns c where c.name = campaign_zone.campaign;
   if found then
-    execute format('select tacet.known_zone(a.time_zone) from %s($1, $2) a limit 1', found_audience)
+    execute format(
+      'select tacet.known_zone(a.time_zone) from (%s) a limit 1', tacet.audience_query(found_audience, '$1', '$2'))
     into found_zone
     using clock_timestamp(), campaign_zone.user_id;
   end if;
@@ -200,9 +206,9 @@ set search_path = pg_catalog, pg_temp
 set enable_seqscan = on
 as $$
 declare
-  found_audience regproc;
+  found_audience text;
 begin
-  select c.audience::regproc into found_audience
+  select c.audience into found_audience
   from tacet.campaigns c
   where c.name = campaign_zones.campaign and c.is_active and c.is_scheduled;
   if found then
@@ -211,10 +217,10 @@ begin
         select distinct coalesce(tacet.known_zone(n.zone_name), 'UTC')
         from (
           select distinct case when octet_length(a.time_zone) <= 64 then a.time_zone end as zone_name
-          from %s(clock_timestamp(), null) a
+          from (%s) a
         ) n
       $query$,
-      found_audience);
+      tacet.audience_query(found_audience, 'clock_timestamp()', 'null'));
   end if;
 end
 $$;

@@ -612,13 +612,14 @@ create table if not exists tacet.conversation_preferences (
 );
 
 -- The zones of the server's tz database. A table, because PostgreSQL searches the file system for each name that it does not
--- know, and keeps for good every name of the form of a POSIX rule, such as FOO+99.
+-- know, and keeps for good every name of the form of a POSIX rule, such as FOO+99. rules: a digest of the zone's offsets.
 create table if not exists tacet.time_zones (
   spelling text collate "C" primary key,
-  name text not null
+  name text not null,
+  rules text
 );
 
-comment on table tacet.time_zones is 'names of time zones; filled by tacet.learn_time_zones()';
+comment on table tacet.time_zones is 'names of time zones and their aliases; filled by tacet.learn_time_zones()';
 
 -- Targets that Tacet keeps itself: subscriptions of browsers and registrations of Android apps.
 --

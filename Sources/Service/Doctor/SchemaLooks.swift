@@ -34,6 +34,7 @@ final class SchemaLooks {
     (SnapshotCheck.name, { SnapshotCheck.judge(try await $0.database.snapshots(on: $1)) }),
     (TriggerFailureCheck.name, { TriggerFailureCheck.judge(try await $0.database.triggerFailures(on: $1)) }),
     (ErasureCheck.name, { [ErasureCheck.judge(try await $0.database.overdueErasures(on: $1))] }),
+    (ZoneCheck.name, { [ZoneCheck.judge(try await $0.database.lostZones(on: $1))] }),
     (
       WebhookPostCheck.name,
       {

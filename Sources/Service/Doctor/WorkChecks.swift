@@ -119,6 +119,22 @@ enum ErasureCheck {
   }
 }
 
+/// Whether the server still has the time zones that users may live in.
+enum ZoneCheck {
+  static let name = "zones of users"
+
+  static func judge(_ lost: [LostZone]) -> CheckFinding {
+    guard let example = lost.first(where: { $0.standIn == nil }) ?? lost.first else {
+      return CheckFinding(name, .ok, "the server knows all that it has known")
+    }
+    let count = lost.count == 1 ? "1 zone" : "\(lost.count) zones"
+    return CheckFinding(
+      name, .warning,
+      "the server no longer knows \(count), such as \(example.name), whose users have the times of \(example.standIn ?? "UTC")",
+      remedy: "install the server's time zone data again (on Debian tzdata-legacy), then run tacet migrate")
+  }
+}
+
 /// Which processes run, as they say themselves in the database.
 enum InstanceCheck {
   static let name = "instances"

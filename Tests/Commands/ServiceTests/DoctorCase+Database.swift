@@ -214,6 +214,9 @@ extension DoctorCase {
       update tacet.campaigns set local_time = (now() at time zone '\(ZoneNearNoon.name)' - interval '11 min')::time
       """, "FAIL  campaign work: 1 hours of zones"),
     .campaign(
+      "the server has lost a time zone", "insert into tacet.time_zones values ('gone/zone', 'Gone/Zone')",
+      "warn  zones of users: the server no longer knows 1 zone, such as Gone/Zone", exitCode: 0),
+    .campaign(
       "the day's ceiling of the language model is reached",
       "insert into tacet.model_usage (day, input_tokens) values ((now() at time zone 'UTC')::date, 1000000)",
       "warn  model usage: the day's ceiling is reached", exitCode: 0),

@@ -48,4 +48,19 @@ struct CampaignJudgementTests {
     let finding = LanguageModelCheck.judge(LanguageModelError(.unreachable))
     #expect(finding.verdict == .failure && finding.remedy?.contains("LANGUAGE_MODEL_URL") == true)
   }
+
+  @Test(
+    "a time zone that the server has lost is told, first one without a zone of the same rules",
+    arguments: [
+      ([], .ok, "the server knows"),
+      ([LostZone(name: "Asia/Calcutta", standIn: "Asia/Kolkata")], .warning, "1 zone, such as Asia/Calcutta"),
+      (
+        [LostZone(name: "A", standIn: "B"), LostZone(name: "Gone/Zone", standIn: nil)], .warning,
+        "2 zones, such as Gone/Zone, whose users have the times of UTC"
+      ),
+    ] as [([LostZone], CheckFinding.Verdict, String)])
+  func lostZones(_ lost: [LostZone], _ verdict: CheckFinding.Verdict, _ words: String) {
+    let finding = ZoneCheck.judge(lost)
+    #expect(finding.verdict == verdict && finding.found.contains(words))
+  }
 }

@@ -28,6 +28,19 @@ public struct ExaminedModelUsage: Equatable, Sendable {
   }
 }
 
+/// A name of a time zone that the server has lost since it was noted.
+public struct LostZone: Equatable, Sendable {
+  public let name: String
+  /// The zone that users there have instead; nil for UTC.
+  public let standIn: String?
+
+  /// Notes one.
+  public init(name: String, standIn: String?) {
+    self.name = name
+    self.standIn = standIn
+  }
+}
+
 // Pushes that no event asks for.
 extension DatabaseExamination {
   /// The campaigns that are active.
@@ -53,6 +66,13 @@ extension DatabaseExamination {
     work.undecided = try row.decode("undecided")
     work.failed = try row.decode("failed")
     return work
+  }
+
+  /// The zones that the server has lost, by name.
+  public func lostZones(on reactor: isolated Reactor) async throws(PostgresError) -> [LostZone] {
+    try await rows(.examineZones, on: reactor) { row throws(PostgresError) in
+      LostZone(name: try row.decode("name"), standIn: try row.decode("stand_in"))
+    }
   }
 
   /// What language models have used today.
