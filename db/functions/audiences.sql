@@ -2,7 +2,8 @@
 
 set check_function_bodies = off;
 
--- A query for a campaign's audience: user_id, time_zone and gap_days, and null for each of these that the function lacks:
+-- A query for a campaign's audience: user_id, time_zone, which is tacet.user_time_zone where the function says null, and gap_days, and
+-- null for each of these that the function lacks:
 --
 --   local_time  time   when the user wants its push; null for the campaign's hour
 --   slots       jsonb  the user's own slots: [{"slot": "0800", "phase": "morning", "weekdays": [1, 2]}, ...]; null for the definition's
@@ -15,7 +16,8 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select format(
-    'select a.user_id, a.time_zone, a.gap_days, %s as local_time, %s as slots, %s as refusal from %s(%s, %s) a',
+    'select a.user_id, coalesce(a.time_zone, tacet.user_time_zone(a.user_id)) as time_zone, a.gap_days, '
+    '%s as local_time, %s as slots, %s as refusal from %s(%s, %s) a',
     case when tacet.audience_says(audience_query.audience, 'local_time') then 'a.local_time' else 'null::time' end,
     case when tacet.audience_says(audience_query.audience, 'slots') then 'a.slots' else 'null::jsonb' end,
     case when tacet.audience_says(audience_query.audience, 'refusal') then 'a.refusal' else 'null::text' end,

@@ -53,7 +53,7 @@ begin
   if not tacet.has_account(campaign_refusal.user_id) and tacet.uses_accounts() then
     return 'no_account';
   end if;
-  if not exists (select from tacet.push_targets(campaign_refusal.user_id)) then
+  if not tacet.has_targets(campaign_refusal.user_id) then
     return 'no_tokens';
   end if;
   select p.is_opted_out, p.is_muted, p.quiet_hours_remaining into wishes

@@ -2,14 +2,14 @@
 
 set check_function_bodies = off;
 
--- Whom check-ins may concern, where they live, and the days between two check-ins. Users who did not clearly ask are left out.
--- only_user: null for everybody.
+-- Whom check-ins may concern, where they live, the days between two check-ins, and why others who have said something get none. Users
+-- who said nothing, or no, are left out, and so are those whom no push can reach. only_user: null for everybody.
 --
--- Where the profile names no zone, the newest device's zone counts. Nearly all profiles spell a zone as the server does: one
--- hash table finds these, and a look-up each finds the others.
+-- Nearly all profiles spell a zone as the server does: one hash table finds these. For all users the planner looks into what
+-- tacet.has_targets asks.
 call tacet.provide('check_in_audience(timestamptz, tacet.user_id)', definition => $default$
 create or replace function tacet.check_in_audience(moment timestamptz, only_user tacet.user_id)
-returns table (user_id tacet.user_id, time_zone text, gap_days int)
+returns table (user_id tacet.user_id, time_zone text, gap_days int, refusal text)
 language sql stable
 as $$
   select
@@ -17,14 +17,22 @@ as $$
     case
       when case when octet_length(p.time_zone) <= 64 then p.time_zone end in (select z.name from tacet.time_zones z)
         then p.time_zone
-      else coalesce(tacet.known_zone(p.time_zone), tacet.user_time_zone(p.user_id))
+      else tacet.user_time_zone(p.user_id)
     end,
-    case p.notification_preferences ->> 'frequency' when 'daily' then 1 when 'few_times_a_week' then 2 else 7 end
+    tacet.frequency_days(p.notification_preferences -> 'frequency'),
+    case
+      when (p.notification_preferences -> 'check_ins_enabled' = 'true') is not true then 'preferences_unreadable'
+      when p.notification_preferences ->> 'frequency' is null then 'no_preference'
+      when tacet.frequency_days(p.notification_preferences -> 'frequency') is null then 'preferences_unreadable'
+      when tacet.frequency_days(p.notification_preferences -> 'frequency') = 0 then 'never_wanted'
+    end
   from public.context_profiles p
-  where p.notification_preferences -> 'check_ins_enabled' = 'true'
-    and p.notification_preferences ->> 'frequency' in ('daily', 'few_times_a_week', 'weekly')
+  where case jsonb_typeof(p.notification_preferences)
+      when 'object' then p.notification_preferences -> 'check_ins_enabled' not in ('false', 'null')
+      else p.notification_preferences <> 'null'
+    end
     and (check_in_audience.only_user is null or p.user_id = check_in_audience.only_user)
-    and exists (select from public.push_tokens t where t.user_id = p.user_id and t.invalidated_at is null)
+    and exists (select from tacet.push_targets(p.user_id))
 $$
 $default$);
 
@@ -80,6 +88,7 @@ begin
     when undefined_table or undefined_column or insufficient_privilege then
       null;
   end;
+  locale := coalesce(locale, tacet.user_locale(check_in_material.user_id));
   begin
     select max(m.created_at) into wrote_at
     from public.conversations c

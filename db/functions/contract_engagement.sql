@@ -2,10 +2,10 @@
 
 set check_function_bodies = off;
 
--- How users with a device want to be treated while they are away, which reminders they want, and their zones; a null zone is that of
--- the newest device. See db/README.md for the members of both. only_user: null for everybody.
+-- How users want to be treated while they are away, which reminders they want, and their zones; a null zone is
+-- tacet.user_time_zone. Only users whom a push can reach. See db/README.md for the members of both. only_user: null for everybody.
 --
--- PL/pgSQL, so that one user and all users have a plan each.
+-- PL/pgSQL, so that one user and all users have a plan each. For all users the planner looks into what tacet.has_targets asks.
 call tacet.provide('engagement_preferences(tacet.user_id)', definition => $default$
 create or replace function tacet.engagement_preferences(only_user tacet.user_id)
 returns table (user_id tacet.user_id, time_zone text, communication jsonb, reminders jsonb)
@@ -15,16 +15,20 @@ begin
   if only_user is null then
     return query
     select
-      p.user_id, coalesce(p.time_zone, tacet.user_time_zone(p.user_id)), p.communication_preferences, p.reminder_preferences
+      p.user_id,
+      case
+        when case when octet_length(p.time_zone) <= 64 then p.time_zone end in (select z.name from tacet.time_zones z)
+          then p.time_zone
+        else tacet.user_time_zone(p.user_id)
+      end,
+      p.communication_preferences, p.reminder_preferences
     from public.context_profiles p
-    where exists (select from public.push_tokens t where t.user_id = p.user_id and t.invalidated_at is null);
+    where exists (select from tacet.push_targets(p.user_id));
   else
     return query
-    select
-      p.user_id, coalesce(p.time_zone, tacet.user_time_zone(p.user_id)), p.communication_preferences, p.reminder_preferences
+    select p.user_id, tacet.user_time_zone(p.user_id), p.communication_preferences, p.reminder_preferences
     from public.context_profiles p
-    where p.user_id = only_user
-      and exists (select from public.push_tokens t where t.user_id = p.user_id and t.invalidated_at is null);
+    where p.user_id = only_user and tacet.has_targets(only_user);
   end if;
 end
 $$

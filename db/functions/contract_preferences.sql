@@ -2,44 +2,78 @@
 
 set check_function_bodies = off;
 
--- The time zone in which a user lives, null when unknown: that of the newest device.
+-- The zones that profiles name. only_user: null for everybody. The default reads the table of examples/coach.sql, which may come after
+-- Tacet and may lack the column, so it looks at each call.
+call tacet.provide('profile_zones(tacet.user_id)', definition => $default$
+create or replace function tacet.profile_zones(only_user tacet.user_id)
+returns table (user_id tacet.user_id, time_zone text)
+language plpgsql stable
+as $$
+#variable_conflict use_column
+begin
+  if to_regclass('public.context_profiles') is null then
+    return;
+  elsif only_user is null then
+    return query select p.user_id, p.time_zone from public.context_profiles p where p.time_zone is not null;
+  else
+    return query select p.user_id, p.time_zone from public.context_profiles p where p.user_id = only_user;
+  end if;
+exception
+  when undefined_column or insufficient_privilege then
+    return;
+end
+$$
+$default$);
+
+-- The time zone in which a user lives: the profile's, else that of the newest device whose zone is known; null when unknown, which
+-- means UTC. Campaigns, slots, streaks and quiet hours without a zone of their own use this one.
 --
 -- This and tacet.is_mentioned are called for few recipients. They are PL/pgSQL, so that the planner does not look into them: a
 -- host without these tables can claim as long as nothing needs them.
-call tacet.provide('user_time_zone(tacet.user_id)', inert => 'select null::text', definition => $default$
+call tacet.provide('user_time_zone(tacet.user_id)',
+  inert => 'select tacet.known_zone(p.time_zone) from tacet.profile_zones(user_time_zone.user_id) p limit 1',
+  definition => $default$
 create or replace function tacet.user_time_zone(user_id tacet.user_id)
 returns text
 language plpgsql stable
 as $$
 #variable_conflict use_column
+declare
+  zone text := (select tacet.known_zone(p.time_zone) from tacet.profile_zones(user_time_zone.user_id) p limit 1);
 begin
-  return tacet.known_zone((
-    select n.time_zone
+  if zone is not null then
+    return zone;
+  end if;
+  return (
+    select n.zone
     from (
       (
-        select t.time_zone, t.registered_at
+        select k.zone, t.registered_at
         from public.push_tokens t
-        where t.user_id = user_time_zone.user_id and t.invalidated_at is null and t.time_zone is not null
+        cross join lateral (select tacet.known_zone(t.time_zone) as zone offset 0) k
+        where t.user_id = user_time_zone.user_id and t.invalidated_at is null and k.zone is not null
         order by t.registered_at desc
         limit 1
       )
       union all
       (
-        select t.time_zone, t.registered_at
+        select k.zone, t.registered_at
         from tacet.targets t
-        where t.user_id = user_time_zone.user_id and t.dropped_at is null and t.time_zone is not null
+        cross join lateral (select tacet.known_zone(t.time_zone) as zone offset 0) k
+        where t.user_id = user_time_zone.user_id and t.dropped_at is null and k.zone is not null
         order by t.registered_at desc
         limit 1
       )
     ) n
     order by n.registered_at desc
-    limit 1));
+    limit 1);
 end
 $$
 $default$);
 
 -- What a recipient wants of a push of a kind about a surface, which is the conversation for messages. quiet_hours_remaining:
--- null outside of quiet hours. quiet_hours_policy: hold or drop; null is hold.
+-- null outside of quiet hours. quiet_hours_policy: hold or drop; null is hold. Quiet hours in a zone that the server has lost are those
+-- of the user's own zone, not none.
 --
 -- Each look-up has its own limit, so that the planner cannot join whole tables.
 call tacet.provide('recipient_preferences(tacet.user_id, text, tacet.conversation_id, timestamptz)', definition => $default$
@@ -58,7 +92,8 @@ as $$
     case
       when p.quiet_start is not null then
         tacet.quiet_hours_remaining(
-          p.quiet_start, p.quiet_end, coalesce(p.quiet_zone, tacet.user_time_zone(recipient_preferences.user_id), 'UTC'),
+          p.quiet_start, p.quiet_end,
+          coalesce(tacet.known_zone(p.quiet_zone), tacet.user_time_zone(recipient_preferences.user_id), 'UTC'),
           recipient_preferences.moment)
     end,
     p.quiet_policy

@@ -2,10 +2,11 @@
 
 set check_function_bodies = off;
 
--- Users who get rituals, and their zones; a null zone is that of the newest device. only_user: null for everybody. By default all
--- users with a device.
+-- Users who get rituals, and their zones; a null zone is tacet.user_time_zone. only_user: null for everybody. By default all users
+-- whom a push can reach.
 --
--- PL/pgSQL, so that one user and all users have a plan each: slots ask for many single users in one statement.
+-- PL/pgSQL, so that one user and all users have a plan each: slots ask for many single users in one statement. For all users, what
+-- tacet.user_time_zone says of one is found for all at once.
 call tacet.provide('ritual_audience(timestamptz, tacet.user_id)', definition => $default$
 create or replace function tacet.ritual_audience(moment timestamptz, only_user tacet.user_id)
 returns table (user_id tacet.user_id, time_zone text, gap_days int)
@@ -13,20 +14,26 @@ language plpgsql stable rows 1
 as $$
 #variable_conflict use_column
 begin
-  if only_user is null then
+  if only_user is not null then
     return query
-    select distinct on (t.user_id) t.user_id, t.time_zone, 1
-    from public.push_tokens t
-    where t.invalidated_at is null
-    order by t.user_id, t.time_zone is null, t.registered_at desc;
-  else
-    return query
-    select t.user_id, t.time_zone, 1
-    from public.push_tokens t
-    where t.user_id = only_user and t.invalidated_at is null
-    order by t.time_zone is null, t.registered_at desc
-    limit 1;
+    select only_user, tacet.user_time_zone(only_user), 1 where tacet.has_targets(only_user);
+    return;
   end if;
+  return query
+  select u.user_id, coalesce(y.name, u.time_zone), 1
+  from (
+    select distinct on (d.user_id) d.user_id, z.name as time_zone
+    from (
+      select t.user_id, t.time_zone, t.registered_at from public.push_tokens t where t.invalidated_at is null
+      union all
+      select t.user_id, t.time_zone, t.registered_at from tacet.targets t where t.dropped_at is null
+    ) d
+    left join tacet.time_zones z on z.spelling = lower(left(d.time_zone, 65) collate "C")
+    order by d.user_id, z.name is null, d.registered_at desc
+  ) u
+  left join tacet.profile_zones(null) p on p.user_id = u.user_id
+  left join tacet.time_zones y on y.spelling = lower(left(p.time_zone, 65) collate "C")
+  where exists (select from tacet.push_targets(u.user_id));
 end
 $$
 $default$);

@@ -16,12 +16,12 @@ as $$
       ritual_material.user_id,
       (ritual_material.moment at time zone coalesce(
         (
-          select s.time_zone
+          select tacet.known_zone(s.time_zone)
           from tacet.slots s
           where s.user_id = ritual_material.user_id and s.campaign = 'ritual'
           limit 1
         ),
-        'UTC'))::date))
+        tacet.user_time_zone(ritual_material.user_id), 'UTC'))::date))
   from (values (1)) as one
   left join lateral (select * from tacet.ritual_profile(ritual_material.user_id) limit 1) p on true
   left join (

@@ -584,8 +584,8 @@ create table if not exists tacet.engagement_analyses (
 
 -- 7. Users: wishes, devices, erasure --------------------------------------------------------------------------------------------
 
--- What a user wants in general. quiet_start, quiet_end, quiet_policy: all null without quiet hours. quiet_zone: null for the
--- newest device's zone. content: the choice for all devices; null for none. changed_at: the user's last change.
+-- What a user wants in general. quiet_start, quiet_end, quiet_policy: all null without quiet hours. quiet_zone: null for
+-- the zone in which the user lives. content: the choice for all devices; null for none. changed_at: the user's last change.
 create table if not exists tacet.preferences (
   changed_at timestamptz not null default clock_timestamp(),
   quiet_start time,

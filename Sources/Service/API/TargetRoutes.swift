@@ -6,6 +6,7 @@ internal import FCM
 internal import FoundationEssentials
 internal import HTTPServing
 internal import HTTPTypes
+internal import Logging
 internal import PushKinds
 internal import PushStore
 internal import Reactors
@@ -57,6 +58,7 @@ enum TargetRoutes {
     to group: inout RouteGroup, _ services: PerReactor<PushServices>, _ offer: WebPushOffer, _ targetsMax: Int
   ) {
     let key = (["public_key": .string(offer.publicKey)] as PayloadObject).encoded()
+    let logger = group.logger
     group.add { routes in
       routes.add(
         .get, "/v1/web-push/key", bodyBytesMax: RouteGroup.bodyBytesMax,
@@ -76,8 +78,7 @@ enum TargetRoutes {
       },
       client: { user, request, reactor in
         let (target, owner, token) = try subscription(in: request, offer, tokens)
-        let callers = services.value(on: reactor).callers
-        let outcome = try await callers.register(target, of: user, targetsMax: targetsMax, on: reactor)
+        let outcome = try await register(target, of: user, targetsMax, services.value(on: reactor), logger, on: reactor)
         guard outcome != .ended else {
           throw ProblemDetails(
             .gone, detail: "The push service has ended this subscription: end it in the browser, and subscribe anew.",
@@ -111,14 +112,14 @@ enum TargetRoutes {
   private static func addAndroid(
     to group: inout RouteGroup, _ services: PerReactor<PushServices>, _ targetsMax: Int
   ) {
+    let logger = group.logger
     group.addForClients(.put, "/v1/fcm/registrations", hasContent: true, load: .write) { user, request, reactor in
       let body = try RequestContent.decode(RegistrationBody.self, from: request.body)
       var target = RegisteredTarget(PushTarget(.fcm, address: body.token, app: body.app))
       target.sealingKey = body.sealingKey
       body.owner.fill(&target)
-      let callers = services.value(on: reactor).callers
       return body.owner.answer(
-        to: try await callers.register(target, of: user, targetsMax: targetsMax, on: reactor))
+        to: try await register(target, of: user, targetsMax, services.value(on: reactor), logger, on: reactor))
     }
     group.addForClients(.delete, "/v1/fcm/registrations", hasContent: true, load: .write) { user, request, reactor in
       let body = try RequestContent.decode(RegistrationBody.self, from: request.body)
@@ -126,6 +127,17 @@ enum TargetRoutes {
       try await services.value(on: reactor).callers.remove(target, of: user, on: reactor)
       return HTTPServerResponse(status: .noContent)
     }
+  }
+
+  private static func register(
+    _ target: RegisteredTarget, of user: HostID, _ targetsMax: Int, _ services: PushServices, _ logger: Logger,
+    on reactor: isolated Reactor
+  ) async throws -> RegistrationOutcome {
+    let outcome = try await services.callers.register(target, of: user, targetsMax: targetsMax, on: reactor)
+    if outcome == .registered || outcome == .registeredWithoutZone {
+      await services.tellSlots(of: user, logger, on: reactor)
+    }
+    return outcome
   }
 }
 

@@ -13,24 +13,29 @@ struct CampaignEligibilityTests {
   @Test("those who clearly asked for it, at a frequency that is known")
   func wishes() async throws {
     let scene = try await CampaignScene()
-    for (wishes, isEligible) in [
-      (#"{"check_ins_enabled": true, "frequency": "daily"}"#, true),
-      (#"{"check_ins_enabled": true, "frequency": "few_times_a_week"}"#, true),
-      (#"{"check_ins_enabled": true, "frequency": "weekly"}"#, true),
-      (#"{"check_ins_enabled": true, "frequency": "Daily"}"#, false),
-      (#"{"check_ins_enabled": true, "frequency": "hourly"}"#, false),
-      (#"{"check_ins_enabled": true, "frequency": null}"#, false),
-      (#"{"check_ins_enabled": true, "frequency": ["daily"]}"#, false),
-      (#"{"check_ins_enabled": true}"#, false),
-      (#"{"check_ins_enabled": "true", "frequency": "daily"}"#, false),
-      (#"{"check_ins_enabled": 1, "frequency": "daily"}"#, false),
-      (#"{"check_ins_enabled": [true], "frequency": "daily"}"#, false),
-      (#"{"check_ins_enabled": null, "frequency": "daily"}"#, false),
-      (#"{"check_ins_enabled": false, "frequency": "daily"}"#, false),
-      (#"{"frequency": "daily"}"#, false), ("{}", false), ("[]", false), ("true", false), ("null", false),
+    let (said, unreadable) = ("no_preference", "preferences_unreadable")
+    for (wishes, refusal) in [
+      (#"{"check_ins_enabled": true, "frequency": "daily"}"#, ""),
+      (#"{"check_ins_enabled": true, "frequency": "few_times_a_week"}"#, ""),
+      (#"{"check_ins_enabled": true, "frequency": "weekly"}"#, ""),
+      (#"{"check_ins_enabled": true, "frequency": "never"}"#, "never_wanted"),
+      (#"{"check_ins_enabled": true, "frequency": "Daily"}"#, unreadable),
+      (#"{"check_ins_enabled": true, "frequency": "hourly"}"#, unreadable),
+      (#"{"check_ins_enabled": true, "frequency": null}"#, said),
+      (#"{"check_ins_enabled": true, "frequency": ["daily"]}"#, unreadable),
+      (#"{"check_ins_enabled": true}"#, said),
+      (#"{"check_ins_enabled": "true", "frequency": "daily"}"#, unreadable),
+      (#"{"check_ins_enabled": 1, "frequency": "daily"}"#, unreadable),
+      (#"{"check_ins_enabled": [true], "frequency": "daily"}"#, unreadable),
+      (#"{"check_ins_enabled": null, "frequency": "daily"}"#, nil),
+      (#"{"check_ins_enabled": false, "frequency": "daily"}"#, nil),
+      (#"{"frequency": "daily"}"#, nil), ("{}", nil), ("[]", unreadable), ("true", unreadable), ("null", nil),
     ] {
       let user = try await scene.addUser(wishes)
-      #expect(try await scene.isEligible(user, at: Self.moment) == isEligible, "\(wishes)")
+      #expect(try await scene.isEligible(user, at: Self.moment) == (refusal == ""), "\(wishes)")
+      let found = try await scene.database.sql(
+        "select coalesce(refusal, '') from tacet.check_in_audience(now(), '\(user)') union all select 'none' limit 1")
+      #expect(found == refusal ?? "none", "\(wishes)")
     }
   }
 

@@ -49,4 +49,40 @@ struct TargetTests {
     try await chat.database.sql("update tacet.targets set registered_at = now() - interval '2 hours'")
     #expect(try await chat.database.sql(zone) == "Europe/Berlin")
   }
+
+  @Test(
+    "a user whom only a browser or an Android app reaches is in all audiences, with that device's zone and locale",
+    arguments: ["web_push", "fcm"])
+  func audiences(channel: String) async throws {
+    let scene = try await EngagementScene()
+    let wishes =
+      #"{"morning_greeting": true, "workout_reminders": true, "meal_reminders": true, "hydration_reminders": true}"#
+    let user = try await scene.addUser(absence: "{}", reminders: wishes, idle: "4 days")
+    let audiences = ["check_in", "lapse", "ritual", "morning", "workout", "meal", "hydration"].flatMap { name in
+      ["'\(user)'", "null"].map { "select user_id, time_zone from tacet.\(name)_audience(now(), \($0))" }
+    }
+    let found = """
+      select count(*) from (\(audiences.joined(separator: " union all "))) a
+      where a.user_id = '\(user)' and a.time_zone = 'Asia/Tokyo'
+      """
+    try await scene.database.sql(
+      """
+      delete from push_tokens;
+      update context_profiles set time_zone = null, notification_preferences = '\(CampaignScene.daily)'
+      """)
+    #expect(try await scene.database.sql(found) == "0")
+    try await scene.database.sql(
+      """
+      insert into tacet.targets (channel, address, user_id, time_zone, keys)
+      values ('\(channel)', 'x', '\(user)', 'Asia/Tokyo', '{"locale": "de-AT"}')
+      """)
+    #expect(try await scene.database.sql(found) == "\(audiences.count)")
+    #expect(
+      try await scene.database.sql("select tacet.check_in_material('\(user)', now()) ->> 'locale'") == "de-AT")
+    let day = "(now() at time zone 'Asia/Tokyo')::date"
+    let refusal = "select tacet.campaign_refusal('coach', '\(user)', now(), \(day), null) is null"
+    #expect(try await scene.database.sql(refusal) == "t")
+    try await scene.database.sql("update tacet.targets set dropped_at = now()")
+    #expect(try await scene.database.sql(found) == "0")
+  }
 }

@@ -51,7 +51,7 @@ struct ZoneSlotTests {
       select string_agg(n, ' ' order by n) from (select name || count(*) as n from by_zone group by name) x
       """)
     let zones =
-      audience == nil ? "Etc/UTC1 Europe/Berlin6 Europe/Madrid1 UTC10" : "Etc/UTC1 Europe/Berlin2 Europe/Madrid1 UTC14"
+      audience == nil ? "Etc/UTC1 Europe/Berlin6 Europe/Madrid1 UTC10" : "Etc/UTC1 Europe/Berlin4 Europe/Madrid1 UTC12"
     #expect(users == "\(Self.people.count)\n0\n\(zones)")
   }
 

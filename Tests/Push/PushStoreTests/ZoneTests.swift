@@ -16,8 +16,11 @@ struct ZoneTests {
     arguments: [
       ("'Europe/Berlin'", "Europe/Berlin"), ("'eUROPE/bERLIN'", "Europe/Berlin"), ("'utc'", "UTC"),
       ("'Etc/GMT+12'", "Etc/GMT+12"), ("'EST5EDT'", "EST5EDT"), ("'GMT0'", "GMT0"), ("null", ""), ("''", ""),
-      ("' UTC'", ""), ("'UTC '", ""), ("'FOO+99'", ""), ("'UTC+1'", ""), ("'<+05>-5'", ""), ("'PST'", ""),
+      ("' UTC'", ""), ("'UTC '", ""), ("'FOO+99'", ""), ("'UTC+1'", "Etc/GMT-1"), ("'<+05>-5'", ""), ("'PST'", ""),
       ("'posix/Europe/Berlin'", ""), ("'right/Europe/Berlin'", ""), ("'localtime'", ""), ("'../UTC'", ""),
+      ("'CET'", "Europe/Brussels"), ("'wet'", "Europe/Lisbon"), ("'MST'", "America/Phoenix"), ("'+03:00'", "Etc/GMT-3"),
+      ("'GMT-0330'", ""), ("'gmt+05:30'", "Asia/Kolkata"), ("'UTC-11'", "Etc/GMT+11"), ("'+15:00'", ""),
+      ("'US/Pacific-New'", "America/Los_Angeles"), ("'Etc/Unknown'", ""),
       ("'Europe'", ""), ("'Europe/'", ""), ("'Mars/Olympus_Mons'", ""), ("E'UTC\\n'", ""), (long, ""),
       ("repeat('x', 65)", ""), ("repeat('UTC', 5000000)", ""),
     ])
@@ -26,11 +29,58 @@ struct ZoneTests {
     #expect(found == name)
   }
 
-  @Test("that the server has lost since they were noted are none")
+  @Test(
+    "in which the clocks change have summer time, whatever they are called",
+    arguments: [
+      ("CET", "Europe/Paris"), ("MET", "Europe/Paris"), ("EET", "Europe/Athens"), ("WET", "Europe/Lisbon"),
+      ("CST6CDT", "America/Chicago"), ("Asia/Calcutta", "Asia/Kolkata"), ("Europe/Kiev", "Europe/Kyiv"),
+    ])
+  func summer(name: String, same: String) async throws {
+    let remaining = ["2026-01-15 23:30Z", "2026-07-15 23:30Z"].map { moment in
+      [name, same].map { "tacet.quiet_hours_remaining('22:00', '07:00', '\($0)', '\(moment)')" }
+        .joined(separator: " is not distinct from ")
+    }
+    let found = try await Self.database.value.sql("select \(remaining.joined(separator: " and "))")
+    #expect(found == "t")
+  }
+
+  @Test("that the server has lost since they were noted mean a zone with the same rules, or none")
   func lost() async throws {
     let database = try await TestDatabase.migrated()
-    try await database.sql("insert into tacet.time_zones values ('gone/zone', 'Gone/Zone')")
-    #expect(try await database.sql("select tacet.known_zone('Gone/Zone') is null") == "t")
+    try await database.sql(
+      """
+      update tacet.time_zones set name = 'Gone/Zone' where spelling = 'europe/berlin';
+      insert into tacet.time_zones values ('new/zone', 'New/Zone')
+      """)
+    let moments = ["2026-03-29 00:59Z", "2026-03-29 01:00Z", "2027-10-31 00:59Z", "2027-10-31 01:00Z"]
+    for moment in moments {
+      let clocks = ["tacet.known_zone('Europe/Berlin')", "'Europe/Paris'"].map { "'\(moment)' at time zone \($0)" }
+      #expect(try await database.sql("select \(clocks[0]) = \(clocks[1])") == "t", "\(moment)")
+    }
+    #expect(try await database.sql("select tacet.known_zone('New/Zone') is null") == "t")
+    // What has no other name now has one again after the next migration.
+    try await database.sql("select tacet.learn_time_zones()")
+    #expect(try await database.sql("select tacet.known_zone('Europe/Berlin')") == "Europe/Berlin")
+  }
+
+  @Test("that the server has lost do not end quiet hours: those of the user's own zone count, or of UTC")
+  func lostQuietHours() async throws {
+    let scene = try await CampaignScene()
+    let user = try await scene.addUser(zone: "'Asia/Tokyo'")
+    let remaining = """
+      select p.quiet_hours_remaining from tacet.recipient_preferences('\(user)', 'message', null, '2026-06-15 14:00Z') p
+      """
+    try await scene.database.sql(
+      """
+      insert into tacet.time_zones values ('gone/zone', 'Gone/Zone');
+      insert into tacet.preferences (user_id, quiet_start, quiet_end, quiet_policy, quiet_zone)
+      values ('\(user)', '22:00', '07:00', 'hold', 'Gone/Zone')
+      """)
+    #expect(try await scene.database.sql(remaining) == "08:00:00")
+    try await scene.database.sql("update context_profiles set time_zone = null")
+    #expect(try await scene.database.sql(remaining) == "")
+    try await scene.database.sql("update tacet.preferences set quiet_start = '13:00'")
+    #expect(try await scene.database.sql(remaining) == "17:00:00")
   }
 
   @Test("of six kilobytes keep nobody else's hour from being served")
@@ -51,11 +101,12 @@ struct ZoneTests {
 
   @Test("of the profile go first, then that of the newest device, then UTC")
   func audience() async throws {
-    let scene = try await CampaignScene()
+    let scene = try await EngagementScene().campaigns
     for (profile, devices, zone) in [
       ("'Asia/Tokyo'", ["'Europe/Berlin'"], "Asia/Tokyo"), ("null", ["'Europe/Berlin'"], "Europe/Berlin"),
       ("null", ["'Europe/Berlin'", "'asia/kolkata'"], "Asia/Kolkata"),
       ("null", ["'Europe/Berlin'", "null"], "Europe/Berlin"),
+      ("null", ["'Europe/Berlin'", "'Mars/Olympus_Mons'"], "Europe/Berlin"), ("'CET'", [], "Europe/Brussels"),
       ("'Mars/Olympus_Mons'", ["'Europe/Berlin'"], "Europe/Berlin"), (Self.long, ["'Europe/Berlin'"], "Europe/Berlin"),
       ("null", ["'Mars/Olympus_Mons'"], "UTC"), ("null", [Self.long], "UTC"), ("null", [], "UTC"),
     ] {
@@ -70,9 +121,15 @@ struct ZoneTests {
       let found = try await scene.database.sql(
         """
         select time_zone from tacet.campaign_eligible('coach', clock_timestamp(), null, '\(user)');
-        select tacet.campaign_zone('coach', '\(user)')
+        select tacet.campaign_zone('coach', '\(user)');
+        select coalesce(tacet.user_time_zone('\(user)'), 'UTC');
+        select coalesce(time_zone, 'UTC') from tacet.ritual_audience(now(), '\(user)');
+        select coalesce(time_zone, 'UTC') from tacet.ritual_audience(now(), null) where user_id = '\(user)';
+        select coalesce(tacet.known_zone(time_zone), 'UTC') from tacet.engagement_preferences(null) where user_id = '\(user)'
         """)
-      #expect(found == "\(zone)\n\(zone)", "\(profile.prefix(40)), \(devices.map { $0.prefix(40) })")
+      #expect(
+        found == Array(repeating: zone, count: 6).joined(separator: "\n"),
+        "\(profile.prefix(40)), \(devices.map { $0.prefix(40) })")
     }
   }
 

@@ -1,6 +1,8 @@
+import Cryptography
 import FoundationEssentials
 import PushKinds
 import TestIDs
+import TestPostgres
 import Testing
 
 @Suite("Slots over HTTP")
@@ -89,6 +91,25 @@ struct SlotRoutesTests {
       let none = try await rig.ask("PUT", "/v1/slots/ritual", as: user, body: off)
       #expect(try none.decode(ScheduleDocument.self).rows.isEmpty)
       #expect(try await rig.ask("GET", "/v1/slots/ritual", as: user).body == off)
+    }
+  }
+
+  @Test("an Android app or a browser that registers in another zone moves the slots at once")
+  func movedZone() async throws {
+    try await Self.run { (rig, user) async throws in
+      let zones = "select distinct time_zone from tacet.slots"
+      #expect(try await rig.ask("GET", Self.schedule, as: user).status == 200)
+      #expect(try await rig.psql(zones) == "\(ZoneNearNoon.name)\n")
+      let app = #"{"token": "bk3RNwTe3H0:CI2k_HHwgIpo", "time_zone": "Asia/Tokyo"}"#
+      #expect(try await rig.ask("PUT", "/v1/fcm/registrations", as: user, body: app).status == 204)
+      #expect(try await rig.psql(zones) == "Asia/Tokyo\n")
+      let point = Base64URL.encode(P256PrivateKey().publicKey.x963)
+      let browser = """
+        {"endpoint": "https://updates.push.services.mozilla.com/wpush/v2/a", "time_zone": "America/New_York",
+          "keys": {"p256dh": "\(point)", "auth": "BTBZMqHH6r4Tts7J_aSIgg"}}
+        """
+      #expect(try await rig.ask("PUT", "/v1/web-push/subscriptions", as: user, body: browser).status == 200)
+      #expect(try await rig.psql(zones) == "America/New_York\n")
     }
   }
 

@@ -12,7 +12,7 @@ public struct UserPreferences: Equatable, Sendable {
     /// Minutes since midnight, below 1440, of the next day when not after ``start``, from which it must differ; does not
     /// belong to the span.
     public let end: Int
-    /// An IANA name; nil for that of the user's newest device.
+    /// An IANA name; nil for that in which the user lives.
     public let timeZone: String?
     /// What happens to a push within the span.
     public let policy: QuietHoursPolicy
