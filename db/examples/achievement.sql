@@ -17,8 +17,8 @@ language sql stable
 as $$
   select a.user_id
   from public.achievements a
-  cross join lateral tacet.readable_preferences(a.user_id) p
-  where a.id = achievement_recipients.subject_id and p.preferences -> 'achievements' = 'true'
+  cross join lateral tacet.wished_reminders(a.user_id, 'achievements') p
+  where a.id = achievement_recipients.subject_id and p.preferences is not null
 $$;
 
 alter table public.achievements enable row level security;

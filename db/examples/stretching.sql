@@ -13,15 +13,14 @@ as $$
     select
       p.user_id, p.time_zone,
       (
-        select case when bool_and(t.slot is not null) and count(*) <= 8 then
+        select case when p.preferences is not null and bool_and(t.slot is not null) and count(*) <= 8 then
           jsonb_agg(distinct jsonb_build_object('slot', t.slot, 'weekdays', '[1, 2, 3, 4, 5]'::jsonb)) end
         from jsonb_array_elements(
           case jsonb_typeof(p.preferences -> 'stretch_times') when 'array' then p.preferences -> 'stretch_times' else '["10:30"]' end
         ) as e (time)
         cross join lateral (select tacet.preferred_slot(e.time, null)) as t (slot)
       ) as slots
-    from tacet.readable_preferences(stretch_audience.only_user) p
-    where p.preferences -> 'stretch_reminders' = 'true'
+    from tacet.wished_reminders(stretch_audience.only_user, 'stretch_reminders') p
   ) w
 $$;
 

@@ -21,8 +21,8 @@ as $$
     case
       when w.response = 'give_me_space' then 'space_wanted'
       when w.gap_days = 0 then 'never_wanted'
-      when w.gap_days is null or w.local_time is null or (w.response in ('light_nudge', 'check_in_on_me')) is not true
-        then 'no_preference'
+      when w.gap_days is null or (w.response in ('light_nudge', 'check_in_on_me')) is not true then 'no_preference'
+      when w.local_time is null then 'preferences_unreadable'
       when w.last_active is null then 'activity_unknown'
       when tacet.engagement_class(lapse_audience.moment - w.last_active) not in ('lapsed', 'churn_risk') then 'not_lapsed'
       when w.attempts >= case w.response when 'light_nudge' then 3 else 5 end then 'attempts_spent'

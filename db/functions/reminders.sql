@@ -15,15 +15,20 @@ as $$
   end
 $$;
 
--- Users' reminder preferences, null for those that are no object or larger than 16 KiB.
-create or replace function tacet.readable_preferences(only_user tacet.user_id)
+-- Users who have said something else than no about a reminder, by the name of its switch. preferences: null for those that cannot be
+-- read: no object, larger than 16 KiB, or with a switch that is neither true nor false.
+create or replace function tacet.wished_reminders(only_user tacet.user_id, switch text)
 returns table (user_id tacet.user_id, time_zone text, preferences jsonb)
 language sql stable
 as $$
-  select
-    p.user_id, p.time_zone,
-    case when jsonb_typeof(p.reminders) = 'object' and pg_column_size(p.reminders) <= 16384 then p.reminders end
-  from tacet.engagement_preferences(readable_preferences.only_user) p
+  select w.user_id, w.time_zone, case when w.preferences -> switch = 'true' then w.preferences end
+  from (
+    select
+      p.user_id, p.time_zone, p.reminders,
+      case when jsonb_typeof(p.reminders) = 'object' and pg_column_size(p.reminders) <= 16384 then p.reminders end as preferences
+    from tacet.engagement_preferences(wished_reminders.only_user) p
+  ) w
+  where case when w.preferences is null then w.reminders <> 'null' else w.preferences -> switch not in ('false', 'null') end
 $$;
 
 create or replace function tacet.morning_audience(moment timestamptz, only_user tacet.user_id)
@@ -34,9 +39,10 @@ as $$
     w.user_id, w.time_zone, 1, jsonb_build_array(jsonb_build_object('slot', w.slot)),
     case when w.slot is null then 'preferences_unreadable' end
   from (
-    select p.user_id, p.time_zone, tacet.preferred_slot(p.preferences -> 'morning_time', '0800') as slot
-    from tacet.readable_preferences(morning_audience.only_user) p
-    where p.preferences -> 'morning_greeting' = 'true'
+    select
+      p.user_id, p.time_zone,
+      case when p.preferences is not null then tacet.preferred_slot(p.preferences -> 'morning_time', '0800') end as slot
+    from tacet.wished_reminders(morning_audience.only_user, 'morning_greeting') p
   ) w
 $$;
 
@@ -47,18 +53,16 @@ as $$
   select w.user_id, w.time_zone, 1, w.slots, case when w.slots is null then 'preferences_unreadable' end
   from (
     select p.user_id, p.time_zone, tacet.workout_slots(p.preferences -> 'workout_schedule') as slots
-    from tacet.readable_preferences(workout_audience.only_user) p
-    where p.preferences -> 'workout_reminders' = 'true'
+    from tacet.wished_reminders(workout_audience.only_user, 'workout_reminders') p
   ) w
 $$;
 
 create or replace function tacet.meal_audience(moment timestamptz, only_user tacet.user_id)
-returns table (user_id tacet.user_id, time_zone text, gap_days int)
+returns table (user_id tacet.user_id, time_zone text, gap_days int, refusal text)
 language sql stable
 as $$
-  select p.user_id, p.time_zone, 1
-  from tacet.readable_preferences(meal_audience.only_user) p
-  where p.preferences -> 'meal_reminders' = 'true'
+  select p.user_id, p.time_zone, 1, case when p.preferences is null then 'preferences_unreadable' end
+  from tacet.wished_reminders(meal_audience.only_user, 'meal_reminders') p
 $$;
 
 create or replace function tacet.hydration_audience(moment timestamptz, only_user tacet.user_id)
@@ -72,8 +76,7 @@ as $$
       tacet.hydration_slots(
         p.preferences -> 'hydration_frequency', tacet.preferred_slot(p.preferences -> 'waking_start', '0800'),
         tacet.preferred_slot(p.preferences -> 'waking_end', '2200')) as slots
-    from tacet.readable_preferences(hydration_audience.only_user) p
-    where p.preferences -> 'hydration_reminders' = 'true'
+    from tacet.wished_reminders(hydration_audience.only_user, 'hydration_reminders') p
   ) w
 $$;
 
@@ -217,7 +220,7 @@ as $$
         select jsonb_object_agg(w.slot || '.' || w.weekday, jsonb_build_object('type', left(w.type, 80)))
         from (
           select distinct on (w.slot, w.weekday) w.*
-          from tacet.readable_preferences(workout_material.user_id) p
+          from tacet.wished_reminders(workout_material.user_id, 'workout_reminders') p
           cross join lateral tacet.workouts(p.preferences -> 'workout_schedule') w
           where w.type <> ''
           order by w.slot, w.weekday, w.place

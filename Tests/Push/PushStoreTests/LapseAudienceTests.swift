@@ -39,13 +39,20 @@ struct LapseAudienceTests {
   @Test(
     "nobody whose preferences are missing, unreadable or unknown",
     arguments: [
-      nil, "null", "{}", "[]", "1", #""check_in_on_me""#, wishes("be_quiet"), wishes(times: #"["noon"]"#),
-      wishes(times: "7"), wishes(frequency: "hourly"), #"{"absence_response": "check_in_on_me"}"#,
+      nil, "null", "{}", "[]", "1", #""check_in_on_me""#, wishes("be_quiet"), wishes(frequency: "hourly"),
+      #"{"absence_response": "check_in_on_me"}"#,
       #"{"absence_response": ["check_in_on_me"], "frequency": "daily"}"#,
       #"{"absence_response": "light_nudge", "frequency": null}"#,
     ] as [String?])
   func unreadable(absence: String?) async throws {
     #expect(try await Self.refusal(absence) == "no_preference")
+  }
+
+  @Test(
+    "nobody whose preferred times are another word or another type",
+    arguments: [#"["noon"]"#, #"["morning", "noon"]"#, "7", #"{"at": "morning"}"#, "true"])
+  func unreadableTimes(times: String) async throws {
+    #expect(try await Self.refusal(Self.wishes(times: times)) == "preferences_unreadable")
   }
 
   @Test(

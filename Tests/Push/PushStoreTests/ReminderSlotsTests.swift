@@ -97,6 +97,35 @@ struct ReminderSlotsTests {
     #expect(try await Self.slots("workout", reminders) == expected)
   }
 
+  @Test(
+    "words that are not known are silence with its reason; no word, and no, need none",
+    arguments: [
+      ("morning", "morning_greeting", #""morning_time": "noon""#),
+      ("workout", "workout_reminders", #""workout_schedule": [{"weekdays": ["monday"], "time": "07:30"}]"#),
+      ("meal", "meal_reminders", nil), ("hydration", "hydration_reminders", #""hydration_frequency": "often""#),
+    ] as [(String, String, String?)])
+  func reasons(campaign: String, switch name: String, word: String?) async throws {
+    let scene = try await EngagementScene()
+    let large = (0..<3_000).map { _ in String(Int.random(in: 0...999_999)) }.joined(separator: " ")
+    let unreadable =
+      [
+        #"{"\#(name)": "yes"}"#, #"{"\#(name)": 1}"#, "[true]", #""\#(name)""#, "7",
+        #"{"\#(name)": true, "more": "\#(large)"}"#,
+      ] + (word.map { [#"{"\#(name)": true, \#($0)}"#] } ?? [])
+    for reminders in unreadable {
+      let user = try await scene.addUser(reminders: reminders)
+      let refusal = try await scene.audience(campaign, "refusal", of: user)
+      #expect(refusal == "preferences_unreadable", "\(reminders.prefix(60))")
+      let standing = try await scene.database.sql(
+        "select tacet.campaign_refusal('\(campaign)', '\(user)', now(), current_date, null)")
+      #expect(standing == "preferences_unreadable", "\(reminders.prefix(60))")
+    }
+    for reminders in [nil, "null", "{}", #"{"\#(name)": false}"#, #"{"\#(name)": null}"#] {
+      let user = try await scene.addUser(reminders: reminders)
+      #expect(try await scene.audience(campaign, "count(*)", of: user) == "0", "\(reminders ?? "nil")")
+    }
+  }
+
   @Test("a schedule has 24 entries at most, and 10,000 do no harm", arguments: [24, 25, 10_000])
   func schedules(count: Int) async throws {
     let scene = try await EngagementScene()
