@@ -74,6 +74,7 @@ struct ModelTaskTests {
       (#"{"title": "We miss you!", "body": "Come back soon."}"#, "We miss you!", "Come back soon."),
       ("```json\n{\"title\": \"Hi\", \"body\": \"You should come.\"}\n```", "Hi", "You should come."),
       (" We miss you! | Come back soon. ", "We miss you!", "Come back soon."),
+      ("Hi|Walk 5 km | rest | repeat", "Hi", "Walk 5 km | rest | repeat"), ("a||b", "a", "|b"),
     ])
   func titleAndBody(reply: String, title: String, body: String) throws {
     let read = try CheckInReply(modelText: reply, form: .titleAndBody, rules: .plain)
@@ -83,7 +84,7 @@ struct ModelTaskTests {
   @Test(
     "refuse replies of another form, with links, too long or without words",
     arguments: [
-      ("", .wrongShape), ("We miss you!", .wrongShape), ("a|b|c", .wrongShape), ("a|", .wrongShape),
+      ("", .wrongShape), ("We miss you!", .wrongShape), ("a|", .wrongShape), ("|b", .wrongShape), ("a||", .wrongShape),
       ("Hi|b\nc", .wrongShape),
       (#"{"title": "Hi"}"#, .wrongShape), (#"{"title": "Hi", "body": "You", "more": 1}"#, .wrongShape), ("{", .notJSON),
       ("Hi|see www.example.com", .hasLink), ("Hi|*now*", .hasMarkup), ("Hi|as JSON", .hasMarkup),

@@ -1,8 +1,8 @@
 extension CheckInReply {
   /// Checks a reply to a ``ModelTask``.
   ///
-  /// A title and a body are a JSON object of both, or one line `title|body`. A body alone is a JSON object with the member
-  /// `body`, or one line.
+  /// A title and a body are a JSON object of both, or one line `title|body`, whose body may have a `|`. A body alone is a JSON
+  /// object with the member `body`, or one line.
   /// - Parameter sources: texts that must not be quoted, where the rules say so.
   /// - Throws: the first ``ReplyDefect``.
   public init(
@@ -19,7 +19,7 @@ extension CheckInReply {
     switch form {
     case .body(let title): return CampaignText(title: title, body: content)
     case .titleAndBody:
-      let parts = content.split(separator: "|", omittingEmptySubsequences: false)
+      let parts = content.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
       guard parts.count == 2 else { throw .wrongShape }
       return CampaignText(title: parts[0].trimmed, body: parts[1].trimmed)
     }
