@@ -269,9 +269,8 @@ let package = Package(
     layer(
       "Campaigns/Campaigns",
       [
-        "APNSCore", "CampaignRules", "HTTPTransfers", "LanguageModels", "Localisation", "Postgres", "PushKinds",
-        "PushStore",
-        "Reactors", "TemporalReferences", "TimeZones", deque, httpTypes, logging, metrics,
+        "APNSCore", "CampaignRules", "Cryptography", "HTTPTransfers", "LanguageModels", "Localisation", "Postgres",
+        "PushKinds", "PushStore", "Reactors", "TemporalReferences", "TimeZones", deque, httpTypes, logging, metrics,
       ]),
     tests(
       "Campaigns/CampaignsTests",

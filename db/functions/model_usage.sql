@@ -1,4 +1,4 @@
--- The day's budget for language models.
+-- The day's budget for language models, of all users and of each.
 
 set check_function_bodies = off;
 
@@ -20,6 +20,49 @@ begin
     and u.input_tokens + u.output_tokens + u.reserved_tokens + tokens <= tokens_max
     and u.cost_microdollars + u.reserved_microdollars + microdollars <= microdollars_max;
   return found;
+end
+$$;
+
+-- Reserves a call that writes a text for a user. reply: the text that there is already, because the same was asked before; nothing is
+-- reserved then. refusal: why nothing may be asked. A user's texts of a day cost 50 calls at most, so that no user can use up the day
+-- of all: reminders need some ten. Texts of more than two days ago are forgotten.
+create or replace function tacet.reserve_model_text(
+  user_id tacet.user_id, question text, usage_day date, tokens bigint, microdollars bigint, tokens_max bigint,
+  microdollars_max bigint
+)
+returns table (reply text, refusal text)
+language plpgsql volatile rows 1
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_variable
+begin
+  -- Of two calls of a user at once, the second sees the first.
+  perform pg_advisory_xact_lock(hashtextextended('model ' || user_id, 1952539493));
+  select t.reply into reply
+  from tacet.model_texts t
+  where t.user_id = reserve_model_text.user_id and t.question = reserve_model_text.question;
+  if reply is not null then
+    return next;
+    return;
+  end if;
+  if (
+    select coalesce(sum(t.calls), 0) >= 50
+    from tacet.model_texts t
+    where t.user_id = reserve_model_text.user_id and t.day = usage_day
+  ) then
+    refusal := 'model_user_budget_spent';
+  elsif not tacet.reserve_model_usage(usage_day, tokens, microdollars, tokens_max, microdollars_max) then
+    refusal := 'model_budget_spent';
+  else
+    delete from tacet.model_texts t
+    where t.user_id = reserve_model_text.user_id and t.asked_at < clock_timestamp() - interval '2 days';
+    insert into tacet.model_texts as t (user_id, question, day)
+    values (reserve_model_text.user_id, reserve_model_text.question, usage_day)
+    on conflict on constraint model_texts_pkey do update
+    set
+      asked_at = clock_timestamp(), day = excluded.day, calls = case when t.day = excluded.day then t.calls + 1 else 1 end;
+  end if;
+  return next;
 end
 $$;
 

@@ -940,6 +940,20 @@ create table if not exists tacet.model_usage (
   day date primary key
 );
 
+-- What language models were asked for single users. question: a digest of the prompt and of what it is about. reply: null until there is
+-- one that may be sent. calls: on that day of UTC.
+create table if not exists tacet.model_texts (
+  asked_at timestamptz not null default clock_timestamp(),
+  day date not null,
+  calls int not null default 1,
+  user_id tacet.user_id not null,
+  question text not null check (octet_length(question) <= 64),
+  reply text check (octet_length(reply) <= 16384),
+  primary key (user_id, question)
+);
+
+create index if not exists model_texts_asked_idx on tacet.model_texts (asked_at);
+
 -- The campaigns that come with Tacet. The coach runs where PUSH_TRIGGER_ENABLED is set and the host has its tables
 -- (db/examples/coach.sql) or functions that take their place. The others become active when the host has theirs: rituals, two
 -- micro-actions a day (db/examples/ritual.sql), reminders, and the lapse, which asks users back who have stopped coming

@@ -1,6 +1,8 @@
 internal import CampaignRules
+internal import Cryptography
 internal import Logging
 internal import Postgres
+internal import PushKinds
 internal import PushStore
 internal import Reactors
 
@@ -19,31 +21,31 @@ struct ModelTexts {
   let limits: ModelUsageLimits
   let logger: Logger
 
-  /// Asks the model once.
+  /// Asks the model once; not at all where it was asked the same before.
   /// - Parameters:
+  ///   - userID: for whom the text is.
+  ///   - occasion: what it is about, such as a campaign and a day. With the prompt it makes the question.
   ///   - limit: how long it may take; nil for the writer's own limit.
   ///   - check: reads a reply, and refuses one that breaks a rule.
   func write(
-    _ prompt: CheckInPrompt, within limit: Duration? = nil, on reactor: isolated Reactor,
-    check: (String) throws(ReplyDefect) -> CheckInReply
+    _ prompt: CheckInPrompt, for userID: HostID, on occasion: String, within limit: Duration? = nil,
+    on reactor: isolated Reactor, check: (String) throws(ReplyDefect) -> CheckInReply
   ) async throws(PostgresError) -> Composition {
     guard let writer else { return failed("model_not_configured") }
     let most = writer.usageMax(of: prompt)
-    let reservation = try await store.reserveModelUsage(
-      tokens: most.inputTokens + most.outputTokens, costMicrodollars: most.costMicrodollars, within: limits, on: reactor
-    )
-    guard let reservation else { return failed("model_budget_spent") }
-    let written = await writer.write(prompt, within: limit, on: reactor)
-    await settle(reservation, written.usage, on: reactor)
-    var composition = Composition(writing: .init(by: "model"), usage: written.usage)
-    do {
-      composition.text = try check(written.text.get()).text
-    } catch let defect as ReplyDefect {
-      composition.writing.failure = defect.rawValue
-    } catch let failure as WritingFailure {
-      composition.writing.failure = failure.reason
-    } catch {
-      preconditionFailure("a reply is unusable for no known reason")
+    let answer = try await store.reserveModelUsage(
+      for: ModelQuestion(of: userID, digest: prompt.digest(on: occasion)), tokens: most.inputTokens + most.outputTokens,
+      costMicrodollars: most.costMicrodollars, within: limits, on: reactor)
+    var composition = Composition(writing: .init(by: "model"))
+    switch answer {
+    case .refused(let reason): composition.writing.failure = reason
+    case .answered(let reply): composition.check(.success(reply), check)
+    case .reserved(let reservation):
+      let written = await writer.write(prompt, within: limit, on: reactor)
+      composition.usage = written.usage
+      composition.check(written.text, check)
+      let reply = composition.text == nil ? nil : try? written.text.get()
+      await settle(reservation, written.usage, reply: reply, on: reactor)
     }
     return composition
   }
@@ -54,12 +56,34 @@ struct ModelTexts {
 
   /// An unsettled reservation stays for the day, so usage is never undercounted.
   private func settle(
-    _ reservation: ModelUsageReservation, _ usage: CampaignUsage, on reactor: isolated Reactor
+    _ reservation: ModelUsageReservation, _ usage: CampaignUsage, reply: String?, on reactor: isolated Reactor
   ) async {
     do throws(PostgresError) {
-      try await store.settle(reservation, usage, on: reactor)
+      try await store.settle(reservation, usage, reply: reply, on: reactor)
     } catch {
       logger.warning("what a model used is not noted", metadata: ["error": "\(error)"])
     }
+  }
+}
+
+extension ModelTexts.Composition {
+  fileprivate mutating func check(
+    _ reply: Result<String, WritingFailure>, _ check: (String) throws(ReplyDefect) -> CheckInReply
+  ) {
+    switch reply {
+    case .failure(let failure): writing.failure = failure.reason
+    case .success(let reply):
+      do throws(ReplyDefect) {
+        text = try check(reply).text
+      } catch {
+        writing.failure = error.rawValue
+      }
+    }
+  }
+}
+
+extension CheckInPrompt {
+  fileprivate func digest(on occasion: String) -> String {
+    SHA256.hash(Array([occasion, instructions, material].joined(separator: "\0").utf8)).hexadecimal(bytes: 32)
   }
 }

@@ -39,7 +39,7 @@ struct TurnDecider {
       return try await end(turn, .skipped, "nothing_to_say", look.findings, on: reactor)
     }
     let composition = try await composer.compose(
-      finding, from: look.material, by: definition, for: turn.userID, on: reactor)
+      finding, from: look.material, by: definition, for: turn, on: reactor)
     let findings = look.findings(composition)
     guard let text = composition.text else {
       return try await end(turn, .skipped, composition.writing.failure ?? "no_text", findings, on: reactor)

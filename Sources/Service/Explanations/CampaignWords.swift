@@ -57,6 +57,7 @@ enum CampaignWords {
   private static let failures = [
     "model_not_configured": "No language model is set up.",
     "model_budget_spent": "The day's bound on the language model's tokens or cost was reached.",
+    "model_user_budget_spent": "The user's part of a day's calls of the language model was used.",
     "model_timed_out": "The language model did not answer in time.",
     "model_unreachable": "The language model could not be reached.",
     "model_untrusted": "No trusted connection to the language model could be made.",

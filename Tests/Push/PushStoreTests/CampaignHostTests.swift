@@ -62,8 +62,15 @@ struct CampaignHostTests {
         return
       }
       let limits = ModelUsageLimits(tokensMax: 10, costMicrodollarsMax: 10)
-      let reservation = try await store.reserveModelUsage(tokens: 1, costMicrodollars: 1, within: limits, on: reactor)
-      try await store.settle(try #require(reservation), CampaignUsage(), on: reactor)
+      let question = ModelQuestion(of: user, digest: "a")
+      guard
+        case .reserved(let reservation) = try await store.reserveModelUsage(
+          for: question, tokens: 1, costMicrodollars: 1, within: limits, on: reactor)
+      else {
+        Issue.record("no model may be asked")
+        return
+      }
+      try await store.settle(reservation, CampaignUsage(), reply: "Hi", on: reactor)
       guard case .committed = try await store.commit(.example, for: again, .example, on: reactor) else {
         Issue.record("refused")
         return

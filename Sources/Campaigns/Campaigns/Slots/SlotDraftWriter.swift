@@ -31,9 +31,12 @@ struct SlotDraftWriter {
     guard !timely.isEmpty else { return 0 }
     let batch = TurnBatch(timely, workers: concurrency, until: Reactor.now + limit.clampedNanoseconds)
     let written = WrittenDrafts()
+    let unwritten = rows
     for _ in 0..<concurrency {
       reactor.start {
-        while let draft = batch.next() { await self.write(draft, by: task, into: written, batch, on: reactor) }
+        while let draft = batch.next() {
+          await self.write(draft, of: unwritten[draft.place].row, by: task, into: written, batch, on: reactor)
+        }
         batch.workerEnded(on: reactor)
       }
     }
@@ -46,13 +49,15 @@ struct SlotDraftWriter {
   }
 
   private func write(
-    _ draft: Draft, by task: ModelTask, into written: WrittenDrafts, _ batch: TurnBatch<Draft>,
+    _ draft: Draft, of row: SlotRow, by task: ModelTask, into written: WrittenDrafts, _ batch: TurnBatch<Draft>,
     on reactor: isolated Reactor
   ) async {
+    let occasion = "\(row.campaign) \(row.slot) \(row.fireDate)"
     let form = ReplyForm.body(title: draft.draft.title)
     do throws(PostgresError) {
-      let composition = try await texts.write(draft.draft.prompt, within: task.limit, on: reactor) {
-        reply throws(ReplyDefect) in
+      let composition = try await texts.write(
+        draft.draft.prompt, for: row.userID, on: occasion, within: task.limit, on: reactor
+      ) { reply throws(ReplyDefect) in
         try CheckInReply(modelText: reply, form: form, rules: task.rules)
       }
       written.texts[draft.place] = composition.text

@@ -1,4 +1,5 @@
 public import Postgres
+public import PushKinds
 public import Reactors
 
 /// What a language model may use on a day of UTC, all processes together.
@@ -15,35 +16,64 @@ public struct ModelUsageLimits: Equatable, Sendable {
   }
 }
 
+/// What is asked of a model for a user.
+public struct ModelQuestion: Equatable, Sendable {
+  let userID: HostID
+  let digest: String
+
+  /// - Parameter digest: of the prompt and of what it is about, 64 bytes at most: the same question has one reply.
+  public init(of userID: HostID, digest: String) {
+    self.userID = userID
+    self.digest = digest
+  }
+}
+
 /// What was set aside for one call. It counts as used until it is settled; for the rest of the day, if its process dies.
 public struct ModelUsageReservation: Equatable, Sendable {
+  let question: ModelQuestion
   let day: String
   let tokens: Int
   let costMicrodollars: Int
 }
 
+/// Whether a model may be asked.
+public enum ModelUsageAnswer: Equatable, Sendable {
+  case reserved(ModelUsageReservation)
+  /// The same was asked before: the reply.
+  case answered(String)
+  /// `model_budget_spent`, or `model_user_budget_spent` where the user's own part of it is.
+  case refused(String)
+}
+
 extension PushDatabase {
   /// Sets something aside for a call.
-  /// - Returns: nil when that would be more than the day's limits leave.
   public func reserveModelUsage(
-    tokens: Int, costMicrodollars: Int, within limits: ModelUsageLimits, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> ModelUsageReservation? {
+    for question: ModelQuestion, tokens: Int, costMicrodollars: Int, within limits: ModelUsageLimits,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> ModelUsageAnswer {
     let call = StatementCall.reserveModelUsage(
-      tokens: tokens, costMicrodollars: costMicrodollars, tokensMax: limits.tokensMax,
-      costMicrodollarsMax: limits.costMicrodollarsMax)
-    guard let row = try await pool.query(call, on: reactor).first else { return nil }
-    return ModelUsageReservation(day: try row.decode(0), tokens: tokens, costMicrodollars: costMicrodollars)
+      userID: question.userID, question: question.digest, tokens: tokens, costMicrodollars: costMicrodollars,
+      tokensMax: limits.tokensMax, costMicrodollarsMax: limits.costMicrodollarsMax)
+    let row = try await pool.query(call, on: reactor).one()
+    let (reply, refusal): (String?, String?) = (try row.decode("reply"), try row.decode("refusal"))
+    if let reply { return .answered(reply) }
+    if let refusal { return .refused(refusal) }
+    return .reserved(
+      ModelUsageReservation(
+        question: question, day: try row.decode("day"), tokens: tokens, costMicrodollars: costMicrodollars))
   }
 
   /// Says what the call has used.
+  /// - Parameter reply: kept as the answer to the same question; nil for one that may not be sent.
   public func settle(
-    _ reservation: ModelUsageReservation, _ usage: CampaignUsage, on reactor: isolated Reactor
+    _ reservation: ModelUsageReservation, _ usage: CampaignUsage, reply: String?, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     try await pool.query(
       .settleModelUsage(
         day: reservation.day, reservedTokens: reservation.tokens,
         reservedMicrodollars: reservation.costMicrodollars, inputTokens: usage.inputTokens,
-        outputTokens: usage.outputTokens, costMicrodollars: usage.costMicrodollars), on: reactor)
+        outputTokens: usage.outputTokens, costMicrodollars: usage.costMicrodollars,
+        userID: reservation.question.userID, question: reservation.question.digest, reply: reply), on: reactor)
   }
 }
 

@@ -108,6 +108,25 @@ struct ReminderRunTests {
     #expect(usage == "6|600")
   }
 
+  @Test("are written once, however often the user changes the slots, until what the model is told changes")
+  func repeated() async throws {
+    let scene = try await CoachScene(with: "engagement")
+    let user = try await Self.addUser(scene, facts: #"{"streak": 5}"#)
+    try await scene.sql("update tacet.campaigns set is_active = false where name <> 'meal'")
+    let writer = ScriptedWriter(.success("You can do it."))
+    for turn in 1...4 {
+      // As a choice of slots does: what was rendered is cancelled, and the slots are due to be rendered.
+      try await Self.run(scene, writer, between: "update tacet.notif_deliveries set status = 'cancelled'")
+      #expect(writer.prompts.count == 4, "\(turn)")
+    }
+    try await scene.sql(
+      "update context_profiles set coaching_facts = '{\"calories\": 1800}' where user_id = '\(user)'")
+    try await Self.run(scene, writer)
+    #expect(writer.prompts.count == 8)
+    #expect(try await Self.pushes(scene, "body").allSatisfy { $0 == "You can do it." })
+    #expect(try await scene.sql("select calls from tacet.model_usage") == "8")
+  }
+
   @Test(
     "keep their templates where the model fails, writes what may not be sent, or has no budget or time left",
     arguments: ["failing", "bad", "budget", "late"],
