@@ -1,5 +1,5 @@
--- Achievements: each row of a table of the application congratulates its user. Applied after examples/engagement.sql, whose reminder
--- preferences have the switch: {"achievements": true}.
+-- Achievements: each row of a table of the application congratulates its user, in words of the language model or in the body
+-- below. Applied after examples/engagement.sql, whose reminder preferences have the switch: {"achievements": true}.
 
 create table if not exists public.achievements (
   id uuid primary key default gen_random_uuid(),
@@ -7,7 +7,10 @@ create table if not exists public.achievements (
   user_id uuid not null references public.profiles (id) on delete cascade,
   name text not null,
   description text not null,
-  image_url text
+  streak int,
+  personal_best text,
+  image_url text,
+  image_key text
 );
 
 -- Who has earned it and wants to hear of it.
@@ -40,4 +43,6 @@ select tacet.watch(
   title => '🎉 Achievement Unlocked!',
   body => 'Incredible! You''ve earned ''{name}''. {description}',
   presentation => '{"category": "ACHIEVEMENT", "sound": "achievement.caf", "interruption_level": "passive",
-    "collapse_id": "achievement_{id}", "image_url": "{image_url}"}');
+    "collapse_id": "achievement_{id}", "image_url": "{image_url}", "image_key": "{image_key}"}',
+  composer => '{"task": "Congratulate a person on an achievement, which just happened.", "seconds": 2,
+    "facts": ["name", "description", "streak", "personal_best"]}');

@@ -46,6 +46,7 @@ declare
   watched tacet.kinds;
   named text;
   texts text := '';
+  written text := 'tacet.fill_text($2.body, v.named)';
 begin
   select k.* into watched from tacet.kinds k where k.kind = watched_row_content.event_kind;
   if not found then
@@ -53,6 +54,10 @@ begin
   end if;
   if exists (select from tacet.texts t where t.kind = watched_row_content.event_kind) then
     texts := '|| jsonb_build_object(''localised'', tacet.localised_texts($2.kind)), ''values'', tacet.text_values(v.named)';
+  end if;
+  if watched.composer is not null then
+    written := format(
+      'coalesce((select t.body from tacet.row_texts t where t.subject_id = $1 and t.kind = $2.kind), %s)', written);
   end if;
   select coalesce(string_agg(format('%L, left(s.%I::text, 4096)', p.name, p.name), ', '), '') into named
   from unnest(watched.placeholders) as p (name);
@@ -62,9 +67,9 @@ begin
         e.surface_id, e.actor_id, e.send_at, $2.expires_in, null, null,
         case when tacet.is_cancelled(tacet.fill_template($2.cancel_key, v.named), null) then 'cancelled' end, false,
         json_build_object(
-          'title', tacet.fill_text($2.title, v.named), 'body', tacet.fill_text($2.body, v.named),
+          'title', tacet.fill_text($2.title, v.named), 'body', %10$s,
           'surface_kind', $2.surface_kind, 'surface_id', e.surface_id,
-          'presentation', tacet.fill_presentation($2.presentation, v.named) %9$s)
+          'presentation', tacet.campaign_presentation($2.presentation, v.named) %9$s)
       from (
         select
           coalesce(s.%1$I::tacet.conversation_id, s.%2$I::tacet.conversation_id) as surface_id, %3$s as actor_id,
@@ -96,8 +101,82 @@ begin
           from pg_attribute a
           where a.attrelid = watched.surface_table and a.attname = 'id'
         ))
-    end, tacet.typed_subject('$1', watched.source, watched.id_column), texts)
+    end, tacet.typed_subject('$1', watched.source, watched.id_column), texts, written)
   using subject_id, watched;
+end
+$$;
+
+-- Takes waiting events of kinds with a composer, each once: what the model is asked, and what it is told, the columns of the row.
+-- user_id: a recipient, null for none.
+create or replace function tacet.take_row_texts(rows_max int)
+returns table (kind text, subject_id tacet.subject_id, user_id tacet.user_id, composer text, facts text)
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  taken record;
+  watched tacet.kinds;
+begin
+  if not exists (select from tacet.kinds k where k.composer is not null) then
+    return;
+  end if;
+  for taken in
+    insert into tacet.row_texts as t (subject_id, kind)
+    select i.subject_id, i.kind
+    from tacet.inbox i
+    join tacet.kinds k on k.kind = i.kind and k.composer is not null
+    where not i.is_claimed and i.available_at > clock_timestamp()
+      and not exists (select from tacet.row_texts x where x.subject_id = i.subject_id and x.kind = i.kind)
+    order by i.available_at
+    limit rows_max
+    on conflict do nothing
+    returning t.kind, t.subject_id
+  loop
+    select k.* into watched from tacet.kinds k where k.kind = taken.kind;
+    kind := taken.kind;
+    subject_id := taken.subject_id;
+    composer := watched.composer;
+    user_id := null;
+    facts := null;
+    begin
+      execute format(
+        'select jsonb_build_object(%s)::text from %s s where s.%I = %s',
+        (
+          select string_agg(format('%L, left(s.%I::text, 1000)', f.name, f.name), ', ')
+          from jsonb_array_elements_text(watched.composer -> 'facts') as f (name)
+        ),
+        watched.source, watched.id_column, tacet.typed_subject('$1', watched.source, watched.id_column))
+      into facts
+      using taken.subject_id;
+      select a.user_id into user_id
+      from tacet.event_content(taken.kind, taken.subject_id) c
+      cross join lateral tacet.watched_row_audience(taken.kind, taken.subject_id, c.surface_id) a
+      limit 1;
+    exception
+      when others then
+        raise warning 'tacet: what a model is told of a % cannot be read: % (%)', taken.kind, sqlerrm, sqlstate;
+    end;
+    update tacet.row_texts t set user_id = take_row_texts.user_id where t.subject_id = taken.subject_id and t.kind = taken.kind;
+    return next;
+  end loop;
+end
+$$;
+
+-- Keeps the body that a model has written for a row, null for none, and lets its event be pushed, unless it is for later.
+create or replace function tacet.keep_row_text(kind text, subject_id tacet.subject_id, body text)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update tacet.row_texts t
+  set body = keep_row_text.body
+  where t.subject_id = keep_row_text.subject_id and t.kind = keep_row_text.kind;
+  update tacet.inbox i
+  set available_at = clock_timestamp()
+  where i.subject_id = keep_row_text.subject_id and i.kind = keep_row_text.kind and not i.is_claimed
+    and i.available_at <= clock_timestamp() + interval '10 seconds';
 end
 $$;
 
@@ -240,7 +319,11 @@ begin
     end if;
     with enqueued as (
       insert into tacet.inbox (subject_id, kind, conversation_id, available_at)
-      select e.subject_id, watched.kind, e.surface_id, tacet.available_at(e.send_at)
+      select
+        e.subject_id, watched.kind, e.surface_id,
+        -- A model has so long; the service brings the event forward when its text is there, or comes to nothing.
+        greatest(
+          tacet.available_at(e.send_at), case when watched.composer is not null then clock_timestamp() + interval '10 seconds' end)
       from unnest(subjects, surfaces, moments) as e (subject_id, surface_id, send_at)
       on conflict do nothing
     )

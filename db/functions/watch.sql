@@ -19,7 +19,7 @@ begin
   left join (
     values
       ('subtitle', 'string'), ('category', 'string'), ('sound', 'string'), ('interruption_level', 'string'),
-      ('thread_id', 'string'), ('relevance_score', 'number'), ('image_url', 'string'), ('badge', 'number'),
+      ('thread_id', 'string'), ('relevance_score', 'number'), ('image_url', 'string'), ('image_key', 'string'), ('badge', 'number'),
       ('collapse_id', 'string'), ('title_loc_key', 'string'), ('title_loc_args', 'array'), ('subtitle_loc_key', 'string'),
       ('subtitle_loc_args', 'array'), ('loc_key', 'string'), ('loc_args', 'array')
   ) as k (name, type) on k.name = m.name
@@ -43,6 +43,30 @@ begin
 end
 $$;
 
+-- Raises an error for a composer that is none: {"task": "Congratulate a person.", "facts": ["name"], "seconds": 2}. facts: columns.
+create or replace function tacet.check_composer(composer jsonb)
+returns void
+language plpgsql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if (
+    jsonb_typeof(composer) = 'object' and composer - '{task,facts,seconds}'::text[] = '{}'
+      and jsonb_typeof(composer -> 'task') = 'string' and composer ->> 'task' ~ '^[^[:cntrl:]]+$'
+      and char_length(composer ->> 'task') <= 1000
+      and jsonb_typeof(coalesce(composer -> 'facts', '[]')) = 'array'
+      and jsonb_array_length(coalesce(composer -> 'facts', '[]')) <= 16
+      and coalesce(composer -> 'seconds', '2') between '0.1' and '10'
+      and not exists (
+        select from jsonb_array_elements(coalesce(composer -> 'facts', '[]')) as f (name)
+        where jsonb_typeof(f.name) <> 'string' or f.name #>> '{}' !~ '^[a-z0-9_]{1,63}$')
+  ) is not true then
+    raise exception 'tacet: composer is {"task": a line of 1000 characters, "facts": at most 16 columns, "seconds": 0.1 to 10}'
+      using errcode = '22023';
+  end if;
+end
+$$;
+
 -- Turns events of a host's table into pushes. The caller owns this schema and may make triggers on the table. A second call
 -- replaces the first. When the table is locked for more than a second, it fails and changes nothing.
 --
@@ -58,6 +82,7 @@ $$;
 -- loc_args), as POST /v1/pushes takes them; texts may have {column}.
 -- send_at: the column with the time of the push; at once without one. expires_in: how long it may be sent from then on.
 -- cancel_key: a text with {column}, for tacet.cancel_pushes.
+-- composer: what a language model is asked for the body; see tacet.check_composer. body takes its place where the model fails.
 -- actor: the column with the acting user, who gets no push. unnamed_actor: {actor} for a user without a name.
 -- surface: the column with the id of what users look at; the row itself by default. surface_kind: as the app reports views of
 -- it,
@@ -79,7 +104,8 @@ create or replace function tacet.watch(
   presentation jsonb default '{}',
   send_at name default null,
   expires_in interval default null,
-  cancel_key text default null
+  cancel_key text default null,
+  composer jsonb default null
 )
 returns void
 language plpgsql volatile
@@ -105,6 +131,9 @@ begin
     raise exception 'tacet: fires_on is insert or update of <column>, not %', fires_on using errcode = '22023';
   end if;
   perform tacet.check_presentation(presentation);
+  if composer is not null then
+    perform tacet.check_composer(composer);
+  end if;
   if expires_in is not null and expires_in not between interval '1 second' and interval '30 days' then
     raise exception 'tacet: expires_in is one second to 30 days, not %', expires_in using errcode = '22023';
   end if;
@@ -138,6 +167,8 @@ begin
     concat_ws(' ', title, body, cancel_key, (select string_agg(m.value, ' ') from jsonb_each_text(presentation) m)),
     '\{([^{}]+)\}', 'g') as t (part)
   where actor is null or t.part[1] <> 'actor';
+  select coalesce(array_agg(distinct n.name), '{}') into named
+  from (select unnest(named) union select f::name from jsonb_array_elements_text(composer -> 'facts') f) as n (name);
   for column_name in
     select n.name
     from unnest(named) as n (name)
@@ -154,12 +185,13 @@ begin
   end if;
   insert into tacet.kinds (
     kind, source, id_column, update_column, condition, recipients, actor_column, surface_kind, surface_column,
-    surface_table, title, body, unnamed_actor, placeholders, presentation, send_at_column, expires_in, cancel_key
+    surface_table, title, body, unnamed_actor, placeholders, presentation, send_at_column, expires_in, cancel_key,
+    composer
   )
   select
     kind, source, id_column, update_column, format('(%s)', condition), format('%I.%I', n.nspname, p.proname), actor,
     surface_kind, surface, surface_table, title, coalesce(body, ''), unnamed_actor, named,
-    presentation, send_at, expires_in, cancel_key
+    presentation, send_at, expires_in, cancel_key, composer
   from pg_proc p
   join pg_namespace n on n.oid = p.pronamespace
   where p.oid = recipients;

@@ -386,7 +386,8 @@ $$;
 -- source: the table whose rows are the subjects. update_column: the column whose change is the event; null for inserts.
 -- condition: over new, and old for an update. recipients: a function of the subject's id. surface_column: holds the id of what
 -- users look at; null for the row itself. surface_table: where that id must exist; null to accept any. placeholders: the
--- columns that title and body name. presentation: members as POST /v1/pushes takes them, with {column} in their texts.
+-- columns that the texts and the composer name. presentation: members as POST /v1/pushes takes them, with {column} in their texts.
+-- composer: what a language model is asked for the body; null for none.
 -- send_at_column: the column with the time of the push. expires_in: the life of the push from then on.
 create table if not exists tacet.kinds (
   watched_at timestamptz not null default now(),
@@ -407,7 +408,8 @@ create table if not exists tacet.kinds (
   send_at_column name,
   cancel_key text,
   expires_in interval,
-  presentation jsonb not null default '{}'
+  presentation jsonb not null default '{}',
+  composer jsonb
 );
 
 -- Triggers run the condition with their owner's rights, so only the owner writes it, whatever other grants there are.
@@ -422,6 +424,20 @@ begin
   end if;
 end
 $$;
+
+-- Rows of watched kinds whose bodies a language model writes, or has written. user_id: a recipient. body: null until it is written, and
+-- where that failed.
+create table if not exists tacet.row_texts (
+  asked_at timestamptz not null default clock_timestamp(),
+  user_id tacet.user_id,
+  subject_id tacet.subject_id not null,
+  kind text not null,
+  body text check (char_length(body) <= 4096),
+  primary key (subject_id, kind)
+);
+
+create index if not exists row_texts_user_idx on tacet.row_texts (user_id);
+create index if not exists row_texts_asked_idx on tacet.row_texts (asked_at);
 
 -- Texts of watched kinds in other locales; see tacet.localise.
 --

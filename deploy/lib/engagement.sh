@@ -3,12 +3,13 @@
 # Engagement in the demo: five people, from active to away for long, and what reminds them or asks them back. Sourced after coach.sh
 # and ritual.sh.
 
-# The stand-in writes for Lena, a morning and a workout. For Olaf it takes longer than two seconds, and a meal's text has a link.
+# The stand-in writes for Lena, a morning, a workout and an achievement. For Olaf it takes longer than two seconds, and a meal's text has a link.
 model_rules+=',
   {"match": "name: Lena", "steps": [{"text": "Still five kilometres?|Ten easy minutes would be a fine beginning, Lena."}]},
   {"match": "name: Olaf", "steps": [{"text": "Hello Olaf|Too late.", "delay_ms": 3000}]},
   {"match": "Greet a person in the morning", "steps": [{"text": "You slept well, and the sun is out."}]},
   {"match": "a workout that begins now", "steps": [{"text": "{\"body\": \"Five days in a row. Shoes on for the sixth?\"}"}]},
+  {"match": "on an achievement", "steps": [{"text": "Seven early mornings in a row, Ida. You make it look easy."}]},
   {"match": "eat and log a meal", "steps": [{"text": "Order at https://lunch.example now"}]}'
 
 create_engagement_scene() {
@@ -164,7 +165,7 @@ play_achievement() {
   id=$(sql tacet <<<"insert into public.achievements (user_id, name, description, image_url)
     values ('$(engaged Ida)', 'Early Bird', 'Seven mornings before eight.', 'https://images.example/early.png') returning id")
   await_none "select 1 - count(*) from tacet.push_log where subject_id = '$id'"
-  expect_arrived 'achievement: by the trigger on that table, and quiet' \
-    "🎉 Achievement Unlocked! | Incredible! You've earned 'Early Bird'. Seven mornings before eight. | ACHIEVEMENT | passive | achievement_$id" \
+  expect_arrived 'achievement: by the trigger on that table, in the words of the model, and quiet' \
+    "🎉 Achievement Unlocked! | Seven early mornings in a row, Ida. You make it look easy. | ACHIEVEMENT | passive | achievement_$id" \
     Ida achievement
 }

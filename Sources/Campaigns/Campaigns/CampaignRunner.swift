@@ -26,6 +26,8 @@ public struct CampaignPace: Equatable, Sendable {
   public var attemptsMax = 5
   /// The pause between two looks. Users' hours are exact to the minute, not to the second.
   public var lookInterval = Duration.seconds(20)
+  /// The pause between two looks for rows that wait for a text, of ten seconds that they wait.
+  public var rowInterval = Duration.seconds(2)
   /// The greatest age of the list of an audience's zones. Reading it means reading the audience.
   public var zonesAge = Duration.seconds(900)
 
@@ -41,13 +43,16 @@ public struct CampaignPace: Equatable, Sendable {
 public final class CampaignRunner {
   let store: PushDatabase
   private let decider: TurnDecider
+  private let rowTexts: RowTextWriter
   let pace: CampaignPace
   private let metrics: CampaignMetrics
   let logger: Logger
   let sleep: DatabaseSleep?
   private let queued: (isolated Reactor) -> Void
   let pause: WakefulPause
+  private let rowPause: WakefulPause
   private let ended = Signal()
+  private let rowsEnded = Signal()
   private var isStopped = false
   private var isRunning = false
   private var batch: TurnBatch<CampaignTurn>?
@@ -73,20 +78,27 @@ public final class CampaignRunner {
     self.queued = queued
     self.sleep = sleep
     pause = WakefulPause(sleep)
-    decider = TurnDecider(
-      store: store,
-      composer: CheckInComposer(
-        texts: ModelTexts(store: store, writer: writer, limits: limits, logger: logger)),
-      logger: logger)
+    rowPause = WakefulPause(sleep)
+    let texts = ModelTexts(store: store, writer: writer, limits: limits, logger: logger)
+    decider = TurnDecider(store: store, composer: CheckInComposer(texts: texts), logger: logger)
+    rowTexts = RowTextWriter(store: store, texts: texts)
   }
 
   /// Works until ``stop(on:)``.
   public func run(on reactor: isolated Reactor) async {
     isRunning = true
+    reactor.start {
+      while !self.isStopped {
+        await self.writeRowTexts(on: reactor)
+        if !self.isStopped { _ = await self.rowPause.wait(for: self.pace.rowInterval, longest: nil, on: reactor) }
+      }
+      self.rowsEnded.signal(on: reactor)
+    }
     while !isStopped {
       await look(on: reactor)
       if !isStopped { await pause(for: pace.lookInterval * .random(in: 0.8...1.2), on: reactor) }
     }
+    _ = await rowsEnded.wait(on: reactor)
     isRunning = false
     ended.signal(on: reactor)
   }
@@ -99,6 +111,7 @@ public final class CampaignRunner {
     isStopped = true
     batch?.stop()
     pause.signal(on: reactor)
+    rowPause.signal(on: reactor)
   }
 
   /// Waits until the turns in progress are decided, which takes as long as a model may.
@@ -122,6 +135,15 @@ public final class CampaignRunner {
       }
     } catch {
       logger.warning("campaigns cannot run; trying again later", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Has the texts written that events of watched rows wait for.
+  func writeRowTexts(on reactor: isolated Reactor) async {
+    do throws(PostgresError) {
+      while !isStopped, try await rowTexts.writeAll(on: reactor) > 0 { queued(reactor) }
+    } catch {
+      logger.warning("texts of rows cannot be written; trying again later", metadata: ["error": "\(error)"])
     }
   }
 

@@ -60,6 +60,8 @@ extension PrunedTable {
           "gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), 1, '{1}'"
         )
       case .hostEvents: ("user_id, type, state", "gen_random_uuid(), 'push.sent', 'dead'")
+      case .modelTexts: ("day, user_id, question", "current_date, gen_random_uuid(), 'a'")
+      case .rowTexts: ("subject_id, kind", "gen_random_uuid(), 'achievement'")
       }
     let activity = """
       insert into tacet.activities (id, user_id, type, state)
@@ -95,6 +97,8 @@ extension PrunedTable {
     case .targets: "tacet.targets"
     case .bursts: "tacet.bursts"
     case .hostEvents: "tacet.host_events"
+    case .modelTexts: "tacet.model_texts"
+    case .rowTexts: "tacet.row_texts"
     }
   }
 
@@ -121,6 +125,7 @@ extension PrunedTable {
     case .targets: "dropped_at"
     case .bursts: "sounded_at"
     case .hostEvents: "ended_at"
+    case .modelTexts, .rowTexts: "asked_at"
     }
   }
 }

@@ -23,6 +23,14 @@ extension ModelTask {
     }
   }
 
+  /// Reads a composer that the database has checked; nil for anything else.
+  public init?(json: String) {
+    guard let value = JSONValue(json) else { return nil }
+    let field = DefinitionField(value: value, path: "$")
+    guard let task = try? ModelTask(field: field, members: field.members(known: Self.keys)) else { return nil }
+    self = task
+  }
+
   private static func facts(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [String] {
     var facts: [String] = []
     for element in try field.elements(0...factsMax) { facts.append(try element.tokenName()) }

@@ -46,6 +46,10 @@ public enum PrunedTable: String, CaseIterable, Sendable {
   case bursts
   /// `tacet.host_events`, those that have ended.
   case hostEvents
+  /// `tacet.model_texts`.
+  case modelTexts
+  /// `tacet.row_texts`.
+  case rowTexts
 }
 
 extension PushDatabase {
@@ -97,6 +101,8 @@ extension PrunedTable {
     case .targets: .pruneTargets(retentionMicroseconds: retention)
     case .bursts: .pruneBursts(retentionMicroseconds: retention)
     case .hostEvents: .pruneHostEvents(retentionMicroseconds: retention)
+    case .modelTexts: .pruneModelTexts(retentionMicroseconds: retention)
+    case .rowTexts: .pruneRowTexts(retentionMicroseconds: retention)
     }
   }
 }

@@ -1,3 +1,4 @@
+import CampaignRules
 import PushKinds
 import PushStore
 import Reactors
@@ -75,5 +76,64 @@ struct ReminderExampleTests {
     let audience =
       "select count(*) from tacet.inbox i cross join lateral tacet.watched_row_audience(i.kind, i.subject_id, i.conversation_id) a"
     #expect(try await scene.sql(audience) == recipients)
+  }
+
+  @Test(
+    "an achievement has the model's body, told what the row knows, else its own; and the picture of its key",
+    arguments: ["written", "failing", "bad", "none"])
+  func congratulation(_ model: String) async throws {
+    let (scene, user) = try await Self.scene("achievement")
+    try await scene.sql(
+      """
+      insert into tacet.notif_config (name, value) values ('imageBaseURL', '"https://images.example/"');
+      insert into achievements (user_id, name, description, streak, personal_best, image_key)
+      values ('\(user)', 'Early Bird', 'Five runs before eight.', 5, '4:58 min/km', 'early_bird')
+      """)
+    let waits = "select available_at > clock_timestamp() + interval '5 s' from tacet.inbox"
+    #expect(try await scene.sql(waits) == "t")
+    let reply: Result<String, WritingFailure> =
+      switch model {
+      case "failing": .failure(WritingFailure("model_timed_out"))
+      case "bad": .success("see www.example.com")
+      default: .success("Five early runs, and faster than ever.")
+      }
+    let writer = ScriptedWriter(reply)
+    try await scene.withRunner(model == "none" ? nil : writer) { runner, _, reactor in
+      await runner.writeRowTexts(on: reactor)
+      await runner.writeRowTexts(on: reactor)
+    }
+    #expect(try await scene.sql("select available_at <= clock_timestamp() from tacet.inbox") == "t")
+    let shown = try await scene.sql(
+      """
+      select c.content::json ->> 'body', c.content::json #>> '{presentation,image_url}', c.content::json #> '{presentation,image_key}'
+      from tacet.inbox i cross join lateral tacet.watched_row_content(i.kind, i.subject_id) c
+      """)
+    let own = "Incredible! You've earned 'Early Bird'. Five runs before eight."
+    let body = model == "written" ? "Five early runs, and faster than ever." : own
+    #expect(shown == "\(body)|https://images.example/early_bird.png|")
+    #expect(writer.prompts.count == (model == "none" ? 0 : 1))
+    guard model != "none" else { return }
+    #expect(writer.limits == [.seconds(2)])
+    for fact in ["name: Early Bird", "description: Five runs", "streak: 5", "personal_best: 4:58 min/km"] {
+      #expect(writer.prompts[0].material.contains(fact), "\(fact)")
+    }
+  }
+
+  @Test(
+    "a composer that is none is refused by tacet.watch",
+    arguments: [
+      "[]", "{}", #"{"task": ""}"#, #"{"task": 1}"#, #"{"task": "a", "facts": "name"}"#,
+      #"{"task": "a", "facts": ["none"]}"#,
+      #"{"task": "a", "seconds": 11}"#, #"{"task": "a", "seconds": "2"}"#, #"{"task": "a", "more": 1}"#,
+      #"{"task": "a\nb"}"#,
+    ])
+  func composers(_ composer: String) async throws {
+    let (scene, _) = try await Self.scene("achievement")
+    await #expect(throws: (any Error).self) {
+      try await scene.sql(
+        """
+        select tacet.watch('achievement', 'public.achievements', 'public.achievement_recipients', 'Hi', composer => $$\(composer)$$)
+        """)
+    }
   }
 }

@@ -1,0 +1,41 @@
+public import Postgres
+public import PushKinds
+public import Reactors
+
+/// A row of a watched kind whose body a language model is to write.
+public struct RowTextTask: Sendable {
+  /// The kind of its event.
+  public let kind: String
+  /// The row.
+  public let subjectID: HostID
+  /// A recipient; nil without one.
+  public let userID: HostID?
+  /// What is asked, as the kind's composer has it.
+  public let composer: String
+  /// What is known, as JSON; nil when it could not be read.
+  public let facts: String?
+}
+
+extension PushDatabase {
+  /// Takes events that wait for a text, each once.
+  public func takeRowTexts(
+    _ rowsMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [RowTextTask] {
+    var tasks: [RowTextTask] = []
+    for row in try await pool.query(.takeRowTexts(rowsMax: Int32(clamping: rowsMax)), on: reactor) {
+      tasks.append(
+        RowTextTask(
+          kind: try row.decode("kind"), subjectID: try row.decode("subject_id"), userID: try row.decode("user_id"),
+          composer: try row.decode("composer"), facts: try row.decode("facts")))
+    }
+    return tasks
+  }
+
+  /// Lets an event be pushed that waits for a text.
+  /// - Parameter body: nil for the kind's own.
+  public func keep(
+    _ body: String?, for task: RowTextTask, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    try await pool.query(.keepRowText(kind: task.kind, subjectID: task.subjectID, body: body), on: reactor)
+  }
+}
