@@ -145,8 +145,8 @@ extension ConnectionParameters {
     let isPasswordCut = path.firstIndex(of: "/").map { path[$0...].contains("@") } ?? false
     guard !isPasswordCut, targets(of: keywords).allSatisfy({ isHost($0.host) && isPort($0.port) }),
       keywords["port"].map({ list($0).allSatisfy(isPort) }) ?? true
-    else { return "not usable: its host, port or database is none" }
-    return refusedParameter(keywords).map { "not usable: libpq does not take its value of \($0)" }
+    else { return "its host, port or database is none" }
+    return refusedParameter(keywords).map { "libpq does not take its value of \($0)" }
   }
 
   /// A name, an address, a folder, or a socket in the abstract namespace.

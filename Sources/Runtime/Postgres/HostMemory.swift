@@ -28,8 +28,8 @@ final class HostMemory: Sendable {
     var askedAt: UInt64?
   }
 
-  /// How long a refused write says that a host takes none. A service tries one each second after a refusal.
-  private static let refusedWriteLife = Duration.seconds(3)
+  /// How long a refused write says that a host takes none. A service writes each ten seconds at least.
+  private static let refusedWriteLife = Duration.seconds(15)
 
   private let entries = Mutex<[ConnectionTarget: Entry]>([:])
   private let refusedWrites = Mutex<[ConnectionTarget: UInt64]>([:])
