@@ -30,6 +30,7 @@ public struct ExaminedModelUsage: Equatable, Sendable {
 
 /// A name of a time zone that the server has lost since it was noted.
 public struct LostZone: Equatable, Sendable {
+  /// As it was noted.
   public let name: String
   /// The zone that users there have instead; nil for UTC.
   public let standIn: String?
