@@ -59,15 +59,16 @@ begin
             select z.spelling from tacet.time_zones z where tacet.known_zone(z.spelling) <> 'UTC'
           )) is not true
         $filter$
+      -- An array, which is no table to join: the audience's other conditions are then asked about these users alone.
       else
         $filter$
-          lower(left(a.time_zone, 65) collate "C") in (
+          lower(left(a.time_zone, 65) collate "C") = any (array(
             select z.spelling
             from tacet.time_zones z
             where z.name = $2
               -- A name that the server has lost.
               or z.rules in (select o.rules from tacet.time_zones o where o.name = $2) and tacet.known_zone(z.spelling) = $2
-          )
+          ))
         $filter$
     end,
     case when guarded then 'guarded_campaign_gate' else 'campaign_gate' end)

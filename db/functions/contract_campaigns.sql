@@ -5,8 +5,7 @@ set check_function_bodies = off;
 -- Whom check-ins may concern, where they live, the days between two check-ins, and why others who have said something get none. Users
 -- who said nothing, or no, are left out, and so are those whom no push can reach. only_user: null for everybody.
 --
--- Nearly all profiles spell a zone as the server does: one hash table finds these. For all users the planner looks into what
--- tacet.has_targets asks.
+-- Nearly all profiles spell a zone as the server does: one hash table finds these.
 call tacet.provide('check_in_audience(timestamptz, tacet.user_id)', definition => $default$
 create or replace function tacet.check_in_audience(moment timestamptz, only_user tacet.user_id)
 returns table (user_id tacet.user_id, time_zone text, gap_days int, refusal text)
@@ -32,7 +31,7 @@ as $$
       else p.notification_preferences <> 'null'
     end
     and (check_in_audience.only_user is null or p.user_id = check_in_audience.only_user)
-    and exists (select from tacet.push_targets(p.user_id))
+    and tacet.has_targets(p.user_id)
 $$
 $default$);
 

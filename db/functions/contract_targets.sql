@@ -45,10 +45,10 @@ as $$
 $$
 $default$);
 
--- Whether pushes can reach a user at all, over any channel.
+-- Whether pushes can reach a user at all, over any channel. Its cost has an audience look at everything else first, such as the zone.
 create or replace function tacet.has_targets(user_id tacet.user_id)
 returns boolean
-language sql stable
+language sql stable cost 10000
 set search_path = pg_catalog, pg_temp
 as $$
   select exists (select from tacet.push_targets(has_targets.user_id))

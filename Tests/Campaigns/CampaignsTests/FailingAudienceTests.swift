@@ -55,8 +55,8 @@ struct FailingAudienceTests {
       """
       create function gap(wishes jsonb) returns int language plpgsql stable as 'begin return (wishes ->> ''gap'')::int; end';
       create or replace function tacet.check_in_audience(moment timestamptz, only_user uuid)
-      returns table (user_id uuid, time_zone text, gap_days int) language sql stable as $$
-        select p.user_id, p.time_zone, 1 from public.context_profiles p
+      returns table (user_id uuid, time_zone text, gap_days int, refusal text) language sql stable as $$
+        select p.user_id, p.time_zone, 1, null from public.context_profiles p
         where (only_user is null or p.user_id = only_user) and public.gap(p.notification_preferences) > 0
       $$;
       update context_profiles set notification_preferences = notification_preferences || '{"gap": "1"}';

@@ -82,9 +82,9 @@ struct MetricsTests {
     try await scene.sql(
       """
       create or replace function tacet.check_in_audience(moment timestamptz, only_user uuid)
-      returns table (user_id uuid, time_zone text, gap_days int)
+      returns table (user_id uuid, time_zone text, gap_days int, refusal text)
       language sql stable
-      as 'select null::uuid, null::text, 1 where false';
+      as 'select null::uuid, null::text, 1, null where false';
       create or replace function tacet.sessions_between(user_id uuid, first_moment timestamptz, end_moment timestamptz)
       returns table (session_id uuid)
       language sql stable

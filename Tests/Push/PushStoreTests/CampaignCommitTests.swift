@@ -41,8 +41,8 @@ struct CampaignCommitTests {
 
   private static let audienceWithoutTokens = """
     create or replace function tacet.check_in_audience(moment timestamptz, only_user uuid)
-    returns table (user_id uuid, time_zone text, gap_days int) language sql stable as $$
-      select p.user_id, p.time_zone, 1 from public.context_profiles p where p.user_id = only_user
+    returns table (user_id uuid, time_zone text, gap_days int, refusal text) language sql stable as $$
+      select p.user_id, p.time_zone, 1, null from public.context_profiles p where p.user_id = only_user
     $$
     """
 

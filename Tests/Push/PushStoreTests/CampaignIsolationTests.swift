@@ -49,8 +49,8 @@ struct CampaignIsolationTests {
     try await scene.database.sql(
       """
       create or replace function tacet.check_in_audience(moment timestamptz, only_user uuid)
-      returns table (user_id uuid, time_zone text, gap_days int) language sql stable as $$
-        select p.user_id, p.time_zone, \(days) from public.context_profiles p
+      returns table (user_id uuid, time_zone text, gap_days int, refusal text) language sql stable as $$
+        select p.user_id, p.time_zone, \(days), null from public.context_profiles p
         where only_user is null or p.user_id = only_user
       $$
       """)

@@ -18,9 +18,9 @@ struct ZoneSlotTests {
   /// An audience of the host, which says what is in the profile.
   private static let ownAudience = """
     create or replace function tacet.check_in_audience(moment timestamptz, only_user uuid)
-    returns table (user_id uuid, time_zone text, gap_days int) language plpgsql stable as $$
+    returns table (user_id uuid, time_zone text, gap_days int, refusal text) language plpgsql stable as $$
     begin
-      return query select p.user_id, p.time_zone, 1 from public.context_profiles p
+      return query select p.user_id, p.time_zone, 1, null::text from public.context_profiles p
         where only_user is null or p.user_id = only_user;
     end $$
     """
