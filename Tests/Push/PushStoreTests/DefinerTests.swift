@@ -12,7 +12,10 @@ struct DefinerTests {
     "enqueue_inserted_messages": (0, "none; net.http_post only as a member of pg_net"),
     "enqueue_watched": (1, "tacet.kinds, which the owner writes"),
     "erase_users": (3, "the catalog: tables of tacet, and those with forget_deleted_profiles or auth.users"),
-    "follow_rows": (1, "tacet.watched_activities, which the owner writes"),
+    "follow_changed_rows": (
+      0, "by tacet.follow_row: tacet.watched_activities, which the owner writes; types of rows only look it up"
+    ),
+    "follow_rows": (3, "tacet.watched_activities, which the owner writes"),
     "forget_deleted_profiles": (0, "none"),
     "forget_user": (0, "none"),
     "has_account": (0, "none; auth.users, if tacet.table_of_users knows it"),
@@ -20,6 +23,8 @@ struct DefinerTests {
     "note_gone_users": (2, "none; auth.users and public.profiles, if tacet.table_of_users knows them"),
     "release_concerned": (0, "none"),
     "release_unwatched": (1, "tacet.kinds, which the owner writes"),
+    "space_live_activity": (0, "none"),
+    "tend_live_activities": (0, "as follow_changed_rows"),
     "uses_accounts": (0, "none; auth.users and public.profiles, if tacet.table_of_users knows them"),
   ]
 
