@@ -148,10 +148,24 @@ struct RecipientDeliveryTests {
       let outcome = PushFixtures.delivery(of: isFirst ? verdicts : verdicts.reversed()).outcome(
         PushFixtures.makePacing())
       #expect(outcome.decision == .held && outcome.reason == "http_503" && outcome.due == .milliseconds(500))
-      #expect(outcome.deviceWaits.isEmpty)
+      let mark = isFirst ? "aa01" : "BB02"
+      #expect(outcome.deviceWaits == [mark: DeviceWait(until: 5000 + 7_200_000_000, reason: "too_long")])
     }
     let alone = PushFixtures.delivery(of: [.postponed(reason: "too_long", minimum: .seconds(7200))])
     #expect(alone.outcome(PushFixtures.makePacing()).decision == .failed)
+  }
+
+  @Test("a push that a device has refused is not sent to it again with the retry of another")
+  func refusedOnce() {
+    let refused = PushFixtures.delivery(of: [
+      .refused(reason: "BadTopic"), .postponed(reason: "http_503", minimum: .zero),
+    ])
+    let outcome = refused.outcome(PushFixtures.makePacing())
+    #expect(outcome.decision == .held && outcome.reason == "http_503" && outcome.due == .milliseconds(500))
+    let wait = DeviceWait(until: .max, reason: "BadTopic")
+    #expect(outcome.deviceWaits == ["aa01": wait])
+    let again = PushFixtures.delivery(of: [.resting(wait), .postponed(reason: "http_503", minimum: .zero)], retries: 1)
+    #expect(again.outcome(PushFixtures.makePacing(elapsed: .seconds(1))).deviceWaits == ["aa01": wait])
   }
 
   @Test("a device whose wait goes on keeps its time, which no retry of another makes longer")

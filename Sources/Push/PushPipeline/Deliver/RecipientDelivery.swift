@@ -46,6 +46,7 @@ struct RecipientDelivery {
       firstFailure = firstFailure ?? reason
     case .refused(let reason):
       firstFailure = firstFailure ?? reason
+      postponed.append(PostponedDevice(mark: target.mark, reason: reason, wait: .never))
     case .shadowed:
       isShadowed = true
     case .postponed(let reason, let minimum):
@@ -89,12 +90,14 @@ struct RecipientDelivery {
   }
 }
 
-/// A device that is tried again on its own.
+/// A device that is not tried again before its own time.
 struct PostponedDevice {
-  /// When: after what its answer has asked for at the least, or as an earlier answer has said, counted from the claim.
+  /// When: after what its answer has asked for at the least, or as an earlier answer has said, counted from the claim. Never for a push
+  /// that was refused.
   enum Wait {
     case atLeast(Duration)
     case until(Duration)
+    case never
   }
 
   let mark: String

@@ -33,12 +33,9 @@ struct RetryPacing {
     lanes: Set<String>, _ stepBack: DeviceVerdict.StepBack
   ) -> Set<String> {
     let life = life(of: recipient.situation)
-    var waits = postponed.compactMap { device -> (device: PostponedDevice, wait: Duration)? in
-      let wait = wait(of: device, afterRetries: recipient.retries)
-      return wait <= life ? (device, wait) : nil
-    }
-    waits.sort { $0.wait < $1.wait }
-    var due = waits.first?.wait
+    let all = postponed.map { ($0, wait(of: $0, afterRetries: recipient.retries)) }
+    let waits = all.filter { $1 <= life }
+    var due = waits.map(\.1).min()
     if let lane = lanes.first {
       let isAlone = lanes.count == 1 && waits.isEmpty
       let wait = isAlone ? laneWait(stepBack) : lanesWait(within: life)
@@ -47,13 +44,14 @@ struct RetryPacing {
         outcome.lane = isAlone ? lane : nil
       }
     }
-    let expired = Set(postponed.map(\.mark)).subtracting(waits.map(\.device.mark))
+    let expired = Set(all.filter { $1 > life }.map(\.0.mark))
     guard let due else { return expired }
     outcome.due = due
     outcome.remaining = outcome.lane == nil ? .retryable : .waiting
-    if waits.contains(where: { if case .atLeast = $0.device.wait { true } else { false } }) { outcome.retries += 1 }
-    for (device, wait) in waits where wait > due {
-      let until = claimedAt + (elapsed + wait).wholeMicroseconds
+    if waits.contains(where: { if case .atLeast = $0.0.wait { true } else { false } }) { outcome.retries += 1 }
+    // Also those that may not be tried any more: the retry of another device must not try them.
+    for (device, wait) in all where wait > due {
+      let until = (.microseconds(claimedAt) + elapsed + wait).clampedMicroseconds
       outcome.deviceWaits[device.mark] = DeviceWait(until: until, reason: device.reason)
     }
     return expired
@@ -63,6 +61,7 @@ struct RetryPacing {
     switch device.wait {
     case .atLeast(let minimum): policy.wait(afterRetries: retries, minimum: minimum, draw: draw)
     case .until(let end): max(.zero, end - elapsed)
+    case .never: .microseconds(Int64.max)
     }
   }
 
@@ -85,6 +84,12 @@ struct RetryPacing {
   /// The rest of the message's life; a try at its very end is still allowed.
   func life(of situation: RecipientSituation) -> Duration {
     timeToLive - (situation.messageAge - situation.heldFor) - elapsed
+  }
+}
+
+extension Duration {
+  fileprivate var clampedMicroseconds: Int64 {
+    components.seconds < Int64.max / 1_000_000 - 1 ? wholeMicroseconds : .max
   }
 }
 
