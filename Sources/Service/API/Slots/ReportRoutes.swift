@@ -20,8 +20,7 @@ enum ReportRoutes {
       return try await note(report, of: user, services.value(on: reactor), logger, on: reactor)
     }
     group.addForClients(.post, "/v1/telemetry", hasContent: true, load: .documentWrite) { user, request, reactor in
-      // What is stored of an event has no such character.
-      let document = try RequestContent.decode(TelemetryDocument.self, from: request.body, isHint: true)
+      let document = try RequestContent.decode(TelemetryDocument.self, from: request.body)
       let events = document.events
       let services = services.value(on: reactor)
       guard let new = events.isEmpty ? [] : try await services.callers.report(events, of: user, on: reactor) else {
