@@ -62,10 +62,11 @@ struct PayloadReaderTests {
     #expect(throws: JSONFault(code: .numberTooLarge)) { try Self.read("1e999", .hostRow) }
   }
 
-  @Test("U+0000 is named with its place")
-  func nullCharacter() {
+  @Test("U+0000 is named with its place, and passed over in rows of the host")
+  func nullCharacter() throws {
     #expect(throws: JSONFault(code: .nullCharacter, path: ["a", "b"])) { try Self.read(#"{"a":{"b":"x\u0000"}}"#) }
     #expect(throws: JSONFault(code: .nullCharacter)) { try Self.read(#"{"\u0000":1}"#) }
+    #expect(try Self.read(#"{"a":"\u0000"}"#, .hostRow) == #"{"a":"\u0000"}"#)
   }
 
   private struct Document: Decodable, Equatable {

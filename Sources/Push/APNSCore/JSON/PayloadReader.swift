@@ -4,7 +4,7 @@ public struct JSONLimits: Sendable {
   public var depthMax: Int
   /// Values of all kinds, the members of objects included.
   public var elementsMax: Int
-  /// Whether an integer that 64 bits do not hold may lose digits; otherwise it is refused.
+  /// Whether an integer that 64 bits do not hold may lose digits, and texts have U+0000; otherwise both are refused.
   public var losesDigits: Bool
 
   /// Describes limits.
@@ -212,7 +212,7 @@ extension PayloadReader {
   /// After `\u`; two of them for a character beyond U+FFFF (RFC 8259 §7).
   private mutating func unicodeEscape() throws(JSONFault) -> Unicode.Scalar {
     let first = try codeUnit()
-    guard first != 0 else { throw JSONFault(code: .nullCharacter) }
+    guard first != 0 || limits.losesDigits else { throw JSONFault(code: .nullCharacter) }
     if let scalar = Unicode.Scalar(first) { return scalar }
     guard (0xD800..<0xDC00).contains(first), position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
       bytes[position + 1] == UInt8(ascii: "u")
