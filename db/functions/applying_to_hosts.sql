@@ -225,7 +225,7 @@ begin
     where k.before is not null
     group by k.name
     union all
-    select format('%s keeps senders from users', b.table_name) from blocks b where b.is_used
+    select format('%s keeps senders from users; a role of the service needs select on it', b.table_name) from blocks b where b.is_used
     union all
     select format('%s is not used; if it hides rows, replace the function that reads them (db/CONTRACT.md)', n.name)
     from (

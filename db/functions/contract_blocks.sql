@@ -21,9 +21,9 @@ $default$);
 
 -- Whether a user wants nothing of a sender. Such a user is no recipient of that sender's messages.
 --
--- The default asks the tables of schema public that tacet.block_tables understands, and there nothing that is deleted or over. It runs
--- with its owner's rights, so that the service needs none on those tables. Without such a table it is a constant, and the planner
--- leaves it out of the claim.
+-- The default asks the tables of schema public that tacet.block_tables understands, and there nothing that is deleted or over. A role
+-- of the service needs select on them: with its owner's rights the function would run what somebody puts in their place. Without such
+-- a table it is a constant, and the planner leaves it out of the claim.
 do $do$
 declare
   blocks text;
@@ -62,8 +62,7 @@ $default$
     else format($default$
 create or replace function tacet.has_blocked(user_id tacet.user_id, sender_id tacet.user_id)
 returns boolean
-language plpgsql stable security definer
-set search_path = pg_catalog, pg_temp
+language plpgsql stable
 as $$
 begin
   return %s;

@@ -249,7 +249,7 @@ begin
     for trial in
       select t.function_name as step, format('no policy shows this role the rows of %s', t.relation) as message
       from tacet.tables_read(
-        '{message_context,seen_by,takes_part,device_tokens,push_targets,takes_pushes,unread_count,profile_name}') t
+        '{message_context,seen_by,has_blocked,takes_part,device_tokens,push_targets,takes_pushes,unread_count,profile_name}') t
       where row_security_active(t.relation) and not exists (
         select
         from pg_policy y

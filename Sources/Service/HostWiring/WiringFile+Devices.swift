@@ -53,7 +53,7 @@ extension WiringFile {
       functions.append(
         function(
           "has_blocked(user_id \(plan.userIDs), sender_id \(plan.userIDs))", returns: "boolean",
-          "plpgsql stable security definer\nset search_path = pg_catalog, pg_temp",
+          "plpgsql stable",
           comment: "Whether a user wants nothing of a sender.",
           """
           begin

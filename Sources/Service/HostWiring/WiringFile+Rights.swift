@@ -59,6 +59,7 @@ extension WiringFile {
     if case .pair(let pair) = plan.participants { tables.append(pair.table) }
     tables += ([plan.users].compactMap { $0 } + plan.otherSenders).map(\.table)
     if case .table(let devices) = plan.devices { tables.append(devices.table) }
+    tables += plan.blocks.map(\.table)
     return tables.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 

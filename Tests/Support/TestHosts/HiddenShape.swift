@@ -65,6 +65,7 @@ public struct HiddenShape: Sendable, CustomTestStringConvertible {
 
   /// Of members.
   public static let members = [
+    column(of: "members", "left_at", "timestamptz", hidden: "now()"),
     column(of: "members", "removed_at", "timestamptz", hidden: "now()"),
     column(of: "members", "is_banned", "boolean", hidden: "true"),
     column(
