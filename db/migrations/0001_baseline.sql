@@ -425,8 +425,8 @@ begin
 end
 $$;
 
--- Rows of watched kinds whose bodies a language model writes, or has written. user_id: a recipient. body: null until it is written, and
--- where that failed.
+-- Rows of watched kinds whose bodies a language model writes, or has written. user_id: a recipient. body: null until it is
+-- written, and where that failed.
 create table if not exists tacet.row_texts (
   asked_at timestamptz not null default clock_timestamp(),
   user_id tacet.user_id,
@@ -515,12 +515,12 @@ create table if not exists tacet.surface_views (
   autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000, vacuum_truncate = off
 );
 
--- Reads of a user that the user's other devices learn by a push of kind read_sync, and deleted messages, which all learn to whom they
--- were pushed.
+-- Reads of a user that the user's other devices learn by a push of kind read_sync, and deleted messages, which all learn to
+-- whom they were pushed.
 --
--- user_id: null for deleted messages. available_at: when that push may go. conversation_id: of the messages; null when they are in several. message_ids: what was
--- read, the oldest first, at most the newest ninety, because a push has no room for more. has_more: whether earlier ones were
--- left out. device_token: the device that has read; null when there were several.
+-- user_id: null for deleted messages. available_at: when that push may go. conversation_id: of the messages; null when they are
+-- in several. message_ids: what was read, the oldest first, at most the newest ninety, because a push has no room for more.
+-- has_more: whether earlier ones were left out. device_token: the device that has read; null when there were several.
 create table if not exists tacet.read_syncs (
   available_at timestamptz not null,
   id uuid primary key default gen_random_uuid(),
@@ -757,8 +757,9 @@ on conflict (name) do nothing;
 
 -- Live Activities.
 --
--- id: of one that an app has announced, the user's id, a space and the app's. version: of the newest state. pushed_version: of the newest row of activity_updates. unix_time: the `timestamp` of its push,
--- which grows with every push. next_push_at: before it no further push begins. source_state: what a watched row said last.
+-- id: of one that an app has announced, the user's id, a space and the app's. version: of the newest state. pushed_version: of
+-- the newest row of activity_updates. unix_time: the `timestamp` of its push, which grows with every push. next_push_at: before
+-- it no further push begins. source_state: what a watched row said last.
 create table if not exists tacet.activities (
   started_at timestamptz not null default clock_timestamp(),
   ended_at timestamptz,
@@ -956,8 +957,8 @@ create table if not exists tacet.model_usage (
   day date primary key
 );
 
--- What language models were asked for single users. question: a digest of the prompt and of what it is about. reply: null until there is
--- one that may be sent. calls: on that day of UTC.
+-- What language models were asked for single users. question: a digest of the prompt and of what it is about. reply: null until
+-- there is one that may be sent. calls: on that day of UTC.
 create table if not exists tacet.model_texts (
   asked_at timestamptz not null default clock_timestamp(),
   day date not null,
@@ -1202,11 +1203,11 @@ where not exists (select from tacet.migrations);
 
 -- A slot of a user in a campaign: a time of the user's day, such as 0800.
 --
--- next_fire_at, fire_date: when the next row of tacet.notif_deliveries for it is due; null while the slot is off, or its user is not
--- in the audience. available_at: when that row may be rendered; a claim sets it to the end of its lease. delivered_at: when its
--- last row was last sent on request. version: raised by each change of what the slot is; claims do not count. is_on: whether the
--- user has the campaign on; the same in all of the user's slots of it. is_chosen: whether the user has chosen the slots, so that
--- the campaign's own do not replace them. phase: of slots of which one a day is sent, wherever it is moved.
+-- next_fire_at, fire_date: when the next row of tacet.notif_deliveries for it is due; null while the slot is off, or its user
+-- is not in the audience. available_at: when that row may be rendered; a claim sets it to the end of its lease. delivered_at:
+-- when its last row was last sent on request. version: raised by each change of what the slot is; claims do not count. is_on:
+-- whether the user has the campaign on; the same in all of the user's slots of it. is_chosen: whether the user has chosen the
+-- slots, so that the campaign's own do not replace them. phase: of slots of which one a day is sent, wherever it is moved.
 create table if not exists tacet.slots (
   next_fire_at timestamptz,
   available_at timestamptz,
@@ -1326,8 +1327,8 @@ create table if not exists tacet.notif_config (
   )
 );
 
--- What apps report, once each: acknowledgements and codes of slots, and actions on them. circumstances: what else an event says, under the
--- names of its envelope.
+-- What apps report, once each: acknowledgements and codes of slots, and actions on them. circumstances: what else an event
+-- says, under the names of its envelope.
 create table if not exists tacet.notif_events (
   received_at timestamptz not null default clock_timestamp(),
   happened_at timestamptz not null,
@@ -1516,8 +1517,8 @@ begin
   where p.puballtables and coalesce(current_setting('tacet.published', true), '') <> 'on';
   if publications is not null then
     raise exception e'not wired: publication % sends every table, and its subscribers stop at the first row of one that they '
-      'lack\nRun tacet migrate in each subscriber first, and start no service there. Where that is done, or where the readers of the '
-      'publication take new tables: alter database % set tacet.published = ''on''; and migrate again.',
+      'lack\nRun tacet migrate in each subscriber first, and start no service there. Where that is done, or where the readers of '
+      'the publication take new tables: alter database % set tacet.published = ''on''; and migrate again.',
       publications, quote_ident(current_database())
       using errcode = 'TC001';
   end if;
