@@ -24,11 +24,13 @@ begin
       p.communication_preferences, p.reminder_preferences
     from public.context_profiles p
     where exists (select from tacet.push_targets(p.user_id));
-  else
+  elsif tacet.has_targets(only_user) then
     return query
-    select p.user_id, tacet.user_time_zone(p.user_id), p.communication_preferences, p.reminder_preferences
+    select
+      p.user_id, coalesce(tacet.known_zone(p.time_zone), tacet.user_time_zone(p.user_id)), p.communication_preferences,
+      p.reminder_preferences
     from public.context_profiles p
-    where p.user_id = only_user and tacet.has_targets(only_user);
+    where p.user_id = only_user;
   end if;
 end
 $$

@@ -15,8 +15,12 @@ as $$
 #variable_conflict use_column
 begin
   if only_user is not null then
-    return query
-    select only_user, tacet.user_time_zone(only_user), 1 where tacet.has_targets(only_user);
+    if tacet.has_targets(only_user) then
+      user_id := only_user;
+      time_zone := tacet.user_time_zone(only_user);
+      gap_days := 1;
+      return next;
+    end if;
     return;
   end if;
   return query
