@@ -212,7 +212,8 @@ begin
 end
 $$;
 
--- Follows the audience for one page of users. Returns also the page's last user; null when it was the last page.
+-- Follows the audience for one page of users. Returns also the page's last user; null when it was the last page. A page of new users reads
+-- the whole audience, which may take longer than all the rest, so it has 5,000 users at least.
 create or replace function tacet.enrol_slots(
   campaign text, default_slots jsonb, are_new boolean, after_user tacet.user_id, users_max bigint, lead_us bigint
 )
@@ -221,9 +222,10 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  users tacet.user_id[] := tacet.slot_users(campaign, are_new, after_user, users_max);
+  page_max bigint := case when are_new then greatest(users_max, 5000) else users_max end;
+  users tacet.user_id[] := tacet.slot_users(campaign, are_new, after_user, page_max);
 begin
-  last_user := case when cardinality(users) = users_max then users[users_max] end;
+  last_user := case when cardinality(users) = page_max then users[page_max] end;
   select f.enrolled, f.moved into enrolled, moved from tacet.follow_audience(campaign, default_slots, users, lead_us) f;
   return next;
 end
