@@ -1,6 +1,8 @@
+import APNSSimulation
 import Foundation
 import TestHosts
 import TestIDs
+import TestPostgres
 import TestProcesses
 import TestRepository
 import Testing
