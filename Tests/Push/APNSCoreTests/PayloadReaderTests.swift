@@ -125,6 +125,8 @@ struct PayloadReaderTests {
       }
     }
     #expect(found { try Document(from: PayloadDecoder(value)) } == place)
-    #expect(found { try JSONDecoder().decode(Document.self, from: Data(text.utf8)) } == place)
+    // Foundation's decoder says no place for a number that does not fit.
+    let foundations = found { try JSONDecoder().decode(Document.self, from: Data(text.utf8)) }
+    #expect(foundations == place || foundations?.isEmpty == true)
   }
 }

@@ -80,10 +80,10 @@ struct LiveActivityScene: Sendable {
   func passTime() async throws {
     try await database.sql(
       """
-      update tacet.inbox set available_at = now() where not is_claimed;
       update tacet.push_log set sent_at = sent_at - interval '2 s';
       update tacet.activities set next_push_at = now() - interval '1 s';
-      update tacet.deliveries set due_at = now()
+      update tacet.deliveries set due_at = now();
+      update tacet.inbox set available_at = now() where not is_claimed
       """)
   }
 

@@ -135,14 +135,14 @@ struct WatchActivityTests {
     try await scene.database.sql("update workouts set id = '\(HostID.new())'")
     #expect(try await scene.database.sql(queued) == "3")
     try await scene.activity.follow()
-    #expect(try await scene.database.sql("select end_reason from tacet.activities order by 1") == "row_deleted\n")
+    #expect(try await scene.database.sql("select count(*), max(end_reason) from tacet.activities") == "2|row_deleted")
   }
 
   @Test("a statement that is cancelled while its triggers work stays cancelled")
   func cancelled() async throws {
     let scene = try await Scene()
     try await scene.add()
-    try await scene.watch("pg_sleep(60)::text = 'x'")
+    try await scene.watch("pg_sleep(60)::text = ''x''")
     try await withSessions(scene.database, 2) { sessions, reactor in
       let update = Begun.begin(on: reactor) {
         try await sessions[0].run("update public.workouts set seconds = seconds + 1", on: reactor)

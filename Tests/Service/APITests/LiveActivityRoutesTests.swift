@@ -53,7 +53,7 @@ struct LiveActivityRoutesTests {
       #", "state": {"elapsedTime": 1}"#, #", "state": {"elapsedTime": "1", "heartRate": 1, "activeCalories": 1}"#,
       #", "state": {"elapsedTime": 1, "heartRate": 1, "activeCalories": 1, "pulse": 3}"#, #", "alert": {"body": "x"}"#,
       #", "sound": "x""#, #", "state": []"#,
-      #", "attributes": {"workoutType": "a\\u0000b"}"#, #", "alert": {"title": "\\u0000"}"#,
+      #", "attributes": {"workoutType": "a\u0000b"}"#, #", "alert": {"title": "\u0000"}"#,
     ])
   func refused(_ more: String) async throws {
     try await ServiceRig.run { (rig) async throws in
