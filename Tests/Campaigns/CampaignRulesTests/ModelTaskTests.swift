@@ -74,7 +74,7 @@ struct ModelTaskTests {
       (#"{"title": "We miss you!", "body": "Come back soon."}"#, "We miss you!", "Come back soon."),
       ("```json\n{\"title\": \"Hi\", \"body\": \"You should come.\"}\n```", "Hi", "You should come."),
       (" We miss you! | Come back soon. ", "We miss you!", "Come back soon."),
-      ("Hi|Walk 5 km | rest | repeat", "Hi", "Walk 5 km | rest | repeat"), ("a||b", "a", "|b"),
+      ("Hi|Walk 5 km | rest | repeat", "Hi", "Walk 5 km | rest | repeat"),
     ])
   func titleAndBody(reply: String, title: String, body: String) throws {
     let read = try CheckInReply(modelText: reply, form: .titleAndBody, rules: .plain)
@@ -88,6 +88,7 @@ struct ModelTaskTests {
       ("Hi|b\nc", .wrongShape),
       (#"{"title": "Hi"}"#, .wrongShape), (#"{"title": "Hi", "body": "You", "more": 1}"#, .wrongShape), ("{", .notJSON),
       ("Hi|see www.example.com", .hasLink), ("Hi|*now*", .hasMarkup), ("Hi|as JSON", .hasMarkup),
+      ("Hi||now|", .hasMarkup),
       ("Hi|\u{202E}a", .hasControl),
       (String(repeating: "t", count: 51) + "|b", .titleTooLong),
       ("t|" + String(repeating: "b", count: 201), .bodyTooLong),

@@ -65,7 +65,11 @@ public final class TestPostgres: Sendable {
   private static func options(in folder: String, isDurable: Bool, _ settings: [String]) -> [String] {
     // A worker that visits hundreds of databases in turn takes time from all of them.
     let speed = ["fsync=off", "full_page_writes=off", "synchronous_commit=off", "autovacuum=off"]
-    let always = ["listen_addresses=127.0.0.1", "unix_socket_directories=\(folder)", "max_connections=200"]
+    // An installation is one transaction with a lock for each object, and many tests make one at once.
+    let always = [
+      "listen_addresses=127.0.0.1", "unix_socket_directories=\(folder)", "max_connections=200",
+      "max_locks_per_transaction=256",
+    ]
     return (always + (isDurable ? [] : speed) + settings).flatMap { ["-c", $0] }
   }
 

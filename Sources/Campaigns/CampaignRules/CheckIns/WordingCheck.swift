@@ -57,9 +57,12 @@ extension WordingCheck {
 
   /// Characters of tags (also as the prompt writes them), of Markdown and of code, which prose on a phone does not
   /// need. The underscore finds the prompt's push types.
-  private static let markup = Set("<>‹›＜＞{}[]_`*#|\\^~=".unicodeScalars)
+  private static let markup = Set("<>‹›＜＞{}[]_`*#\\^~=".unicodeScalars)
 
-  private static func hasMarkup(_ text: String) -> Bool { text.unicodeScalars.contains(where: markup.contains) }
+  /// A bar between words is none; a row of a table begins or ends with one.
+  private static func hasMarkup(_ text: String) -> Bool {
+    text.unicodeScalars.contains(where: markup.contains) || text.hasPrefix("|") || text.hasSuffix("|")
+  }
 
   /// Whether the text has a link, an address, or something that a phone may turn into one.
   ///
