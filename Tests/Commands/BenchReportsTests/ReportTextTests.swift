@@ -49,11 +49,11 @@ struct ReportTextTests {
 
         All figures
 
-        scenario             subject  figure               median (lowest … highest)
-        -------------------  -------  -------------------  -------------------------
+        scenario      subject  figure               median (lowest … highest)
+        ------------  -------  -------------------  -------------------------
         messages-300  tacet    accepted_p50_ms      1.23 (0.800 … 12.3)
-        http-server          nginx    requests_per_second  100000
-        http-server          tacet    requests_per_second  123456
+        http-server   nginx    requests_per_second  100000
+        http-server   tacet    requests_per_second  123456
 
         """)
   }

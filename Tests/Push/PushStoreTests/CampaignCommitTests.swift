@@ -29,7 +29,7 @@ struct CampaignCommitTests {
       """, "recently_pushed"
     ),
     (
-      "insert into tacet.frequency_caps (user_id, committed_day) select user_id, local_day from tacet.campaign_decisions",
+      "insert into tacet.frequency_caps (user_id, cap_group, committed_day) select user_id, 'check_in', local_day from tacet.campaign_decisions",
       "pushed_today"
     ),
     ("update tacet.campaigns set is_active = false", "campaign_inactive"),
@@ -168,7 +168,7 @@ struct CampaignCommitTests {
     try await withTwoSessions(scene.database) { other, service, reactor in
       try await other.run(
         """
-        begin; insert into tacet.frequency_caps (user_id) values ('\(turn.userID)');
+        begin; insert into tacet.frequency_caps (user_id, cap_group) values ('\(turn.userID)', 'check_in');
         insert into public.conversations (owner_id) values ('\(turn.userID)')
         """, on: reactor)
       let begun = Begun.begin(on: reactor) {

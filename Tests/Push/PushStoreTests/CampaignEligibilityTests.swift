@@ -107,7 +107,8 @@ struct CampaignEligibilityTests {
       #expect(try await scene.isEligible(user, at: Self.moment, after: sql) == isEligible, "\(offset)")
     }
     for (day, isEligible) in [("2026-06-14", true), ("2026-06-15", false), ("2026-06-16", false)] {
-      let sql = "insert into tacet.frequency_caps (user_id, committed_day) values ('\(user)', '\(day)')"
+      let sql =
+        "insert into tacet.frequency_caps (user_id, cap_group, committed_day) values ('\(user)', 'check_in', '\(day)')"
       #expect(try await scene.isEligible(user, at: Self.moment, after: sql) == isEligible, "\(day)")
     }
   }

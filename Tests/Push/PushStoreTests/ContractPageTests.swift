@@ -22,7 +22,7 @@ struct ContractPageTests {
       order by p.proname
       """
     ).replacing("timestamp with time zone", with: "timestamptz").replacing("integer", with: "int")
-    #expect(functions.split(separator: "\n").count == 30)
+    #expect(functions.split(separator: "\n").count == 31)
     let sections = try sections()
     for function in functions.split(separator: "\n") {
       let parts = function.split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)

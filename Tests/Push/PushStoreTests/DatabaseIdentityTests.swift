@@ -32,7 +32,8 @@ struct DatabaseIdentityTests {
 
   @Test("a database is a copy after its own dump was restored over it, and after what the page says of physical copies")
   func restored() async throws {
-    let database = try await TestDatabase.migrated()
+    let database = try await TestDatabase.empty()
+    try await database.migrate()
     #expect(try await look(database)?.isForeign == false)
     try await database.server.restoreInPlace(database.name)
     #expect(try await look(database)?.isForeign == true)

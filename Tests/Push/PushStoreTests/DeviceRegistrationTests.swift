@@ -195,7 +195,7 @@ struct DeviceRegistrationTests {
     arguments: [
       ("Europe/Berlin", true), ("UTC", true), ("Etc/GMT+12", true), ("Etc/GMT-14", true), ("EST5EDT", true),
       ("America/Argentina/Buenos_Aires", true), ("America/Port-au-Prince", true), ("W-SU", true), ("GMT0", true),
-      ("Etc/GMT+13", false), ("Etc/GMT-15", false), ("GMT+2", false), ("Europe/Nowhere", false), ("X/Y+3", false),
+      ("Etc/GMT+13", false), ("Etc/GMT-15", false), ("Europe/Nowhere", false), ("X/Y+3", false),
       ("ABC4", false), ("", false),
     ])
   func timeZones(name: String, isKnown: Bool) async throws {

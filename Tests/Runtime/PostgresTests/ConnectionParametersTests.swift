@@ -89,7 +89,7 @@ struct ConnectionParametersTests {
     for start in ["pw", "12"] {
       for one in marks {
         for other in marks {
-          let password = "\(start)\(one)x\(other)34"
+          let password = "\(start)\(one)x\(other)z"
           let conninfo = "postgresql://u:\(password)@db.example:5432/app"
           guard PostgresConfiguration.fault(of: conninfo) == nil else { continue }
           let parameters = try parameters(conninfo)

@@ -54,7 +54,7 @@ cross join unnest(
   case
     when c.relname = 'settings' then '{}'
     when c.relname in ('kinds', 'push_kinds', 'campaigns', 'default_bodies', 'function_files', 'host_additions', 'activity_types',
-      'watched_activities', 'texts', 'announcements', 'escalations')
+      'watched_activities', 'texts', 'announcements', 'escalations', 'erasures', 'migrations', 'notif_config', 'time_zones')
       then array['select']
     else array['select', 'insert', 'update', 'delete']
   end

@@ -20,7 +20,10 @@ with source as materialized (
     (select p.enqueued_at from parked p limit 1)) as moment
 ), near as (
   select f.failed_at, f.sqlstate, f.subject_ids
-  from (select coalesce((select c.moment from committed c), (select s.created_at from source s)) as moment) t
+  from (
+    select least(greatest(m.moment, timestamptz '0001-01-01 00:00Z'), timestamptz '9999-12-31 00:00Z') as moment
+    from (select coalesce((select c.moment from committed c), (select s.created_at from source s)) as moment) m
+  ) t
   join tacet.trigger_failures f
     on f.failed_at between t.moment - interval '10 seconds' and t.moment + interval '60 seconds'
   where f.kind = :kind
@@ -89,7 +92,7 @@ select jsonb_build_object(
   'watchedSince', (
     select case when isfinite(m.applied_at) then tacet.unix_us(m.applied_at) end
     from tacet.migrations m
-    where m.version = 4),
+    where m.version = 1),
   'ledgerSince', (
     select case when isfinite(min(l.enqueued_at)) then tacet.unix_us(min(l.enqueued_at)) end
     from tacet.push_log l),
