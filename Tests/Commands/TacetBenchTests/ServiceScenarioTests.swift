@@ -19,7 +19,7 @@ struct ServiceScenarioTests {
   @Test(
     "is no other",
     arguments: [
-      "", "-", "messages", "messages-", "messages-50", "messages-0", "messages-050", "messages-+5",
+      "", "-", "messages", "messages-", "messages-0", "messages-050", "messages-+5",
       "messages-1000001", "fanout", "fanout-", "fanout--1", "burst-1e4", "start-1", "Start",
     ])
   func refused(text: String) {

@@ -135,9 +135,12 @@ final class PipelineRig {
     throw TestFailure("still \(String(describing: last))")
   }
 
-  /// Whether any work is left, in the inbox or in the queue.
+  /// Whether any work is left, in the inbox or in the queue. What will clear screens in ten seconds is none.
   func hasWork(on reactor: isolated Reactor) async throws -> Bool {
-    let work = "select exists (select from tacet.inbox) or exists (select from tacet.deliveries)"
+    let work = """
+      select exists (select from tacet.inbox where kind <> 'read_sync' or available_at < now() + interval '2 s')
+        or exists (select from tacet.deliveries)
+      """
     return try await value(work, on: reactor)
   }
 
