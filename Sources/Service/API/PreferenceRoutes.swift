@@ -1,3 +1,4 @@
+internal import APNSCore
 internal import Callers
 internal import Explanations
 internal import FoundationEssentials
@@ -19,7 +20,7 @@ enum PreferenceRoutes {
     ) { user, request, reactor in
       let store = services.value(on: reactor).callers
       let document = try RequestContent.decode(
-        PreferenceDocument.self, from: request.body, idTypes: store.idTypes)
+        PreferenceDocument.self, from: request.body, idTypes: store.idTypes, limits: PreferenceDocument.limits)
       guard try await store.put(document.preferences, of: user, on: reactor) else {
         throw ProblemDetails.unprocessable(
           "quiet_hours.time_zone", "quiet_hours.time_zone is not the name of a known time zone.")
@@ -41,6 +42,9 @@ struct PreferenceDocument: JSONAnswer, Decodable {
   static let kindsMax = 64
   /// The most conversations of which something else is wanted; with a hundred bytes each they fit the body's bound.
   static let conversationsMax = 1000
+  /// A thousand conversations of three members each, and what else is in it.
+  static let limits = JSONLimits(depthMax: 16, elementsMax: 8000)
+
   /// The most bytes of a document: the most conversations with 200 bytes each, and as much again for white space.
   static let bytesMax = 512 * 1024
   /// How long a push may be unread, in seconds: from the time in which a phone is taken out of a pocket to a week.

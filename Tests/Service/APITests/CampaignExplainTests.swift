@@ -36,9 +36,9 @@ struct CampaignExplainTests {
       ("campaign=coach&user_id=$id&kind=message", "kind", 422), ("campaign=coach&user_id=$id&day=today", "day", 400),
       ("campaign=coach&user_id=$id&day=2026-02-30", "day", 400), ("campaign=coach&user_id=$id&day=", "day", 400),
       ("campaign=coach&campaign=coach&user_id=$id", "campaign", 400), ("message_id=$id&day=2026-11-22", "day", 422),
-      ("campaign=coach&user_id=$id&days=2", nil, 400),
-    ] as [(String, String?, Int)])
-  func malformed(query: String, field: String?, status: Int) async throws {
+      ("campaign=coach&user_id=$id&days=2", "days", 400),
+    ])
+  func malformed(query: String, field: String, status: Int) async throws {
     try await ServiceRig.run(hasDatabase: false) { rig in
       let answer = try await rig.ask("GET", "/v1/explain?" + query.replacing("$id", with: HostID.new().text))
       #expect(answer.status == status)

@@ -74,7 +74,8 @@ struct ExplainRouteTests {
       ("?campaign=coach&user_id=7", "user_id"), ("?campaign=coach&user_id=$id&day=2026-02-30", "day"),
       ("?message_id=$id&message_id=$id", "message_id"), ("?message_id=$id&user_id=7", "user_id"),
       ("?message_id=$id&user_id=", "user_id"), ("?message_id=$id&kind=A", "kind"), ("?message_id=$id&kind=", "kind"),
-      ("?message_id=$id&kind=a&kind=a", "kind"), ("?message_id=$id&user=7", nil), ("?message_id=$id&user_id=%ff", nil),
+      ("?message_id=$id&kind=a&kind=a", "kind"), ("?message_id=$id&user=7", "user"),
+      ("?message_id=$id&user_id=%ff", nil),
       ("?message_id=$id&=", nil),
     ] as [(String, String?)])
   func malformed(query: String, field: String?) async throws {

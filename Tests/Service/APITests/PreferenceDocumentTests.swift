@@ -48,7 +48,7 @@ struct PreferenceDocumentTests {
     ])
   func refused(text: String, field: String) {
     do {
-      _ = try RequestContent.decode(PreferenceDocument.self, from: Array(text.utf8))
+      _ = try RequestContent.decode(PreferenceDocument.self, from: Array(text.utf8), limits: PreferenceDocument.limits)
       Issue.record("it was taken")
     } catch {
       #expect(error.extensions.map(\.value) == [.string(field)])
@@ -59,7 +59,8 @@ struct PreferenceDocumentTests {
   func bounds() throws {
     let kinds = Self.list(63) { "\"k\($0)\"" } + ",\"\(String(repeating: "k", count: 64))\""
     let text = #"{"disabled_kinds":[\#(kinds)],"conversations":[\#(Self.list(1000, Self.conversation))]}"#
-    let document = try RequestContent.decode(PreferenceDocument.self, from: Array(text.utf8))
+    let document = try RequestContent.decode(
+      PreferenceDocument.self, from: Array(text.utf8), limits: PreferenceDocument.limits)
     #expect(document.preferences.disabledKinds.count == 64)
     #expect(document.preferences.conversations.count == 1000)
   }

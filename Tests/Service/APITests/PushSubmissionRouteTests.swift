@@ -143,7 +143,7 @@ struct PushSubmissionRouteTests {
       (#"{\#(user),"title":"a","body":"","data":{"subject_id":1}}"#, "data"),
       (#"{\#(user),"title":"a","body":"","data":{"image_url":"https://example.com/a.png"}}"#, "data"),
       (#"{\#(user),"title":"a","body":"","data":{"sealed":"x"}}"#, "data"),
-      (#"{\#(user),"title":"a","body":"","data":{"x":["\u0000"]}}"#, "data"),
+      (#"{\#(user),"title":"a","body":"","data":{"x":["\u0000"]}}"#, "data.x[0]"),
       (#"{\#(user),"title":"a","body":"","data":{"x":"\#(String(repeating: "a", count: 2041))"}}"#, "data"),
       (#"{\#(user),"title":"a","body":"","collapse_id":""}"#, "collapse_id"),
       (#"{\#(user),"title":"a","body":"","collapse_id":"a b"}"#, "collapse_id"),

@@ -73,7 +73,8 @@ struct PushTriggerRouteTests {
   @Test(
     "parameters are taken as they are meant, or not at all",
     arguments: [
-      ("?campain=coach", nil), ("?dryrun=true", nil), ("?dry-run=true", nil), ("?DRY_RUN=true", nil), ("?=", nil),
+      ("?campain=coach", "campain"), ("?dryrun=true", "dryrun"), ("?dry-run=true", "dry-run"),
+      ("?DRY_RUN=true", "DRY_RUN"), ("?=", nil),
       ("?dry_run=yes", "dry_run"), ("?dry_run=1", "dry_run"), ("?dry_run=", "dry_run"), ("?dry_run", "dry_run"),
       ("?dry_run=True", "dry_run"), ("?dry_run=true&dry_run=true", "dry_run"), ("?user_id=7", "user_id"),
       ("?user_id=", "user_id"), ("?campaign=Coach", "campaign"), ("?campaign=", "campaign"),

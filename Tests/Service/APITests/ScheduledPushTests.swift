@@ -116,8 +116,7 @@ struct ScheduledPushTests {
         """)
       _ = try await Self.post(users[0], #""cancel_key":"held""#, in: rig)
       let list = try await rig.ask("GET", "/v1/pushes?user_id=\(users[0])").decode(Waiting.self)
-      #expect(
-        list.pushes.map(\.cancel_key).contains("late") && list.pushes.last?.cancel_key == "late" && !list.has_more)
+      #expect(list.pushes.compactMap(\.cancel_key).filter { $0 != "held" } == ["soon", "late"] && !list.has_more)
       #expect(Set(list.pushes.map { $0.cancel_key ?? "none" }) == ["held", "soon", "none", "late"])
       #expect(list.pushes.filter { $0.state == "held" }.map(\.cancel_key) == ["held"])
       let answer = try await rig.ask("DELETE", "/v1/pushes?user_id=\(users[0])")
