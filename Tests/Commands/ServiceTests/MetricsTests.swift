@@ -119,7 +119,7 @@ struct MetricsTests {
       #expect(scrape.sum("tacet_apns_answers_total", ["status": "410", "reason": "Unregistered"]) == 1)
       let late = ["campaign": "coach", "decision": "skipped", "reason": "too_late"]
       #expect(scrape.sum("tacet_campaign_decisions_total", late) == 1)
-      let row = ["campaign": "ritual", "status": "skipped", "reason": "too_late"]
+      let row = ["campaign": "ritual", "status": "cancelled", "reason": "switched_off"]
       #expect(scrape.sum("tacet_slot_rows_total", row) == 1)
       #expect(scrape.sum("tacet_http_responses_total", Self.refusal) == 1)
       #expect(scrape.sum("tacet_database_up") == 1)

@@ -87,19 +87,26 @@ struct EngagementPushTests {
   func snooze() async throws {
     let coach = try await CoachScene()
     let user = try await Self.prepare(coach)
+    // Half a day from now, so that nothing else is due.
+    let slot = try await coach.scene.sql("select to_char(now() at time zone 'UTC' + interval '12 h', 'HH24MI')")
     try await coach.scene.sql(
       """
+      update context_profiles set time_zone = 'UTC', reminder_preferences = jsonb_build_object(
+        'workout_reminders', true, 'workout_schedule', jsonb_build_array(jsonb_build_object(
+          'type', 'Run', 'weekdays', '[1, 2, 3, 4, 5, 6, 7]'::jsonb, 'time', overlay('\(slot)' placing ':' from 3 for 0))));
+      insert into tacet.slots (user_id, campaign, slot, time_zone, next_fire_at, available_at)
+      values ('\(user.id)', 'workout', '\(slot)', 'UTC', now() + interval '12 h', now() + interval '11 h');
       insert into tacet.notif_deliveries (
         fire_at, available_at, fire_date, user_id, campaign, slot, time_zone, status, title, body, category, data
       )
-      values (now(), now(), current_date, '\(user.id)', 'workout', '0730', 'UTC', 'sent', 'Workout Time! 🏋️', 'Go.', 'WORKOUT',
-        json_build_object('workoutType', 'Run', 'identifier', 'workout.0730.' || current_date))
+      values (now(), now(), current_date, '\(user.id)', 'workout', '\(slot)', 'UTC', 'sent', 'Workout Time! 🏋️', 'Go.', 'WORKOUT',
+        json_build_object('workoutType', 'Run', 'identifier', 'workout.\(slot).' || current_date))
       """)
     let first = try await coach.scene.startService()
     let answer = try await coach.scene.sql(
       """
-      select answer from tacet.report_slot_action('\(user.id)', gen_random_uuid(), 'SNOOZE_30', 'workout.0730.' || current_date,
-        'workout', '0730', current_date, now())
+      select answer from tacet.report_slot_action('\(user.id)', gen_random_uuid(), 'SNOOZE_30', 'workout.\(slot).' || current_date,
+        'workout', '\(slot)', current_date, now())
       """)
     #expect(answer == #"{"snoozed": true}"#)
     try await first.process.signal(SIGKILL)
