@@ -29,15 +29,14 @@ CREATE TABLE tacet.activities (
     unix_time bigint DEFAULT 0 NOT NULL,
     version integer DEFAULT 0 NOT NULL,
     pushed_version integer,
+    is_announced boolean DEFAULT false NOT NULL,
     id text NOT NULL,
-    user_id uuid,
+    user_id uuid NOT NULL,
     type text NOT NULL,
-    channel text,
     attributes jsonb DEFAULT '{}'::jsonb NOT NULL,
     state jsonb NOT NULL,
     source_state jsonb,
-    end_reason text,
-    CONSTRAINT activities_check CHECK (((user_id IS NOT NULL) OR (channel IS NOT NULL)))
+    end_reason text
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.05');
 
@@ -104,11 +103,53 @@ CREATE TABLE tacet.watched_activities (
     ended_when text NOT NULL
 );
 
+CREATE TABLE tacet.notif_contents (
+    attempted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    fetched_at timestamp with time zone,
+    fresh_until timestamp with time zone,
+    fire_date date NOT NULL,
+    user_id uuid,
+    campaign text NOT NULL,
+    slot text NOT NULL,
+    url text,
+    etag text,
+    failure_code text,
+    document jsonb,
+    owner text GENERATED ALWAYS AS (COALESCE(('u'::text || (user_id)::text), ''::text)) STORED NOT NULL,
+    CONSTRAINT notif_contents_document_check CHECK (((jsonb_typeof(document) = 'object'::text) AND (NOT jsonb_path_exists(document, 'strict $.*?(@.type() != "string")'::jsonpath)))),
+    CONSTRAINT notif_contents_slot_check CHECK ((slot ~ '^([01][0-9]|2[0-3])[0-5][0-9]$'::text))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+
+CREATE TABLE tacet.pushes (
+    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    send_at timestamp with time zone,
+    expires_in interval,
+    id uuid DEFAULT gen_random_uuid() NOT NULL,
+    user_id uuid NOT NULL,
+    kind text NOT NULL,
+    title text NOT NULL,
+    body text NOT NULL,
+    collapse_id text,
+    idempotency_key text,
+    cancel_key text,
+    campaign text,
+    cap_group text,
+    withheld text,
+    excluded_devices text,
+    data json,
+    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
+    presentation jsonb DEFAULT '{}'::jsonb NOT NULL,
+    quiet_policy text,
+    CONSTRAINT pushes_metadata_check CHECK ((octet_length((metadata)::text) <= 4096)),
+    CONSTRAINT pushes_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
+);
+
 CREATE TABLE public.conversation_participants (
     conversation_id uuid NOT NULL,
     user_id uuid NOT NULL,
     last_seen timestamp with time zone,
-    left_at timestamp with time zone
+    tacet_left_at timestamp with time zone
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_cost_delay='0');
 
@@ -145,6 +186,7 @@ CREATE TABLE tacet.push_log (
     claimed_at timestamp with time zone,
     held_until timestamp with time zone,
     sent_at timestamp with time zone,
+    opened_at timestamp with time zone,
     woken_microseconds integer,
     decided_microseconds integer,
     accepted_microseconds integer,
@@ -161,7 +203,6 @@ CREATE TABLE tacet.push_log (
     content text,
     metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
     history jsonb DEFAULT '[]'::jsonb NOT NULL,
-    opened_at timestamp with time zone,
     CONSTRAINT push_log_decision_check CHECK ((decision = ANY (ARRAY['sent'::text, 'held'::text, 'skipped'::text, 'failed'::text])))
 )
 WITH (autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='10000', autovacuum_vacuum_insert_scale_factor='0.02', autovacuum_vacuum_insert_threshold='100000', autovacuum_analyze_scale_factor='0.02', autovacuum_analyze_threshold='10000');
@@ -171,6 +212,7 @@ CREATE VIEW public.push_log WITH (security_invoker='true') AS
     push_log.claimed_at,
     push_log.held_until,
     push_log.sent_at,
+    push_log.opened_at,
     push_log.woken_microseconds,
     push_log.decided_microseconds,
     push_log.accepted_microseconds,
@@ -186,8 +228,7 @@ CREATE VIEW public.push_log WITH (security_invoker='true') AS
     push_log.woken_by,
     push_log.content,
     push_log.metadata,
-    push_log.history,
-    push_log.opened_at
+    push_log.history
    FROM tacet.push_log;
 
 COMMENT ON VIEW public.push_log IS 'Created by tacet migrate.';
@@ -210,22 +251,11 @@ COMMENT ON TABLE public.push_tokens IS 'Created by tacet migrate --create-host-t
 CREATE TABLE tacet.activity (
     last_active timestamp with time zone NOT NULL,
     session_began_at timestamp with time zone NOT NULL,
+    re_engaged_at timestamp with time zone,
     user_id uuid NOT NULL,
-    re_engagement_attempts integer DEFAULT 0 NOT NULL,
-    re_engaged_at timestamp with time zone
+    re_engagement_attempts integer DEFAULT 0 NOT NULL
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
-
-CREATE TABLE tacet.activity_channels (
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    id text NOT NULL,
-    app text,
-    environment text,
-    storage smallint NOT NULL,
-    channel_id text,
-    gone_because text,
-    CONSTRAINT activity_channels_storage_check CHECK ((storage = ANY (ARRAY[0, 1])))
-);
 
 CREATE TABLE tacet.activity_start_tokens (
     registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -239,6 +269,7 @@ CREATE TABLE tacet.activity_start_tokens (
 
 CREATE TABLE tacet.activity_tokens (
     registered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    is_registered boolean DEFAULT false NOT NULL,
     activity_id text NOT NULL,
     device_token text NOT NULL,
     token text NOT NULL,
@@ -337,12 +368,12 @@ CREATE TABLE tacet.campaigns (
     name text NOT NULL,
     audience text NOT NULL,
     material text NOT NULL,
+    on_push text,
+    on_action text,
+    cap_group text,
     push_types text[] NOT NULL,
     weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[] NOT NULL,
     definition jsonb NOT NULL,
-    cap_group text,
-    on_action text,
-    on_push text,
     CONSTRAINT campaigns_cap_group_check CHECK ((cap_group ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT campaigns_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT campaigns_push_types_check CHECK ((cardinality(push_types) > 0)),
@@ -355,12 +386,21 @@ CREATE TABLE tacet.cancellations (
     CONSTRAINT cancellations_cancel_key_check CHECK (((octet_length(cancel_key) >= 1) AND (octet_length(cancel_key) <= 255)))
 );
 
-CREATE TABLE tacet.compared_pushes (
-    sent_at timestamp with time zone NOT NULL,
-    subject_id uuid NOT NULL,
-    user_id uuid NOT NULL,
-    kind text DEFAULT 'message'::text NOT NULL,
-    outcome text
+CREATE TABLE tacet.changed_rows (
+    id bigint NOT NULL,
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    type text NOT NULL,
+    subject_id uuid NOT NULL
+)
+WITH (autovacuum_vacuum_scale_factor='0.05');
+
+ALTER TABLE tacet.changed_rows ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
+    SEQUENCE NAME tacet.changed_rows_id_seq
+    START WITH 1
+    INCREMENT BY 1
+    NO MINVALUE
+    NO MAXVALUE
+    CACHE 1
 );
 
 CREATE TABLE tacet.conversation_preferences (
@@ -395,6 +435,7 @@ CREATE TABLE tacet.deliveries (
     retries integer DEFAULT 0 NOT NULL,
     released_at timestamp with time zone,
     released_by text,
+    device_waits text,
     CONSTRAINT deliveries_state_check CHECK (((state = ANY (ARRAY['held'::text, 'retryable'::text, 'waiting'::text])) AND ((lane IS NOT NULL) = (state = 'waiting'::text))))
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0', autovacuum_vacuum_threshold='1000', autovacuum_vacuum_insert_scale_factor='0', autovacuum_analyze_scale_factor='0', autovacuum_analyze_threshold='10000', vacuum_truncate=off, autovacuum_vacuum_cost_delay='0');
@@ -450,7 +491,7 @@ CREATE TABLE tacet.frequency_caps (
     committed_at timestamp with time zone,
     committed_day date,
     user_id uuid NOT NULL,
-    cap_group text DEFAULT 'check_in'::text NOT NULL
+    cap_group text NOT NULL
 );
 
 CREATE TABLE tacet.function_files (
@@ -515,10 +556,11 @@ CREATE TABLE tacet.kinds (
     body text NOT NULL,
     unnamed_actor text NOT NULL,
     placeholders name[] NOT NULL,
-    presentation jsonb DEFAULT '{}'::jsonb NOT NULL,
-    expires_in interval,
     send_at_column name,
     cancel_key text,
+    expires_in interval,
+    presentation jsonb DEFAULT '{}'::jsonb NOT NULL,
+    composer jsonb,
     CONSTRAINT kinds_kind_check CHECK ((kind ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT kinds_surface_kind_check CHECK ((surface_kind ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
     CONSTRAINT kinds_title_check CHECK ((title <> ''::text))
@@ -527,14 +569,25 @@ CREATE TABLE tacet.kinds (
 CREATE TABLE tacet.migrations (
     applied_at timestamp with time zone DEFAULT now() NOT NULL,
     version integer NOT NULL,
-    name text NOT NULL,
     oldest_service integer,
+    name text NOT NULL,
     checksum text
 );
 
 COMMENT ON COLUMN tacet.migrations.oldest_service IS 'the newest migration that a service beside this one must know; null for any service';
 
 COMMENT ON COLUMN tacet.migrations.checksum IS 'md5 of the file that tacet migrate has applied; null for files applied by psql';
+
+CREATE TABLE tacet.model_texts (
+    asked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    day date NOT NULL,
+    calls integer DEFAULT 1 NOT NULL,
+    user_id uuid NOT NULL,
+    question text NOT NULL,
+    reply text,
+    CONSTRAINT model_texts_question_check CHECK ((octet_length(question) <= 64)),
+    CONSTRAINT model_texts_reply_check CHECK ((octet_length(reply) <= 16384))
+);
 
 CREATE TABLE tacet.model_usage (
     input_tokens bigint DEFAULT 0 NOT NULL,
@@ -560,28 +613,11 @@ CASE name
     WHEN 'runnerRearm'::text THEN (jsonb_typeof(value) = 'boolean'::text)
     WHEN 'iosCategoryIdentifier'::text THEN ((value)::text ~ '^"[A-Za-z0-9_.-]{1,100}"$'::text)
     WHEN 'androidChannelId'::text THEN ((value)::text ~ '^"[A-Za-z0-9_.-]{1,100}"$'::text)
+    WHEN 'androidChannelName'::text THEN ((value)::text ~ '^"[^"\\]{1,100}"$'::text)
     WHEN 'imageBaseURL'::text THEN ((value)::text ~ '^"https://[!#-\[\]-~]{1,255}/"$'::text)
     ELSE false
 END)
 );
-
-CREATE TABLE tacet.notif_contents (
-    attempted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    fetched_at timestamp with time zone,
-    fresh_until timestamp with time zone,
-    fire_date date NOT NULL,
-    user_id uuid,
-    campaign text NOT NULL,
-    slot text NOT NULL,
-    url text,
-    etag text,
-    failure_code text,
-    document jsonb,
-    owner text GENERATED ALWAYS AS (COALESCE(('u'::text || (user_id)::text), ''::text)) STORED NOT NULL,
-    CONSTRAINT notif_contents_document_check CHECK (((jsonb_typeof(document) = 'object'::text) AND (NOT jsonb_path_exists(document, 'strict $.*?(@.type() != "string")'::jsonpath)))),
-    CONSTRAINT notif_contents_slot_check CHECK ((slot ~ '^([01][0-9]|2[0-3])[0-5][0-9]$'::text))
-)
-WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
 
 CREATE TABLE tacet.notif_deliveries (
     fire_at timestamp with time zone NOT NULL,
@@ -592,6 +628,7 @@ CREATE TABLE tacet.notif_deliveries (
     fire_date date NOT NULL,
     user_id uuid NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
+    snoozes smallint DEFAULT 0 NOT NULL,
     campaign text NOT NULL,
     slot text NOT NULL,
     phase text,
@@ -603,7 +640,6 @@ CREATE TABLE tacet.notif_deliveries (
     category text,
     data json,
     armed_by text[] DEFAULT '{}'::text[] NOT NULL,
-    snoozes smallint DEFAULT 0 NOT NULL,
     CONSTRAINT notif_deliveries_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'armed'::text, 'sent'::text, 'delivered'::text, 'opened'::text, 'skipped'::text, 'cancelled'::text, 'failed'::text])))
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
@@ -615,7 +651,8 @@ CREATE TABLE tacet.notif_events (
     user_id uuid NOT NULL,
     code text NOT NULL,
     identifier text,
-    device_token text
+    device_token text,
+    circumstances jsonb
 );
 
 CREATE TABLE tacet.parked (
@@ -639,8 +676,8 @@ CREATE TABLE tacet.preferences (
     user_id uuid NOT NULL,
     quiet_zone text,
     quiet_policy text,
-    disabled_kinds text[] DEFAULT '{}'::text[] NOT NULL,
     content text,
+    disabled_kinds text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT preferences_check CHECK ((num_nulls(quiet_start, quiet_end, quiet_policy) = ANY (ARRAY[0, 3]))),
     CONSTRAINT preferences_check1 CHECK ((quiet_start <> quiet_end)),
     CONSTRAINT preferences_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
@@ -655,33 +692,10 @@ CREATE TABLE tacet.push_kinds (
     CONSTRAINT push_kinds_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text))
 );
 
-CREATE TABLE tacet.pushes (
-    created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    id uuid DEFAULT gen_random_uuid() NOT NULL,
-    user_id uuid NOT NULL,
-    kind text NOT NULL,
-    title text NOT NULL,
-    body text NOT NULL,
-    collapse_id text,
-    idempotency_key text,
-    data json,
-    metadata jsonb DEFAULT '{}'::jsonb NOT NULL,
-    quiet_policy text,
-    presentation jsonb DEFAULT '{}'::jsonb NOT NULL,
-    expires_in interval,
-    send_at timestamp with time zone,
-    cancel_key text,
-    campaign text,
-    cap_group text,
-    withheld text,
-    excluded_devices text,
-    CONSTRAINT pushes_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
-);
-
 CREATE TABLE tacet.read_syncs (
     available_at timestamp with time zone NOT NULL,
     id uuid DEFAULT gen_random_uuid() NOT NULL,
-    user_id uuid NOT NULL,
+    user_id uuid,
     conversation_id uuid,
     has_more boolean DEFAULT false NOT NULL,
     message_ids uuid[] NOT NULL,
@@ -705,6 +719,15 @@ ALTER TABLE tacet.releases ALTER COLUMN id ADD GENERATED ALWAYS AS IDENTITY (
     NO MINVALUE
     NO MAXVALUE
     CACHE 1
+);
+
+CREATE TABLE tacet.row_texts (
+    asked_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    user_id uuid,
+    subject_id uuid NOT NULL,
+    kind text NOT NULL,
+    body text,
+    CONSTRAINT row_texts_body_check CHECK ((char_length(body) <= 4096))
 );
 
 CREATE TABLE tacet.schedules (
@@ -742,6 +765,7 @@ CREATE TABLE tacet.slots (
     fire_date date,
     user_id uuid NOT NULL,
     attempts integer DEFAULT 0 NOT NULL,
+    version integer DEFAULT 0 NOT NULL,
     is_on boolean DEFAULT true NOT NULL,
     is_enabled boolean DEFAULT true NOT NULL,
     is_chosen boolean DEFAULT false NOT NULL,
@@ -814,10 +838,11 @@ CREATE TABLE tacet.texts (
 
 CREATE TABLE tacet.time_zones (
     spelling text NOT NULL COLLATE pg_catalog."C",
-    name text NOT NULL
+    name text NOT NULL,
+    rules text
 );
 
-COMMENT ON TABLE tacet.time_zones IS 'names of time zones; filled by tacet.learn_time_zones()';
+COMMENT ON TABLE tacet.time_zones IS 'names of time zones and their aliases; filled by tacet.learn_time_zones()';
 
 CREATE TABLE tacet.trigger_failures (
     failed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -885,17 +910,11 @@ ALTER TABLE ONLY public.push_tokens
 ALTER TABLE ONLY tacet.activities
     ADD CONSTRAINT activities_pkey PRIMARY KEY (id);
 
-ALTER TABLE ONLY tacet.activity_channels
-    ADD CONSTRAINT activity_channels_channel_id_key UNIQUE (channel_id);
-
-ALTER TABLE ONLY tacet.activity_channels
-    ADD CONSTRAINT activity_channels_pkey PRIMARY KEY (id);
-
 ALTER TABLE ONLY tacet.activity
     ADD CONSTRAINT activity_pkey PRIMARY KEY (user_id);
 
 ALTER TABLE ONLY tacet.activity_start_tokens
-    ADD CONSTRAINT activity_start_tokens_pkey PRIMARY KEY (device_token, type);
+    ADD CONSTRAINT activity_start_tokens_pkey PRIMARY KEY (user_id, type, device_token);
 
 ALTER TABLE ONLY tacet.activity_tokens
     ADD CONSTRAINT activity_tokens_pkey PRIMARY KEY (activity_id, device_token);
@@ -930,8 +949,8 @@ ALTER TABLE ONLY tacet.campaigns
 ALTER TABLE ONLY tacet.cancellations
     ADD CONSTRAINT cancellations_pkey PRIMARY KEY (cancel_key);
 
-ALTER TABLE ONLY tacet.compared_pushes
-    ADD CONSTRAINT compared_pushes_pkey PRIMARY KEY (subject_id, user_id, kind);
+ALTER TABLE ONLY tacet.changed_rows
+    ADD CONSTRAINT changed_rows_pkey PRIMARY KEY (id);
 
 ALTER TABLE ONLY tacet.conversation_preferences
     ADD CONSTRAINT conversation_preferences_pkey PRIMARY KEY (user_id, conversation_id);
@@ -978,6 +997,9 @@ ALTER TABLE ONLY tacet.kinds
 ALTER TABLE ONLY tacet.migrations
     ADD CONSTRAINT migrations_pkey PRIMARY KEY (version);
 
+ALTER TABLE ONLY tacet.model_texts
+    ADD CONSTRAINT model_texts_pkey PRIMARY KEY (user_id, question);
+
 ALTER TABLE ONLY tacet.model_usage
     ADD CONSTRAINT model_usage_pkey PRIMARY KEY (day);
 
@@ -1005,9 +1027,6 @@ ALTER TABLE ONLY tacet.push_kinds
 ALTER TABLE ONLY tacet.push_log
     ADD CONSTRAINT push_log_pkey PRIMARY KEY (id);
 
-ALTER TABLE tacet.pushes
-    ADD CONSTRAINT pushes_metadata_check CHECK ((octet_length((metadata)::text) <= 4096)) NOT VALID;
-
 ALTER TABLE ONLY tacet.pushes
     ADD CONSTRAINT pushes_pkey PRIMARY KEY (id);
 
@@ -1016,6 +1035,9 @@ ALTER TABLE ONLY tacet.read_syncs
 
 ALTER TABLE ONLY tacet.releases
     ADD CONSTRAINT releases_pkey PRIMARY KEY (id);
+
+ALTER TABLE ONLY tacet.row_texts
+    ADD CONSTRAINT row_texts_pkey PRIMARY KEY (subject_id, kind);
 
 ALTER TABLE ONLY tacet.schedules
     ADD CONSTRAINT schedules_pkey PRIMARY KEY (user_id);
@@ -1068,8 +1090,6 @@ CREATE INDEX push_tokens_spelling_idx ON public.push_tokens USING btree (lower(d
 
 CREATE INDEX push_tokens_user_idx ON public.push_tokens USING btree (user_id) WHERE (invalidated_at IS NULL);
 
-CREATE INDEX activities_channel_idx ON tacet.activities USING btree (channel) WHERE (channel IS NOT NULL);
-
 CREATE INDEX activities_ended_idx ON tacet.activities USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 
 CREATE INDEX activities_running_idx ON tacet.activities USING btree (started_at) WHERE (ended_at IS NULL);
@@ -1077,8 +1097,6 @@ CREATE INDEX activities_running_idx ON tacet.activities USING btree (started_at)
 CREATE INDEX activities_user_idx ON tacet.activities USING btree (user_id);
 
 CREATE INDEX activity_start_tokens_token_idx ON tacet.activity_start_tokens USING btree (token);
-
-CREATE INDEX activity_start_tokens_user_idx ON tacet.activity_start_tokens USING btree (user_id, type);
 
 CREATE INDEX activity_tokens_token_idx ON tacet.activity_tokens USING btree (token);
 
@@ -1098,10 +1116,6 @@ CREATE INDEX campaign_slots_due_idx ON tacet.campaign_slots USING btree (due_at)
 
 CREATE INDEX cancellations_cancelled_at_idx ON tacet.cancellations USING btree (cancelled_at);
 
-CREATE INDEX compared_pushes_sent_idx ON tacet.compared_pushes USING btree (sent_at);
-
-CREATE INDEX compared_pushes_user_idx ON tacet.compared_pushes USING btree (user_id);
-
 CREATE INDEX deliveries_due_idx ON tacet.deliveries USING btree (due_at) WHERE (state <> 'waiting'::text);
 
 CREATE INDEX deliveries_expiry_idx ON tacet.deliveries USING btree ((((enqueued_at - '1970-01-01 00:00:00+00'::timestamp with time zone) + ((held_us)::double precision * '00:00:00.000001'::interval)))) WHERE (state = 'waiting'::text);
@@ -1116,11 +1130,15 @@ CREATE INDEX device_permissions_user_idx ON tacet.device_permissions USING btree
 
 CREATE INDEX erasures_due_idx ON tacet.erasures USING btree (due_at);
 
+CREATE INDEX host_events_claimed_idx ON tacet.host_events USING btree (user_id, due_at) WHERE ((state = 'waiting'::text) AND is_claimed);
+
 CREATE INDEX host_events_dead_idx ON tacet.host_events USING btree (ended_at) WHERE (state = 'dead'::text);
 
 CREATE INDEX host_events_due_idx ON tacet.host_events USING btree (due_at) WHERE (state = 'waiting'::text);
 
 CREATE INDEX host_events_ended_idx ON tacet.host_events USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX host_events_later_idx ON tacet.host_events USING btree (user_id, due_at) WHERE (state = 'waiting'::text);
 
 CREATE INDEX host_events_order_idx ON tacet.host_events USING btree (user_id, id) WHERE (state = 'waiting'::text);
 
@@ -1133,6 +1151,8 @@ CREATE INDEX inbox_claimed_idx ON tacet.inbox USING btree (available_at) WHERE i
 CREATE INDEX inbox_fresh_idx ON tacet.inbox USING btree (available_at) WHERE (NOT is_claimed);
 
 CREATE INDEX instances_seen_idx ON tacet.instances USING btree (seen_at);
+
+CREATE INDEX model_texts_asked_idx ON tacet.model_texts USING btree (asked_at);
 
 CREATE INDEX notif_contents_user_idx ON tacet.notif_contents USING btree (user_id) WHERE (user_id IS NOT NULL);
 
@@ -1174,6 +1194,10 @@ CREATE INDEX read_syncs_user_idx ON tacet.read_syncs USING btree (user_id, avail
 
 CREATE INDEX releases_queued_idx ON tacet.releases USING btree (queued_at);
 
+CREATE INDEX row_texts_asked_idx ON tacet.row_texts USING btree (asked_at);
+
+CREATE INDEX row_texts_user_idx ON tacet.row_texts USING btree (user_id);
+
 CREATE INDEX slots_available_idx ON tacet.slots USING btree (available_at);
 
 CREATE INDEX target_wishes_user_idx ON tacet.target_wishes USING btree (user_id);
@@ -1204,6 +1228,8 @@ CREATE TRIGGER tacet_message_read AFTER UPDATE ON public.messages REFERENCING OL
 
 CREATE TRIGGER tacet_profile_deleted AFTER DELETE ON public.profiles REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION tacet.forget_deleted_profiles();
 
+CREATE TRIGGER live_activity_recorded AFTER INSERT OR UPDATE ON tacet.push_log FOR EACH ROW WHEN (((new.push_type = 'live_activity'::text) AND (new.decision = ANY (ARRAY['sent'::text, 'held'::text])))) EXECUTE FUNCTION tacet.space_live_activity();
+
 ALTER TABLE ONLY public.conversation_participants
     ADD CONSTRAINT conversation_participants_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES public.conversations(id) ON DELETE CASCADE;
 
@@ -1220,19 +1246,16 @@ ALTER TABLE ONLY public.push_tokens
     ADD CONSTRAINT push_tokens_user_id_fkey FOREIGN KEY (user_id) REFERENCES public.profiles(id) ON DELETE CASCADE;
 
 ALTER TABLE ONLY tacet.activities
-    ADD CONSTRAINT activities_channel_fkey FOREIGN KEY (channel) REFERENCES tacet.activity_channels(id) ON DELETE CASCADE;
-
-ALTER TABLE ONLY tacet.activities
     ADD CONSTRAINT activities_type_fkey FOREIGN KEY (type) REFERENCES tacet.activity_types(name) ON UPDATE CASCADE;
 
 ALTER TABLE ONLY tacet.activity_start_tokens
     ADD CONSTRAINT activity_start_tokens_type_fkey FOREIGN KEY (type) REFERENCES tacet.activity_types(name) ON UPDATE CASCADE ON DELETE CASCADE;
 
 ALTER TABLE ONLY tacet.activity_tokens
-    ADD CONSTRAINT activity_tokens_activity_id_fkey FOREIGN KEY (activity_id) REFERENCES tacet.activities(id) ON DELETE CASCADE;
+    ADD CONSTRAINT activity_tokens_activity_id_fkey FOREIGN KEY (activity_id) REFERENCES tacet.activities(id) ON UPDATE CASCADE ON DELETE CASCADE;
 
 ALTER TABLE ONLY tacet.activity_updates
-    ADD CONSTRAINT activity_updates_activity_id_fkey FOREIGN KEY (activity_id) REFERENCES tacet.activities(id) ON DELETE CASCADE;
+    ADD CONSTRAINT activity_updates_activity_id_fkey FOREIGN KEY (activity_id) REFERENCES tacet.activities(id) ON UPDATE CASCADE ON DELETE CASCADE;
 
 ALTER TABLE ONLY tacet.watched_activities
     ADD CONSTRAINT watched_activities_type_fkey FOREIGN KEY (type) REFERENCES tacet.activity_types(name) ON UPDATE CASCADE;
@@ -1250,8 +1273,6 @@ ALTER TABLE public.push_tokens ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tacet.activities ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.activity ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE tacet.activity_channels ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.activity_start_tokens ENABLE ROW LEVEL SECURITY;
 
@@ -1275,7 +1296,7 @@ ALTER TABLE tacet.campaigns ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.cancellations ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE tacet.compared_pushes ENABLE ROW LEVEL SECURITY;
+ALTER TABLE tacet.changed_rows ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.conversation_preferences ENABLE ROW LEVEL SECURITY;
 
@@ -1309,6 +1330,8 @@ CREATE POLICY kinds_are_read ON tacet.kinds FOR SELECT USING (true);
 
 ALTER TABLE tacet.migrations ENABLE ROW LEVEL SECURITY;
 
+ALTER TABLE tacet.model_texts ENABLE ROW LEVEL SECURITY;
+
 ALTER TABLE tacet.model_usage ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.notif_config ENABLE ROW LEVEL SECURITY;
@@ -1332,6 +1355,8 @@ ALTER TABLE tacet.pushes ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tacet.read_syncs ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.releases ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.row_texts ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.schedules ENABLE ROW LEVEL SECURITY;
 
@@ -1365,17 +1390,20 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.acknowledge_slot_row(user_id uuid, campaign text, slot text, fire_date date, code text, token text) returns void
 -- tacet.activity_interval() returns interval
 -- tacet.adopt_database(keeps_waiting boolean) returns TABLE(what text, dropped bigint)
--- tacet.advance_slots(campaign text, user_ids uuid[], slots text[], attempts integer[], lead_us bigint) returns void
+-- tacet.advance_slots(campaign text, user_ids uuid[], slots text[], versions integer[], attempts integer[], lead_us bigint) returns SETOF bigint
 -- tacet.analyse_engagement() returns interval
 -- tacet.announce(events text[], kinds text[] DEFAULT NULL::text[]) returns void
 -- tacet.announce_decisions() returns trigger
 -- tacet.announce_nothing() returns void
+-- tacet.announced_id(id text, user_id uuid) returns text
+-- tacet.asks_to_wait(decision text, reason text) returns boolean
 -- tacet.audience_query(audience text, moment text, only_user text) returns text
 -- tacet.audience_says(audience text, name text) returns boolean
 -- tacet.authorize_device(user_id uuid, device_token text, auth_status text) returns void
 -- tacet.available_at(send_at timestamp with time zone) returns timestamp with time zone
 -- tacet.badge_max() returns bigint
 -- tacet.bigint_of(id text) returns bigint
+-- tacet.block_tables() returns TABLE(relation oid, table_name text, blocker_column text, blocked_column text)
 -- tacet.campaign_day(zone text, gap_days integer, moment timestamp with time zone) returns TABLE(local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone)
 -- tacet.campaign_eligible(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid, guarded boolean DEFAULT false) returns TABLE(user_id uuid, time_zone text, local_day date, local_time time without time zone)
 -- tacet.campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
@@ -1388,9 +1416,12 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.campaign_zone(campaign text, user_id uuid) returns text
 -- tacet.campaign_zones(campaign text) returns SETOF text
 -- tacet.cancel_pushes(cancel_key text) returns bigint
+-- tacet.cancel_slot_rows(campaign text, user_id uuid, reason text) returns integer
+-- tacet.cancel_user_pushes(user_id uuid) returns bigint
 -- tacet.canonical_locale(locale text) returns text
--- tacet.change_live_activity(running tacet.activities, declared tacet.activity_types, state jsonb, alert jsonb, priority integer, relevance double precision) returns void
--- tacet.check_in_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer)
+-- tacet.change_live_activity(running tacet.activities, declared tacet.activity_types, state jsonb, alert jsonb, priority integer, relevance double precision) returns text
+-- tacet.check_composer(composer jsonb) returns void
+-- tacet.check_in_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, refusal text)
 -- tacet.check_in_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.check_live_activity_size(attributes jsonb, state jsonb, alert jsonb) returns void
 -- tacet.check_presentation(presentation jsonb) returns void
@@ -1400,10 +1431,11 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.civil_instant(civil timestamp without time zone, zone text) returns timestamp with time zone
 -- tacet.claim_host_event(owner uuid, lease interval) returns tacet.host_events
 -- tacet.claim_host_events(events_max integer, lease interval) returns SETOF tacet.host_events
+-- tacet.clear_messages(message_ids uuid[], conversation_ids uuid[]) returns void
 -- tacet.close_table(source regclass) returns void
 -- tacet.coaching_facts(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.commit_campaign_push(campaign text, user_id uuid, local_day date, attempts integer, layer text, inputs jsonb, push_type text, title text, body text, data json, metadata jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns TABLE(reason text, push_id uuid)
--- tacet.commit_slot_rows(campaign text, way text, user_ids uuid[], slots text[], fire_dates date[], attempts integer[], refusals text[], titles text[], bodies text[], categories text[], documents text[]) returns TABLE(place bigint, status text, reason text)
+-- tacet.commit_slot_rows(campaign text, way text, user_ids uuid[], slots text[], fire_dates date[], fire_ats timestamp with time zone[], attempts integer[], refusals text[], titles text[], bodies text[], categories text[], documents text[]) returns TABLE(place bigint, status text, reason text)
 -- tacet.complete_micro_action(user_id uuid, day date, at timestamp with time zone) returns boolean
 -- tacet.content_refusal(document jsonb, fresh_until timestamp with time zone, moment timestamp with time zone) returns text
 -- tacet.count_missed_events(failed_kind text, failed_state text, failed_message text, failed_subject_ids uuid[]) returns void
@@ -1421,6 +1453,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.drop_dead_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.drop_watch_triggers(kind text, source regclass, happenings text[] DEFAULT '{happened,deleted}'::text[]) returns void
 -- tacet.due_slots(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns TABLE(time_zone text, local_day date, due_at timestamp with time zone)
+-- tacet.end_live_activities(user_id uuid, reason text) returns bigint
 -- tacet.end_live_activity(id text, state jsonb, alert jsonb, reason text, is_pushed boolean DEFAULT true) returns text
 -- tacet.engagement(period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(total_users bigint, active_users bigint, recent_users bigint, lapsed_users bigint, churn_risk_users bigint, sessions bigint, session_seconds double precision)
 -- tacet.engagement_class(idle interval) returns text
@@ -1430,7 +1463,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, cause text, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid) returns TABLE(run_id uuid, enrolled integer)
 -- tacet.enrol_due(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns bigint
 -- tacet.enrol_slot(campaign text, time_zone text, local_day date, due_at timestamp with time zone) returns bigint
--- tacet.enrol_slots(campaign text, default_slots jsonb, only_user uuid, users_max bigint, lead_us bigint) returns TABLE(enrolled bigint, moved bigint)
+-- tacet.enrol_slots(campaign text, default_slots jsonb, are_new boolean, after_user uuid, users_max bigint, lead_us bigint) returns TABLE(enrolled bigint, moved bigint, last_user uuid)
 -- tacet.erase_users(users_max integer, rows_max integer, settled interval) returns TABLE(erased bigint, finished bigint, has_more boolean)
 -- tacet.event_audience(push_kind text, event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.event_content(event_kind text, subject_id uuid) returns TABLE(push_kind text, surface_id uuid, actor_id uuid, dated_at timestamp with time zone, life_us bigint, quiet_policy text, excluded_device text, withheld text, is_silent boolean, content text)
@@ -1444,7 +1477,9 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.fit_triggers()
 -- tacet.fitted(definition text) returns text
 -- tacet.fold_messages(subject_ids uuid[], user_ids uuid[], surface_ids uuid[], enqueued_us bigint[], looked_us bigint[], attempts integer[], window_us bigint, settle_us bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(place bigint, verdict text, first_subject uuid, more integer, due_us bigint)
--- tacet.follow_row(watched tacet.watched_activities, subject_id uuid) returns void
+-- tacet.follow_audience(campaign text, default_slots jsonb, user_ids uuid[], lead_us bigint) returns TABLE(enrolled bigint, moved bigint)
+-- tacet.follow_changed_rows(rows_max integer) returns bigint
+-- tacet.follow_row(watched tacet.watched_activities, subject_id uuid) returns text
 -- tacet.follow_rows() returns trigger
 -- tacet.forget_deleted_profiles() returns trigger
 -- tacet.forget_user(user_id uuid) returns void
@@ -1453,8 +1488,14 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.grant_services() returns void
 -- tacet.guarded_campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.has_account(user_id uuid) returns boolean
+-- tacet.has_blocked(user_id uuid, sender_id uuid) returns boolean
 -- tacet.has_http_post() returns boolean
 -- tacet.has_index(source regclass, columns text, predicate text DEFAULT NULL::text) returns boolean
+-- tacet.has_reported_enough(user_id uuid) returns boolean
+-- tacet.has_seen(last_seen timestamp with time zone, dated_at timestamp with time zone, enqueued_at timestamp with time zone) returns boolean
+-- tacet.has_slot(campaign text, user_id uuid, slot text, phase text, day date) returns boolean
+-- tacet.has_targets(user_id uuid) returns boolean
+-- tacet.hidden_rows(tables text[]) returns TABLE(relation oid, place text, column_name text, before text, after text, words text, is_wish boolean)
 -- tacet.hides_writes(contract_function text, written text, conversation_id uuid) returns boolean
 -- tacet.highest_user_id() returns uuid
 -- tacet.hmac_sha256(message bytea, key bytea) returns bytea
@@ -1463,31 +1504,35 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.hydration_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, slots jsonb, refusal text)
 -- tacet.hydration_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.hydration_slots(frequency jsonb, first_slot text, end_slot text) returns jsonb
--- tacet.import_compared(subject_ids uuid[], user_ids uuid[], kinds text[], moments timestamp with time zone[], outcomes text[]) returns bigint
--- tacet.import_compared_table(source text, subject_column text, user_column text, time_column text, kind_column text, outcome_column text, pushed_words text[]) returns TABLE(imported bigint, left_out bigint)
 -- tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
+-- tacet.is_attempted(content tacet.notif_contents, day date, lease_us bigint) returns boolean
 -- tacet.is_cancelled(cancel_key text, asked_at timestamp with time zone) returns boolean
 -- tacet.is_default(installed regprocedure) returns boolean
+-- tacet.is_denied(user_id uuid) returns boolean
 -- tacet.is_localised(definition jsonb) returns boolean
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
+-- tacet.is_slot_off(push tacet.pushes) returns boolean
 -- tacet.is_time_zone(name text) returns boolean
 -- tacet.join_kinds()
+-- tacet.keep_row_text(kind text, subject_id uuid, body text) returns void
 -- tacet.keep_wishes(user_id uuid, channel text, address text, wishes text) returns void
 -- tacet.known_facts(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.known_zone(zone text) returns text
 -- tacet.lapse_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, local_time time without time zone, refusal text)
 -- tacet.lapse_material(user_id uuid, moment timestamp with time zone) returns jsonb
--- tacet.last_live_activity_push(id uuid, user_id uuid) returns timestamp with time zone
 -- tacet.learn_time_zones() returns void
 -- tacet.learn_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
+-- tacet.leave_device(user_ids uuid[], device_token text) returns void
+-- tacet.leave_slots(campaign text, user_id uuid) returns integer
 -- tacet.listed(list jsonb) returns text
--- tacet.live_activity_address(token text, environment text, app text, is_channel boolean) returns json
--- tacet.live_activity_addresses(running tacet.activities, event text) returns json
+-- tacet.live_activity_address(token text, environment text, app text) returns json
+-- tacet.live_activity_addresses(running tacet.activities, event text, update_id uuid) returns json
 -- tacet.live_activity_alert(alert jsonb) returns jsonb
 -- tacet.live_activity_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.live_activity_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.live_activity_date(what text, name text, value text) returns jsonb
 -- tacet.live_activity_document(what text, declared jsonb, given jsonb) returns jsonb
+-- tacet.live_activity_of(id text, user_id uuid) returns text
 -- tacet.live_activity_priority(id text, declared tacet.activity_types, alert jsonb, priority integer) returns integer
 -- tacet.live_activity_type_fault(declared tacet.activity_types) returns text
 -- tacet.live_activity_value(what text, name text, type text, may_be_missing boolean, value jsonb) returns jsonb
@@ -1495,10 +1540,11 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.localised_texts(kind text) returns jsonb
 -- tacet.lock_slots(user_id uuid) returns void
 -- tacet.looked_at_because(log_id uuid) returns text
+-- tacet.looked_at_because(log_ids uuid[]) returns TABLE(log_id uuid, cause text)
 -- tacet.lowest_user_id() returns uuid
 -- tacet.mark_read(conversation_id uuid, user_id uuid, up_to_message_id uuid) returns SETOF uuid
 -- tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
--- tacet.meal_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer)
+-- tacet.meal_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, refusal text)
 -- tacet.meal_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.message_context(message_id uuid) returns TABLE(conversation_id uuid, sender_id uuid, sender_name text, body text, created_at timestamp with time zone, read_by uuid[], prior_read_by uuid[], prior_touched_at timestamp with time zone)
 -- tacet.message_of(subject_id uuid) returns uuid
@@ -1508,11 +1554,11 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.move_unread_marks(user_ids uuid[]) returns void
 -- tacet.newest_push(user_id uuid) returns TABLE(subject_id uuid, kind text, enqueued_at timestamp with time zone)
 -- tacet.next_fire(slot text, zone text, after timestamp with time zone, weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
+-- tacet.next_live_activity_push(id uuid, user_id uuid) returns timestamp with time zone
 -- tacet.normal_slots(slots jsonb) returns jsonb
 -- tacet.not_wired(function_name text) returns boolean
 -- tacet.note_active_users(user_ids uuid[], at timestamp with time zone) returns bigint
 -- tacet.note_activity(user_id uuid, at timestamp with time zone DEFAULT clock_timestamp()) returns boolean
--- tacet.note_channel(id text, type text, state jsonb, app text, environment text, storage integer) returns boolean
 -- tacet.note_device_permission(user_id uuid, device_token text, is_denied boolean, tolerance_seconds integer, moment timestamp with time zone) returns void
 -- tacet.note_eligible(campaign text, due_at timestamp with time zone, run_id uuid, only_zone text, only_user uuid, guarded boolean) returns integer
 -- tacet.note_gone_users(after uuid, users_max integer) returns uuid
@@ -1520,11 +1566,14 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.note_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
 -- tacet.notify_service(payload text) returns void
 -- tacet.one_of(facts jsonb, name text, words text[]) returns text
+-- tacet.open_slot_pushes(user_id uuid, campaign text, slot text, day date, moment timestamp with time zone) returns void
+-- tacet.pass_on_live_activity(running tacet.activities) returns void
 -- tacet.plural_fault(plural jsonb) returns text
 -- tacet.preferred_slot(wish jsonb, standard text) returns text
 -- tacet.preferred_time(wishes jsonb) returns time without time zone
 -- tacet.presence_repeats_within() returns interval
 -- tacet.profile_name(user_id uuid) returns text
+-- tacet.profile_zones(only_user uuid) returns TABLE(user_id uuid, time_zone text)
 -- tacet.provide(IN signature text, IN definition text, IN is_tried boolean DEFAULT false, IN inert text DEFAULT NULL::text)
 -- tacet.push_live_activity(running tacet.activities, declared tacet.activity_types, event text, state jsonb, alert jsonb, priority integer, relevance double precision) returns void
 -- tacet.push_targets(user_id uuid) returns TABLE(channel text, address text, environment text, app text, keys text)
@@ -1532,12 +1581,13 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[]) returns void
 -- tacet.put_start_token(user_id uuid, device_token text, type text, token text, app text, environment text) returns boolean
 -- tacet.put_unread_preferences(user_id uuid, kinds text[], afters interval[]) returns void
+-- tacet.queue_changed_rows(type text, subjects uuid[]) returns void
 -- tacet.quiet_hours_remaining(quiet_start time without time zone, quiet_end time without time zone, zone text, moment timestamp with time zone) returns interval
 -- tacet.read_conversation(conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean, OUT takes_part boolean, OUT knows_message boolean, OUT read_count bigint, OUT badge bigint, OUT sync_wait bigint) returns record
 -- tacet.read_sync_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.read_sync_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
--- tacet.readable_preferences(only_user uuid) returns TABLE(user_id uuid, time_zone text, preferences jsonb)
 -- tacet.recipient_preferences(user_id uuid, kind text, surface_id uuid, moment timestamp with time zone) returns TABLE(is_opted_out boolean, is_muted boolean, mentions_only boolean, quiet_hours_remaining interval, quiet_hours_policy text)
+-- tacet.refusal(message text) returns text
 -- tacet.register_device(user_id uuid, device_token text, environment text, app text, platform text, locale text, time_zone text, devices_max integer) returns void
 -- tacet.register_kind(IN name text, IN event_kind text, IN content text, IN audience text)
 -- tacet.register_target(user_id uuid, channel text, address text, app text, keys text, locale text, time_zone text, fetch_digest text, expires_at timestamp with time zone, targets_max integer) returns void
@@ -1555,7 +1605,8 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.replace_slots(campaign text, user_id uuid, wanted jsonb, zone text, lead_us bigint) returns integer
 -- tacet.replay(subject_id uuid) returns bigint
 -- tacet.report_slot_action(user_id uuid, event_id uuid, action text, identifier text, campaign text, slot text, day date, happened_at timestamp with time zone) returns TABLE(outcome text, answer jsonb)
--- tacet.report_slot_events(user_id uuid, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates date[], device_tokens text[], happened_ats timestamp with time zone[]) returns SETOF bigint
+-- tacet.report_slot_events(user_id uuid, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates date[], device_tokens text[], circumstances text[], happened_ats timestamp with time zone[]) returns SETOF bigint
+-- tacet.reserve_model_text(user_id uuid, question text, usage_day date, tokens bigint, microdollars bigint, tokens_max bigint, microdollars_max bigint) returns TABLE(reply text, refusal text)
 -- tacet.reserve_model_usage(usage_day date, tokens bigint, microdollars bigint, tokens_max bigint, microdollars_max bigint) returns boolean
 -- tacet.retire(IN signature text, IN result text DEFAULT NULL::text)
 -- tacet.retry_host_events() returns bigint
@@ -1574,25 +1625,36 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.slot_instant(slot text, zone text, day date) returns timestamp with time zone
 -- tacet.slot_push_parts(campaign text, slot text, fire_date date, category text, fire_at timestamp with time zone, document json, presentation jsonb) returns TABLE(collapse_id text, metadata jsonb, presentation jsonb)
 -- tacet.slot_refusal(campaign text, user_id uuid, armed_by text[], moment timestamp with time zone) returns TABLE(refusal text, excluded text)
--- tacet.slot_situations(campaign text, user_ids uuid[]) returns TABLE(user_id uuid, time_zone text, material jsonb)
+-- tacet.slot_situations(campaign text, user_ids uuid[]) returns TABLE(user_id uuid, time_zone text, is_denied boolean, material jsonb)
 -- tacet.slot_time(slot text) returns time without time zone
+-- tacet.slot_users(campaign text, are_new boolean, after_user uuid, users_max bigint) returns uuid[]
+-- tacet.snooze_key(campaign text, slot text, day date, user_id uuid) returns text
 -- tacet.snooze_slot_row(user_id uuid, campaign text, slot text, day date, action text, happened_at timestamp with time zone, is_new boolean) returns jsonb
--- tacet.start_live_activity(id text, user_id uuid, type text, attributes jsonb, state jsonb, alert jsonb, channel text, is_pushed boolean) returns text
+-- tacet.space_live_activity() returns trigger
+-- tacet.start_live_activity(id text, user_id uuid, type text, attributes jsonb, state jsonb, alert jsonb, is_pushed boolean) returns text
 -- tacet.still_unread(event tacet.host_events) returns boolean
 -- tacet.stored_push_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.stored_push_content(event_kind text, subject_id uuid, of_campaign boolean) returns SETOF tacet.push_content
 -- tacet.subject_of(id uuid) returns uuid
+-- tacet.surely_end_live_activity(id text, reason text) returns void
+-- tacet.surely_follow_row(type text, subject_id uuid) returns void
 -- tacet.surface_of(id uuid) returns uuid
 -- tacet.sync_read(user_id uuid, conversation_id uuid, message_ids uuid[], device_token text) returns bigint
+-- tacet.table_of_users(schema_name name, table_name name) returns regclass
+-- tacet.tables_read(function_names text[]) returns TABLE(function_name text, relation regclass)
 -- tacet.take_cap(user_id uuid, cap_group text) returns boolean
+-- tacet.take_row_texts(rows_max integer) returns TABLE(kind text, subject_id uuid, user_id uuid, composer text, facts text)
 -- tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
+-- tacet.takes_pushes(user_id uuid) returns boolean
 -- tacet.target_mark(channel text, address text) returns text
 -- tacet.tell_devices(user_id uuid) returns void
+-- tacet.tell_hidden_rows()
 -- tacet.tend_live_activities(activities_max integer) returns integer
 -- tacet.text_values(named jsonb) returns jsonb
 -- tacet.turn_of(user_id uuid) returns uuid
 -- tacet.typed_id(expression text, ids regtype, type regtype) returns text
 -- tacet.typed_subject(expression text, source regclass, name name) returns text
+-- tacet.unix_us(moment timestamp with time zone) returns bigint
 -- tacet.unlocalise(kind text, locale text DEFAULT NULL::text) returns integer
 -- tacet.unread_count(user_id uuid) returns bigint
 -- tacet.unread_counts(user_ids uuid[], time_max interval DEFAULT '00:00:00.05'::interval) returns bigint[]
@@ -1607,9 +1669,10 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.uuid_of(id text) returns uuid
 -- tacet.view_conversations(conversation_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]) returns TABLE(conversation_id uuid, user_id uuid, is_participant boolean, is_skipped boolean)
 -- tacet.view_surfaces(surface_kinds text[], surface_ids uuid[], user_ids uuid[], have_looked boolean[], have_left boolean[]) returns TABLE(surface_kind text, surface_id uuid, user_id uuid, is_viewer boolean, is_skipped boolean)
+-- tacet.waiting_pushes(user_id uuid) returns TABLE(push_id uuid, kind text, title text, due_at timestamp with time zone, state text, cancel_key text)
 -- tacet.wake(first_subject_id uuid) returns void
 -- tacet.wake_at(moment timestamp with time zone) returns void
--- tacet.watch(kind text, source regclass, recipients regproc, title text, body text DEFAULT ''::text, fires_on text DEFAULT 'insert'::text, condition text DEFAULT 'true'::text, actor name DEFAULT NULL::name, surface name DEFAULT NULL::name, surface_kind text DEFAULT NULL::text, surface_table regclass DEFAULT NULL::regclass, id_column name DEFAULT 'id'::name, unnamed_actor text DEFAULT 'Someone'::text, presentation jsonb DEFAULT '{}'::jsonb, send_at name DEFAULT NULL::name, expires_in interval DEFAULT NULL::interval, cancel_key text DEFAULT NULL::text) returns void
+-- tacet.watch(kind text, source regclass, recipients regproc, title text, body text DEFAULT ''::text, fires_on text DEFAULT 'insert'::text, condition text DEFAULT 'true'::text, actor name DEFAULT NULL::name, surface name DEFAULT NULL::name, surface_kind text DEFAULT NULL::text, surface_table regclass DEFAULT NULL::regclass, id_column name DEFAULT 'id'::name, unnamed_actor text DEFAULT 'Someone'::text, presentation jsonb DEFAULT '{}'::jsonb, send_at name DEFAULT NULL::name, expires_in interval DEFAULT NULL::interval, cancel_key text DEFAULT NULL::text, composer jsonb DEFAULT NULL::jsonb) returns void
 -- tacet.watch_activity(type text, source regclass, user_column name, fields jsonb, ended_when text DEFAULT 'false'::text, id_column name DEFAULT 'id'::name) returns void
 -- tacet.watch_trigger_name(kind text, what text) returns name
 -- tacet.watched_by(kind text, subject_id uuid, surface_id uuid) returns TABLE(user_id uuid, last_seen timestamp with time zone, left_at timestamp with time zone)
@@ -1617,8 +1680,11 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.watched_row_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.watched_row_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.webhook_headers(body text, secret text) returns jsonb
+-- tacet.wished_reminders(only_user uuid, switch text) returns TABLE(user_id uuid, time_zone text, preferences jsonb)
 -- tacet.workout_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, slots jsonb, refusal text)
 -- tacet.workout_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.workout_slots(schedule jsonb) returns jsonb
 -- tacet.workouts(schedule jsonb) returns TABLE(place bigint, slot text, weekday integer, type text)
--- tacet.write_slot_rows(campaign text, user_ids uuid[], slots text[], phases text[], fire_dates date[], fire_ats timestamp with time zone[], time_zones text[], titles text[], bodies text[], categories text[], documents text[]) returns SETOF uuid
+-- tacet.write_slot_rows(campaign text, user_ids uuid[], slots text[], versions integer[], attempts integer[], phases text[], fire_dates date[], fire_ats timestamp with time zone[], time_zones text[], refusals text[], titles text[], bodies text[], categories text[], documents text[], lead_us bigint) returns SETOF uuid
+-- tacet.zone_aliases() returns TABLE(alias text, name text)
+-- tacet.zone_like(lost text) returns text
