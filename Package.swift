@@ -249,7 +249,7 @@ let package = Package(
         "Cryptography", logging,
         "TestReactors",
         "TestRandomness",
-      ], exclude: ["Versions"]),
+      ]),
     layer(
       "Push/PushPipeline",
       [

@@ -33,9 +33,11 @@ $default$);
 call tacet.provide('user_time_zone(tacet.user_id)',
   inert => 'select tacet.known_zone(p.time_zone) from tacet.profile_zones(user_time_zone.user_id) p limit 1',
   definition => $default$
+-- Its cost is told as small, because it is asked where a zone is missing: a look for the users of one zone is to compare the zones
+-- that are there before it calls functions of the host.
 create or replace function tacet.user_time_zone(user_id tacet.user_id)
 returns text
-language plpgsql stable
+language plpgsql stable cost 1
 as $$
 #variable_conflict use_column
 declare

@@ -107,7 +107,9 @@ struct LiveActivityScheduleTests {
         for event in events { send(event, isLate: false) }
         try await session.record(events, on: reactor) { user in
           let devices = events.flatMap(\.recipients).first { $0.userID == user }?.targets ?? []
-          return RecipientOutcome(userID: user, decision: .sent, acceptedDevices: devices.map(\.address))
+          var outcome = RecipientOutcome(userID: user, decision: .sent, acceptedDevices: devices.map(\.address))
+          outcome.acceptedMicroseconds = 1000
+          return outcome
         }
       } catch let error as PostgresError where error.sqlState == .serializationFailure {
         try await session.run("rollback", on: reactor)
