@@ -9,7 +9,8 @@ struct HostEventTests {
   @Test("without an announcement there is no trigger on the ledger, and none after it was taken back")
   func off() async throws {
     let chat = try await Chat()
-    let triggers = "select count(*) from pg_trigger where tgrelid = 'tacet.push_log'::regclass and tgname like 'announce%'"
+    let triggers =
+      "select count(*) from pg_trigger where tgrelid = 'tacet.push_log'::regclass and tgname like 'announce%'"
     #expect(try await chat.database.sql(triggers) == "0")
     try await chat.database.sql("select tacet.announce('{device.dropped}')")
     #expect(try await chat.database.sql(triggers) == "0")
