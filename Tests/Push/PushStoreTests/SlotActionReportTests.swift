@@ -32,7 +32,8 @@ struct SlotActionReportTests {
     #expect(try await scene.opened() == "row\nsnooze ritual.0800")
   }
 
-  @Test("as many reports of a user are kept as may be; the next is refused, and a repeated one is answered")
+  @Test(
+    "as many reports of a user are kept as may be; the next is refused, and a repeated one is answered", .uuidsOnly)
   func enough() async throws {
     let scene = try await SlotReportScene()
     let id = UUID()
