@@ -2,6 +2,7 @@ import Foundation
 import Postgres
 import PushKinds
 import Reactors
+import TestIDs
 import Testing
 
 @testable import PushStore
