@@ -1621,6 +1621,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.sessions_of(user_id uuid, period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(began_at timestamp with time zone, ended_at timestamp with time zone)
 -- tacet.settle_host_event(event_id bigint, attempt integer, status integer, error text, next_try interval, gives_up interval) returns text
 -- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
+-- tacet.shows_nothing(user_id uuid, address text) returns boolean
 -- tacet.slot_days(slot text, zone text, first_day date, days integer, weekdays smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
 -- tacet.slot_instant(slot text, zone text, day date) returns timestamp with time zone
 -- tacet.slot_push_parts(campaign text, slot text, fire_date date, category text, fire_at timestamp with time zone, document json, presentation jsonb) returns TABLE(collapse_id text, metadata jsonb, presentation jsonb)

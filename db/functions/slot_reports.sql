@@ -30,7 +30,8 @@ as $$
     select p.id
     from tacet.pushes p
     where p.user_id = open_slot_pushes.user_id
-      and p.cancel_key = tacet.snooze_key(open_slot_pushes.campaign, open_slot_pushes.slot, open_slot_pushes.day, open_slot_pushes.user_id)
+      and p.cancel_key = tacet.snooze_key(
+        open_slot_pushes.campaign, open_slot_pushes.slot, open_slot_pushes.day, open_slot_pushes.user_id)
   ) p
   where l.subject_id = tacet.subject_of(p.push_id) and l.user_id = open_slot_pushes.user_id and l.decision = 'sent' and not l.opened
 $$;
@@ -306,6 +307,18 @@ as $$
     end
 $$;
 
+-- Whether a user has said that a device may show nothing.
+create or replace function tacet.shows_nothing(user_id tacet.user_id, address text)
+returns boolean
+language sql stable
+as $$
+  select exists (
+    select
+    from tacet.device_permissions m
+    where m.device_token = lower(shows_nothing.address) and m.user_id = shows_nothing.user_id and m.is_denied
+  )
+$$;
+
 -- Whether a user has devices, and none of them may show anything. Most users have none that may not, and are told by an index.
 create or replace function tacet.is_denied(user_id tacet.user_id)
 returns boolean
@@ -316,13 +329,7 @@ begin
   return exists (
     select from tacet.device_permissions m where m.user_id = is_denied.user_id and m.is_denied
   ) and (
-    select
-      bool_and(exists (
-        select
-        from tacet.device_permissions m
-        where m.device_token = lower(d.address) and m.user_id = is_denied.user_id and m.is_denied
-      )) is true
-    from tacet.push_targets(is_denied.user_id) d);
+    select bool_and(tacet.shows_nothing(is_denied.user_id, d.address)) is true from tacet.push_targets(is_denied.user_id) d);
 end
 $$;
 

@@ -178,11 +178,7 @@ as $$
     from (
       select
         d.address,
-        exists (
-          select
-          from tacet.device_permissions m
-          where m.device_token = lower(d.address) and m.user_id = slot_refusal.user_id and m.is_denied
-        ) as is_denied,
+        tacet.shows_nothing(slot_refusal.user_id, d.address) as is_denied,
         lower(d.address) = any (slot_refusal.armed_by) as is_armed
       from tacet.push_targets(slot_refusal.user_id) d
     ) x
