@@ -20,6 +20,8 @@ import TestReactors
 final class PipelineRig {
   let database: PostgresConfiguration
   let pool: PostgresPool
+  /// The sessions of the tests' own SQL. Those of `pool` may all wait for a lock that a test holds.
+  private let host: PostgresPool
   let store: PushDatabase
   let channel = ScriptedChannel()
   let apns: APNSDeliverer
@@ -44,6 +46,7 @@ final class PipelineRig {
       try await body(rig, reactor)
       rig.channel.release(on: reactor)
       try await rig.stop(on: reactor)
+      await rig.host.close(on: reactor)
       await rig.pool.close(on: reactor)
     }
   }
@@ -63,6 +66,7 @@ final class PipelineRig {
     self.database = database
     pool = PostgresPool(database, size: 3, acquireLimit: .seconds(20), logger: .quiet)
     pool.start(on: reactor)
+    host = PostgresPool(database, size: 2, acquireLimit: .seconds(20), opensOnDemand: true, logger: .quiet)
     store = PushDatabase(pool: pool)
     var configuration = PipelineConfiguration(policy: SuppressionPolicy(window: window))
     configuration.retry.base = .milliseconds(20)
@@ -107,7 +111,7 @@ final class PipelineRig {
 
   /// Runs SQL that returns nothing of interest.
   func execute(_ sql: String, on reactor: isolated Reactor) async throws {
-    _ = try await pool.withConnection(on: reactor) {
+    _ = try await host.withConnection(on: reactor) {
       try await $0.simple(IDTypes.tested(sql), on: reactor)
     }
   }
@@ -118,7 +122,7 @@ final class PipelineRig {
   ) async throws -> Value {
     statements += 1
     let statement = PostgresStatement("rig_\(statements)", IDTypes.tested(sql))
-    return try await pool.query(statement, on: reactor).one().decode(0, as: Value.self)
+    return try await host.query(statement, on: reactor).one().decode(0, as: Value.self)
   }
 
   /// Waits until the ledger says about a message what the test wants to see.

@@ -78,7 +78,7 @@ from (
     (extract(epoch from clock_timestamp() - coalesce(a.xact_start, a.backend_start)) * 1000000)::bigint as age_us
   from pg_stat_activity a
   where a.backend_xmin is not null and a.pid <> pg_backend_pid()
-    and a.backend_type not in ('autovacuum worker', 'autovacuum launcher')
+    and a.backend_type not in ('autovacuum worker', 'autovacuum launcher', 'logical replication launcher')
     and coalesce(a.datname = current_database(), true)
   union all
   select
