@@ -13,7 +13,8 @@ set check_function_bodies = off;
 --   mention within the window of another sound.
 -- - Rows are locked in the order of their keys, so that two processes cannot wait for each other.
 -- - Messages are counted by hashes of their ids, so that one that asks again is counted once. What the recipient has seen counts
---   no more.
+--   no more. Of the bursts before, a message that an update has counted is not counted again.
+-- - The newest message that waits takes the update; when it does not come for it, another one takes it a moment later.
 --
 -- looked_us: when the recipient last looked; null for unknown. attempts: of the claims, by which their records are known.
 -- at: for tests; the clock's time without it.
@@ -40,6 +41,7 @@ declare
   mark int;
   is_older boolean;
   is_free boolean;
+  is_newest boolean;
   mentions boolean;
 begin
   for asked in
@@ -64,10 +66,10 @@ begin
       for update;
       exit when found;
       insert into tacet.bursts (
-        user_id, surface_id, sounded_at, first_subject, latest_subject, latest_at, latest_attempts, members)
+        user_id, surface_id, sounded_at, first_subject, latest_subject, latest_at, newest_at, latest_attempts, members)
       values (
         asked.user_id, asked.surface_id, coalesce(fold_messages.at, clock_timestamp()), asked.subject_id, asked.subject_id,
-        asked.enqueued_at, asked.attempts, array[mark])
+        asked.enqueued_at, asked.enqueued_at, asked.attempts, array[mark])
       on conflict do nothing;
       exit when found;
     end loop;
@@ -84,6 +86,7 @@ begin
     is_older := (asked.enqueued_at, asked.subject_id) < (burst.latest_at, burst.latest_subject);
     verdict := null;
     mentions := false;
+    burst.newest_at := greatest(burst.newest_at, asked.enqueued_at);
 
     if asked.subject_id = burst.latest_subject then
       -- The push that was handed over last asks again, because it was put off, or its process died.
@@ -135,8 +138,11 @@ begin
       if verdict is distinct from 'begin' and verdict is distinct from 'sound' then
         if asked.looked_at > burst.latest_at then
           burst.members := '{}';
+          burst.told := 0;
         end if;
-        if cardinality(burst.members) < 100 and mark <> all (burst.members) then
+        if cardinality(burst.members) < 100 and mark <> all (burst.members)
+          and (verdict is null or mark <> all (burst.counted_before))
+        then
           burst.members := burst.members || mark;
         end if;
       end if;
@@ -144,8 +150,10 @@ begin
         -- Rather now than with a sound after the window.
         is_free := state <> 'in_flight' and not (state = 'waits' and burst.latest_subject = burst.first_subject)
           and (burst.update_at <= moment or ends_at - moment <= settle) is true;
-        if is_free and not asked.is_newest then
-          -- A newer one of this look takes the update.
+        is_newest := asked.is_newest
+          and (asked.enqueued_at = burst.newest_at or burst.update_at + settle <= moment or ends_at - moment <= settle);
+        if is_free and not is_newest then
+          -- A newer one takes the update.
           verdict := 'wait';
           due_us := extract(epoch from least(moment + settle, ends_at)) * 1000000;
         elsif is_free then
@@ -154,6 +162,7 @@ begin
           burst.latest_at := asked.enqueued_at;
           burst.latest_attempts := asked.attempts;
           burst.update_at := null;
+          burst.told := cardinality(burst.members);
         else
           verdict := 'wait';
           if (burst.update_at > moment) is not true then
@@ -171,17 +180,21 @@ begin
       burst.first_subject := asked.subject_id;
       burst.latest_subject := asked.subject_id;
       burst.latest_at := asked.enqueued_at;
+      burst.newest_at := asked.enqueued_at;
       burst.latest_attempts := asked.attempts;
       burst.update_at := null;
+      burst.counted_before := (burst.members[1:burst.told] || burst.counted_before)[1:100];
       burst.members := array[mark];
+      burst.told := 0;
     end if;
     first_subject := case when verdict = 'sound' then asked.subject_id else burst.first_subject end;
     more := greatest(cardinality(burst.members) - 1, 0);
     update tacet.bursts b
     set
-      sounded_at = burst.sounded_at, is_mention = burst.is_mention, latest_at = burst.latest_at, update_at = burst.update_at,
+      sounded_at = burst.sounded_at, is_mention = burst.is_mention, latest_at = burst.latest_at, newest_at = burst.newest_at,
+      update_at = burst.update_at, counted_before = burst.counted_before,
       latest_attempts = burst.latest_attempts, first_subject = burst.first_subject,
-      latest_subject = burst.latest_subject, members = burst.members
+      latest_subject = burst.latest_subject, members = burst.members, told = burst.told
     where b.user_id = burst.user_id and b.surface_id = burst.surface_id;
     return next;
   end loop;

@@ -548,18 +548,22 @@ comment on table tacet.unread_marks is
   'where counting of unread messages begins; may be emptied at any time, which makes badges slower for an hour';
 
 -- The latest burst of messages to a user in a conversation; see tacet.fold_messages. No index but the key's, so that updates stay
--- on their page.
+-- on their page. newest_at: the commit of the newest message that has asked. told: how many of the members the newest update has
+-- counted. counted_before: those whom updates of the bursts before have counted.
 create table if not exists tacet.bursts (
   sounded_at timestamptz not null,
   latest_at timestamptz not null,
+  newest_at timestamptz not null,
   update_at timestamptz,
   latest_attempts int not null,
+  told int not null default 0,
   user_id tacet.user_id not null,
   surface_id tacet.conversation_id not null,
   first_subject tacet.subject_id not null,
   latest_subject tacet.subject_id not null,
   is_mention boolean not null default false,
   members int[] not null,
+  counted_before int[] not null default '{}',
   primary key (user_id, surface_id)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
 

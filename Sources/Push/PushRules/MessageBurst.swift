@@ -18,11 +18,20 @@ public struct MessageBurst: Equatable, Sendable {
   /// The message whose push was handed over last.
   public private(set) var latest: BurstMessage
 
+  /// When the newest message was committed that has asked.
+  private var newestAt: Int64
+
   /// When the next update goes; nil while none is planned.
   public private(set) var updateAt: Int64?
 
   /// The ids of its messages since the recipient last looked.
   public private(set) var members: Set<String>
+
+  /// Those of them that the newest update has counted.
+  private var told: Set<String> = []
+
+  /// The ids that updates of the bursts before have counted.
+  private var countedBefore: [String] = []
 
   /// Messages besides the one that is shown.
   public var more: Int { max(0, members.count - 1) }
@@ -32,6 +41,7 @@ public struct MessageBurst: Equatable, Sendable {
     first = message
     soundedAt = now
     latest = message
+    newestAt = message.enqueuedAt
     members = [message.id]
   }
 }
@@ -127,29 +137,30 @@ extension MessageBurst {
     settle: Int64, window: Int64
   ) -> FoldDecision {
     let end = soundedAt + window
+    newestAt = max(newestAt, message.enqueuedAt)
     if message == latest { return again(message, at: now, isOver: now >= end) }
     if isMentioned, message < latest || now < end, !members.contains(message.id) {
       // Behind a newer message it sounds beside the burst, whose notification shows that.
       if message < latest { return .sound }
-      self = MessageBurst(message, at: now)
+      begin(message, at: now)
       isMention = true
       return .sound
     }
     if message < latest, state != .gone {
       if state == .sent {
-        add(message, lookedAt)
+        add(message, lookedAt, unless: countedBefore)
         return .fold
       }
       // The newer one says more, so it has another window to be decided in.
       let patientUntil = now < end ? end : end + window
       if now < patientUntil {
-        add(message, lookedAt)
+        add(message, lookedAt, unless: countedBefore)
         return .wait(until: state == .waits ? patientUntil : min(now + settle, patientUntil))
       }
     }
     let isFirstPutOff = latest == first && state == .waits
     if now >= end || !isMention && (isFirstPutOff || latest == first && state == .gone) {
-      self = MessageBurst(message, at: now)
+      begin(message, at: now)
       return .sound
     }
     add(message, lookedAt)
@@ -160,7 +171,7 @@ extension MessageBurst {
   /// The push that was handed over last asks again, because it was put off, or its process died.
   private mutating func again(_ message: BurstMessage, at now: Int64, isOver: Bool) -> FoldDecision {
     if isOver {
-      self = MessageBurst(message, at: now)
+      begin(message, at: now)
     } else if message == first {
       soundedAt = now
     } else {
@@ -169,15 +180,24 @@ extension MessageBurst {
     return .sound
   }
 
+  private mutating func begin(_ message: BurstMessage, at now: Int64) {
+    let counted = Array((told + countedBefore).prefix(Self.membersMax))
+    self = MessageBurst(message, at: now)
+    countedBefore = counted
+  }
+
   private mutating func follow(
     _ message: BurstMessage, at now: Int64, isFree: Bool, isNewest: Bool, settle: Int64, end: Int64
   ) -> FoldDecision {
     let isDue = updateAt.map { $0 <= now } ?? false
     // Rather now than with a sound after the window.
     if isFree, isDue || end - now <= settle {
-      guard isNewest else { return .wait(until: min(now + settle, end)) }
+      // A newer one takes it, or has had a moment to.
+      let isPatient = end - now > settle && updateAt.map { $0 + settle > now } ?? false
+      guard isNewest, message.enqueuedAt == newestAt || !isPatient else { return .wait(until: min(now + settle, end)) }
       latest = message
       updateAt = nil
+      told = members
       return .update
     }
     let due = updateAt.flatMap { $0 > now ? $0 : nil } ?? min(now + settle, end)
@@ -185,10 +205,13 @@ extension MessageBurst {
     return .wait(until: due)
   }
 
-  /// Counts a message. What the recipient has seen counts no more.
-  private mutating func add(_ message: BurstMessage, _ lookedAt: Int64?) {
-    if let lookedAt, lookedAt > latest.enqueuedAt { members = [] }
-    if members.count < Self.membersMax { members.insert(message.id) }
+  /// Counts a message, unless an update of a burst before has. What the recipient has seen counts no more.
+  private mutating func add(_ message: BurstMessage, _ lookedAt: Int64?, unless counted: [String] = []) {
+    if let lookedAt, lookedAt > latest.enqueuedAt {
+      members = []
+      told = []
+    }
+    if members.count < Self.membersMax, !counted.contains(message.id) { members.insert(message.id) }
   }
 }
 

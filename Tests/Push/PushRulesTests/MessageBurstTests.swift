@@ -57,6 +57,19 @@ struct MessageBurstTests {
     #expect(policy.decide(message(11), at: 2001, latest: .sent, of: &burst) == .fold)
   }
 
+  @Test("of messages that have asked the newest takes the update, or another one when it does not come for it")
+  func newestOfAll() {
+    var burst = burst([(11, 1, .sent), (12, 2, .sent)])
+    #expect(policy.decide(message(11), at: 1001, latest: .sent, of: &burst) == .wait(until: 2001))
+    var other = burst
+    #expect(policy.decide(message(12), at: 1002, latest: .sent, of: &burst) == .update)
+    #expect(policy.decide(message(11), at: 2001, latest: .sent, of: &burst) == .fold)
+    #expect(policy.decide(message(11), at: 2001, latest: .sent, of: &other) == .update)
+    // Soon nothing but a sound would be left.
+    other = self.burst([(12, 18_900, .sent)])
+    #expect(policy.decide(message(11), at: 19_500, latest: .sent, of: &other) == .update)
+  }
+
   @Test("after an update the next is planned anew, also when the update itself was put off or failed")
   func nextUpdate() {
     for state in [HandedOverPush.sent, .waits, .gone] {
@@ -140,6 +153,21 @@ struct MessageBurstTests {
     var many = burst()
     for number in Int64(11)..<200 { _ = policy.decide(message(number), at: 1, latest: .sent, of: &many) }
     #expect(many?.more == MessageBurst.membersMax - 1)
+  }
+
+  @Test("a message that an update of the burst before has counted is not counted again, and no other is left out")
+  func countedBefore() {
+    for isTold in [true, false] {
+      var burst = burst([(11, 1, .sent), (12, 2, .sent)])
+      if isTold {
+        #expect(policy.decide(message(12), at: 1001, latest: .sent, of: &burst) == .update)
+        #expect(burst?.more == 2)
+      }
+      #expect(policy.decide(message(13), at: 1500, isMentioned: true, latest: .sent, of: &burst) == .sound)
+      #expect(policy.decide(message(11), at: 2001, latest: .inFlight, of: &burst) == .wait(until: 3001))
+      #expect(policy.decide(message(11), at: 3001, latest: .sent, of: &burst) == .fold)
+      #expect(burst?.more == (isTold ? 0 : 1))
+    }
   }
 
   @Test("messages are ordered by their commit, then by their ids")

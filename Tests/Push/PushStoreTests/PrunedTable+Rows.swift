@@ -56,8 +56,8 @@ extension PrunedTable {
       case .targets: ("channel, address, user_id", "'fcm', gen_random_uuid()::text, gen_random_uuid()")
       case .bursts:
         (
-          "user_id, surface_id, first_subject, latest_subject, latest_at, latest_attempts, members",
-          "gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), 1, '{1}'"
+          "user_id, surface_id, first_subject, latest_subject, latest_at, newest_at, latest_attempts, members",
+          "gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), now(), 1, '{1}'"
         )
       case .hostEvents: ("user_id, type, state", "gen_random_uuid(), 'push.sent', 'dead'")
       case .modelTexts: ("day, user_id, question", "current_date, gen_random_uuid(), 'a'")
