@@ -47,6 +47,23 @@ struct UnreadMarkTests {
     #expect(try await chat.database.sql("select count(*) from tacet.unread_marks") == marks)
   }
 
+  @Test("a mark that has fewer messages to pass is left alone after one look at them in an index")
+  func fewReads() async throws {
+    let (chat, reader) = try await Self.readChat(messages: 15)
+    try await chat.database.sql("vacuum public.messages")
+    let reads = try await chat.database.sql(
+      """
+      set enable_seqscan = off;
+      set enable_bitmapscan = off;
+      select pg_stat_force_next_flush();
+      create table reads as select idx_tup_fetch as n from pg_stat_user_tables where relid = 'public.messages'::regclass;
+      select tacet.move_unread_marks(array['\(reader)']::uuid[]);
+      select pg_stat_force_next_flush();
+      select idx_tup_fetch - n <= 15 from reads, pg_stat_user_tables where relid = 'public.messages'::regclass
+      """)
+    #expect(reads.split(separator: "\n").last == "t")
+  }
+
   @Test("a mark stands at the first unread message, and never later than ten minutes ago")
   func place() async throws {
     let (chat, reader) = try await Self.readChat(messages: 40)
