@@ -8,7 +8,8 @@ enum LanguageTag {
 
   /// A tag as apps write it: also as POSIX and Java do, `zh_Hans` and `de_DE.UTF-8@euro`. Nil for what is none.
   static func read(_ text: String) -> String? {
-    let tag = String(text.prefix { $0 != "." && $0 != "@" }).replacing("_", with: "-")
+    let bare = text.utf8.prefix { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "@") }
+    guard bare.count <= bytesMax, let tag = String(bare)?.replacing("_", with: "-") else { return nil }
     return isWellFormed(tag) ? tag : nil
   }
 

@@ -75,8 +75,8 @@ struct PreferenceDocument: JSONAnswer, Decodable {
   }
 
   private static func kinds(in body: KeyedDecodingContainer<Key>) throws -> [String] {
+    try body.requireFew(.disabledKinds, kindsMax, "elements")
     let kinds = try body.decodeIfPresent([String].self, forKey: .disabledKinds) ?? []
-    try body.require(kinds.count <= kindsMax, .disabledKinds, "must not have more than \(kindsMax) elements")
     try body.require(Set(kinds).count == kinds.count, .disabledKinds, "must not name a kind twice")
     try body.require(
       kinds.allSatisfy(isKind), .disabledKinds, "must name kinds: 1 to \(kindBytesMax) letters, digits, _, - and .")
@@ -84,8 +84,8 @@ struct PreferenceDocument: JSONAnswer, Decodable {
   }
 
   private static func unreadAfter(in body: KeyedDecodingContainer<Key>) throws -> [String: Int] {
+    try body.requireFew(.unreadAfter, kindsMax, "members")
     let wishes = try body.decodeIfPresent([String: Int].self, forKey: .unreadAfter) ?? [:]
-    try body.require(wishes.count <= kindsMax, .unreadAfter, "must not have more than \(kindsMax) members")
     try body.require(
       wishes.keys.allSatisfy(isKind), .unreadAfter, "must name kinds: 1 to \(kindBytesMax) letters, digits, _, - and .")
     try body.require(
@@ -108,9 +108,8 @@ struct PreferenceDocument: JSONAnswer, Decodable {
   private static func conversations(
     in body: KeyedDecodingContainer<Key>
   ) throws -> [UserPreferences.Conversation] {
+    try body.requireFew(.conversations, conversationsMax, "elements")
     let documents = try body.decodeIfPresent([ConversationDocument].self, forKey: .conversations) ?? []
-    try body.require(
-      documents.count <= conversationsMax, .conversations, "must not have more than \(conversationsMax) elements")
     let conversations = documents.map(\.conversation)
     guard Set(conversations.map(\.id)).count == conversations.count else {
       throw ProblemDetails.unprocessable("conversations", "conversations must not name a conversation twice.")

@@ -61,7 +61,9 @@ extension Decoder {
   ) throws -> HostID? {
     let body = try container(keyedBy: EnvelopeKey.self)
     guard body.contains(.record) || body.contains(.type) else { return nil }
-    try body.require(types.contains(try body.decode(String.self, forKey: .type)), .type, demand)
+    // By bytes: texts of rows may have any number of combining marks, which cost quadratic time as texts.
+    let type = try body.decode(String.self, forKey: .type).utf8
+    try body.require(types.contains { $0.utf8.elementsEqual(type) }, .type, demand)
     return try body.nestedContainer(keyedBy: EnvelopeKey.self, forKey: .record).decodeID(kind, forKey: .id)
   }
 

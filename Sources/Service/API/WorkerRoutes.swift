@@ -78,8 +78,8 @@ struct WorkerEventsBody: Decodable {
 
   init(from decoder: any Decoder) throws {
     let body = try decoder.members(Key.self)
+    try body.requireFew(.events, Self.eventsMax, "elements")
     let events = try body.decode([Event].self, forKey: .events)
-    try body.require(events.count <= Self.eventsMax, .events, "must have at most \(Self.eventsMax) elements")
     openings = events.filter(\.isOpening).map(\.logID)
   }
 }

@@ -69,6 +69,25 @@ struct PayloadReaderTests {
     #expect(try Self.read(#"{"a":"\u0000"}"#, .hostRow) == #"{"a":"\u0000"}"#)
   }
 
+  @Test("more combining marks in a row than any language has are refused, and passed over in rows of the host")
+  func marks() throws {
+    func text(_ count: Int) -> String { "a" + String(repeating: "\u{301}\u{316}", count: count / 2) }
+    let allowed = "\"" + text(30) + " " + text(30) + "\""
+    #expect(try Self.read(allowed) == allowed)
+    let escaped = String(repeating: #"\u0301\u0316"#, count: 16)
+    for refused in [text(32), escaped, text(30) + "\u{f73}", text(30) + "\u{302e}"] {
+      #expect(throws: JSONFault(code: .tooManyMarks, path: ["a", "[0]"])) { try Self.read(#"{"a":["\#(refused)"]}"#) }
+      #expect(throws: JSONFault(code: .tooManyMarks)) { try Self.read(#"{"\#(refused)":1}"#) }
+      _ = try Self.read(#"{"a":"\#(refused)"}"#, .hostRow)
+    }
+  }
+
+  @Test("names that are equal but for the order of their marks are two, in the order of their bytes")
+  func names() throws {
+    let text = "{\"b\":1,\"e\u{301}\":2,\"\u{e9}\":3,\"b\":4}"
+    #expect(try Array(Self.read(text).utf8) == Array("{\"b\":1,\"e\u{301}\":2,\"\u{e9}\":3}".utf8))
+  }
+
   private struct Document: Decodable, Equatable {
     enum Colour: String, Decodable { case red }
     let text: String

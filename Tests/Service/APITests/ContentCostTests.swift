@@ -20,6 +20,11 @@ struct ContentCostTests {
     ("members", "{" + (0..<bytes / 9).map { #""\#($0)":1"# }.joined(separator: ",") + "}"),
     ("escapes", "\"" + String(repeating: #"\u0041"#, count: bytes / 6) + "\""),
     ("digits", String(repeating: "9", count: bytes)),
+    ("marks in two orders", "\"" + String(repeating: "\u{301}\u{316}", count: bytes / 4) + "\""),
+    (
+      "names that differ at their end",
+      "{" + (0..<1980).map { "\"" + String(repeating: "e\u{301}", count: 7) + "\($0)\":1" }.joined(separator: ",") + "}"
+    ),
   ]
 
   /// 10 ms in a release; a debug build takes some twenty times as long.

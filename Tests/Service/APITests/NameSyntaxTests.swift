@@ -18,6 +18,16 @@ struct NameSyntaxTests {
   }
 
   @Test(
+    "a tag is read as POSIX and Java write it",
+    arguments: [
+      ("zh_Hans", "zh-Hans"), ("de_DE.UTF-8@euro", "de-DE"), ("de@" + String(repeating: "a", count: 200), "de"),
+      ("_", nil), (String(repeating: "a", count: 90), nil),
+    ])
+  func posixTags(text: String, tag: String?) {
+    #expect(LanguageTag.read(text) == tag)
+  }
+
+  @Test(
     "time zone names are parts of letters, digits and three signs",
     arguments: [
       ("UTC", true), ("Europe/Berlin", true), ("America/Argentina/ComodRivadavia", true), ("Etc/GMT+12", true),

@@ -4,7 +4,8 @@ public struct JSONLimits: Sendable {
   public var depthMax: Int
   /// Values of all kinds, the members of objects included.
   public var elementsMax: Int
-  /// Whether an integer that 64 bits do not hold may lose digits, and texts have U+0000; otherwise both are refused.
+  /// Whether an integer that 64 bits do not hold may lose digits, and texts have U+0000 and any number of combining marks;
+  /// otherwise all three are refused.
   public var losesDigits: Bool
 
   /// Describes limits.
@@ -14,6 +15,9 @@ public struct JSONLimits: Sendable {
     self.losesDigits = losesDigits
   }
 
+  /// The most combining marks that follow one another in a text. Swift compares texts as if their marks were in canonical order,
+  /// which takes quadratic time: a second for 60 KB of them. Source: Unicode's Stream-Safe Text Format (UAX #15 section 13).
+  public static let marksMax = 30
   /// Far more than any operation needs.
   public static let client = JSONLimits(depthMax: 16, elementsMax: 2000)
   /// For rows of the host's tables, whose columns may be anything: most of it is not looked at.
@@ -34,6 +38,8 @@ public struct JSONFault: Error, Equatable, Sendable {
     case numberTooLarge
     /// A text, or the name of a member, with U+0000, which PostgreSQL's texts cannot hold.
     case nullCharacter
+    /// A text, or the name of a member, with more combining marks in a row than any language has.
+    case tooManyMarks
   }
 
   /// What is wrong.
@@ -45,7 +51,7 @@ public struct JSONFault: Error, Equatable, Sendable {
 extension PayloadValue {
   /// Reads a whole document in one pass: the kind of a value is known by its first byte, so nothing is tried twice.
   ///
-  /// Of members with equal names the first counts; members are put in the order of their names.
+  /// Of members with equal names the first counts; members are put in the order of their names' bytes.
   public init(json: [UInt8], limits: JSONLimits = .client) throws(JSONFault) {
     var reader = PayloadReader(bytes: json, limits: limits)
     self = try reader.document()
@@ -128,21 +134,20 @@ private struct PayloadReader {
   private mutating func object(depth: Int) throws(JSONFault) -> PayloadObject {
     guard depth <= limits.depthMax else { throw JSONFault(code: .tooDeep) }
     position += 1
-    var members: [String: PayloadValue] = [:]
-    if take(UInt8(ascii: "}")) { return PayloadObject(members) }
+    var members: [(key: String, value: PayloadValue)] = []
+    if take(UInt8(ascii: "}")) { return PayloadObject() }
     while true {
       guard next() == UInt8(ascii: "\"") else { throw Self.malformed }
       let name = try text()
       guard take(UInt8(ascii: ":")) else { throw Self.malformed }
       do throws(JSONFault) {
-        let value = try value(depth: depth)
-        if members[name] == nil { members[name] = value }
+        members.append((key: name, value: try value(depth: depth)))
       } catch {
         throw error.inside(name)
       }
       if take(UInt8(ascii: ",")) { continue }
       guard take(UInt8(ascii: "}")) else { throw Self.malformed }
-      return PayloadObject(members)
+      return PayloadObject(sorting: members)
     }
   }
 }
@@ -164,7 +169,7 @@ extension PayloadReader {
       let byte = bytes[position]
       if byte == UInt8(ascii: "\"") {
         defer { position += 1 }
-        return try Self.string(bytes[start..<position])
+        return try string(bytes[start..<position])
       }
       if byte == UInt8(ascii: "\\") { return try escapedText(from: start) }
       guard byte >= 0x20 else { throw Self.malformed }
@@ -173,8 +178,11 @@ extension PayloadReader {
     throw Self.malformed
   }
 
-  private static func string(_ utf8: some Sequence<UInt8>) throws(JSONFault) -> String {
-    guard let text = String(validating: Array(utf8), as: UTF8.self) else { throw malformed }
+  private func string(_ utf8: some Collection<UInt8>) throws(JSONFault) -> String {
+    guard let text = String(validating: utf8, as: UTF8.self) else { throw Self.malformed }
+    guard limits.losesDigits || utf8.allSatisfy({ $0 < 0x80 }) || text.hasFewMarks else {
+      throw JSONFault(code: .tooManyMarks)
+    }
     return text
   }
 
@@ -184,7 +192,7 @@ extension PayloadReader {
       let byte = bytes[position]
       position += 1
       switch byte {
-      case UInt8(ascii: "\""): return try Self.string(utf8)
+      case UInt8(ascii: "\""): return try string(utf8)
       case UInt8(ascii: "\\"): utf8.append(contentsOf: try escape().utf8)
       case ..<0x20: throw Self.malformed
       default: utf8.append(byte)
@@ -268,5 +276,20 @@ extension PayloadReader {
     let start = position
     while let byte = peek(), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }
     guard position > start else { throw Self.malformed }
+  }
+}
+
+extension String {
+  /// Whether at most ``JSONLimits/marksMax`` combining marks follow one another.
+  fileprivate var hasFewMarks: Bool {
+    var marks = 0
+    for scalar in unicodeScalars {
+      switch scalar.properties.generalCategory {
+      case .nonspacingMark, .spacingMark, .enclosingMark: marks += 1
+      default: marks = 0
+      }
+      if marks > JSONLimits.marksMax { return false }
+    }
+    return true
   }
 }

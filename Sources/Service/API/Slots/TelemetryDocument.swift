@@ -25,9 +25,8 @@ struct TelemetryDocument: Decodable {
 
   init(from decoder: any Decoder) throws {
     let body = try decoder.members(Key.self)
+    try body.requireFew(.events, Self.eventsMax, "elements")
     let elements = try body.decode([TelemetryElement].self, forKey: .events)
-    try body.require(
-      elements.count <= Self.eventsMax, .events, "must not have more than \(Self.eventsMax) elements")
     events = elements.compactMap { if case .event(let event) = $0 { event } else { nil } }
     rejections = elements.enumerated().compactMap { index, element in
       if case .rejected(let field) = element { Rejection(index: index, field: field) } else { nil }
