@@ -10,13 +10,18 @@ USERS = 4096
 # Of each operation: most bodies are damaged ones of these, because making a document takes longer than damaging one.
 KEPT_BODIES = 48
 KINDS = ("message", "request_claimed", "read_sync", "%00", "a" * 70)
+ZONES = ("UTC", "Europe/Zurich", "Asia/Calcutta", "CET", "Etc/Unknown", "+03:00", "Mars/Base", "../etc/passwd", "")
+WORKOUT = {"workoutType": "Run", "startTime": "2026-11-22T07:30:00Z"}
+# Two orders of combining marks, which costs quadratic time to compare as texts.
+MARKS = "\u0301\u0316"
+FIELDS = ("Origin", "Cookie", "If-None-Match", "X-Forwarded-For", "Forwarded", "Idempotency-Key", "webhook-signature")
 KNOWN_IDS = os.environ.get("KNOWN_IDS", "").split()
 
 
 def operations(draw):
     """What takes a body: method, path, proof, document."""
     some = draw.choice(KNOWN_IDS) if KNOWN_IDS and draw.random() < 0.2 else numbered_user(draw.getrandbits(48))
-    zone = draw.choice(["UTC", "Europe/Zurich", "Mars/Base", ""])
+    zone = draw.choice(ZONES)
     user = numbered_user(draw.randrange(USERS))
     return [
         ("POST", "/v1/webhooks/messages", "WEBHOOK_SECRET", {"message_id": some}),
@@ -32,6 +37,23 @@ def operations(draw):
          {"quiet_hours": {"start": "22:00", "end": "07:00", "time_zone": zone, "policy": "hold"}, "disabled_kinds": ["a"],
           "conversations": [{"conversation_id": some, "muted": True, "muted_until": "2026-01-31T20:15:00Z"}]}),
         ("POST", "/v1/conversations/%s/read" % some, "JWT_SECRET", {"up_to_message_id": some, "device_token": "aa"}),
+        ("PUT", "/v1/live-activities/" + some, "JWT_SECRET", {"type": "WorkoutActivityAttributes", "attributes": WORKOUT, "state": None}),
+        ("PUT", "/v1/live-activities/%s/token" % some, "JWT_SECRET", {"token": "ab" * 40, "device_token": "aa"}),
+        ("POST", "/v1/live-activities", "SERVICE_KEY",
+         {"id": "run", "user_id": user, "type": "WorkoutActivityAttributes", "attributes": WORKOUT, "alert": {"title": "t", "body": "b"}}),
+        ("PATCH", "/v1/live-activities/run", "SERVICE_KEY",
+         {"state": {"elapsedTime": 1.5, "heartRate": 90, "activeCalories": 2}, "priority": 5, "relevance_score": 1}),
+        ("POST", "/v1/live-activities/run/end", "SERVICE_KEY", {"state": None, "alert": {"title": "t"}}),
+        ("PUT", "/v1/web-push/subscriptions", "JWT_SECRET",
+         {"endpoint": "https://127.0.0.1/a", "keys": {"p256dh": "B" * 87, "auth": "A" * 22}, "expirationTime": None, "time_zone": zone}),
+        ("PUT", "/v1/fcm/registrations", "JWT_SECRET", {"token": "a:APA91b", "app": "com.example.app", "locale": "zh_Hans", "time_zone": zone}),
+        ("PUT", "/v1/slots/ritual", "JWT_SECRET", {"enabled": True, "slots": [{"slot": "0730", "phase": "morning", "weekdays": [1, 7]}]}),
+        ("POST", "/v1/actions", "JWT_SECRET",
+         {"id": some, "action": "DID_THIS", "identifier": "ritual.0800.2026-11-22", "at": "2026-11-22T07:02:11Z"}),
+        ("POST", "/v1/telemetry", "JWT_SECRET",
+         {"events": [{"id": some, "code": "armed", "slotId": "0800", "whenMs": 1, "attempt": 1, "networkState": "online", "tzOffset": 60,
+                      "appState": "active", "timestamp": "2026-11-21T18:30:00Z"}]}),
+        ("POST", "/v1/notifications/events", "JWT_SECRET", {"events": [{"push_log_id": some, "event": "opened"}]}),
     ]
 
 
@@ -40,7 +62,17 @@ def strange(draw):
     return draw.choice([
         None, True, -1, 2**63, -(2**63) - 1, 10**400, 1e308, "", "\0", "\ud7ff", "\u0301" * draw.randrange(3000),
         "x" * draw.randrange(70_000), [], {}, [[]], {"": {}}, [None] * draw.randrange(2000), "2099-99-99T99:99:99Z",
+        "a" + MARKS * draw.randrange(16_000), "a\0" + MARKS, {MARKS * 15: {MARKS: MARKS}}, nested(draw.choice([15, 16, 17, 480])),
+        {"e\u0301" * 7 + str(number): 1 for number in range(draw.randrange(2200))}, [[1] * 100] * draw.randrange(25),
         "' or 1=1 --", "../../etc/passwd", "\u202e", "\U0001f468\u200d\U0001f469" * 50])
+
+
+def nested(depth):
+    """Lists and objects inside each other."""
+    value = 1
+    for level in range(depth):
+        value = [value] if level % 2 else {"a": value}
+    return value
 
 
 def twisted(draw, value):
@@ -63,7 +95,7 @@ def odd_bytes(draw):
     """What no document may contain, or not there."""
     depth = int(draw.random() ** 8 * 30_000)
     return draw.choice([
-        b"\0", b"}", b" {}", b"\xff\xfe", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"1e99999", b"-", b"nul", b'"\\ud800"', b"9" * 400, b"\\u0000",
+        b"\0", b"}", b" {}", b"\xff\xfe", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"1e99999", b"-", b"nul", b'"\\ud800"', b"9" * 400, b"\\u0000", MARKS.encode() * 15_000, b"\\u0301\\u0316" * 5000,
         b"[" * depth, b'{"a":' * depth, b"[" * depth + b"]" * depth, b",", b'"', b":", bytes([draw.randrange(256)])])
 
 
@@ -106,6 +138,8 @@ class Forge:
         # The older the more often: the first is what the operation takes.
         body = kept[int(draw.random() ** 3 * len(kept))]
         framing, content, is_last = framed(draw, damaged(draw, body, draw.choice(other)))
+        if draw.random() < 0.05:
+            framing += b"%s: a%s\r\n" % (draw.choice(FIELDS).encode(), MARKS.encode() * draw.randrange(3500))
         if draw.random() < 0.05:
             method = "PATCH"
         secret = self.secret(key)
