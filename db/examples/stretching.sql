@@ -3,7 +3,7 @@
 -- Users switch it on with {"stretch_reminders": true, "stretch_times": ["10:30", "15:30"]} in their reminder preferences. Without times it
 -- comes at half past ten. The model writes the body; the bodies below take turns where it fails.
 
--- Who wants it, and when. A list of times that cannot be read is silence.
+-- Who wants it, and when. Times that cannot be read are silence.
 create or replace function public.stretch_audience(moment timestamptz, only_user uuid)
 returns table (user_id uuid, time_zone text, gap_days int, slots jsonb, refusal text)
 language sql stable
@@ -16,7 +16,11 @@ as $$
         select case when p.preferences is not null and bool_and(t.slot is not null) and count(*) <= 8 then
           jsonb_agg(distinct jsonb_build_object('slot', t.slot, 'weekdays', '[1, 2, 3, 4, 5]'::jsonb)) end
         from jsonb_array_elements(
-          case jsonb_typeof(p.preferences -> 'stretch_times') when 'array' then p.preferences -> 'stretch_times' else '["10:30"]' end
+          case coalesce(jsonb_typeof(p.preferences -> 'stretch_times'), 'null')
+            when 'array' then p.preferences -> 'stretch_times'
+            when 'null' then '["10:30"]'
+            else '[null]'
+          end
         ) as e (time)
         cross join lateral (select tacet.preferred_slot(e.time, null)) as t (slot)
       ) as slots

@@ -49,7 +49,7 @@ struct ReminderExampleTests {
     #expect(snoozed == #"{"snoozed": true}"#)
   }
 
-  @Test("times that cannot be read are silence", arguments: [#"["25:00"]"#, #"["10:30", 7]"#])
+  @Test("times that cannot be read are silence", arguments: [#"["25:00"]"#, #"["10:30", 7]"#, #""10:30""#, "7", "{}"])
   func unreadable(times: String) async throws {
     let (scene, _) = try await Self.scene(
       "stretching", preferences: #"{"stretch_reminders": true, "stretch_times": \#(times)}"#)
