@@ -95,12 +95,13 @@ def odd_bytes(draw):
     """What no document may contain, or not there."""
     depth = int(draw.random() ** 8 * 30_000)
     return draw.choice([
-        b"\0", b"}", b" {}", b"\xff\xfe", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"1e99999", b"-", b"nul", b'"\\ud800"', b"9" * 400, b"\\u0000", MARKS.encode() * 15_000, b"\\u0301\\u0316" * 5000,
+        b"\0", b"}", b" {}", b"\xff\xfe", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"1e99999", b"-", b"nul", b'"\\ud800"', b"9" * 400, b"\\u0000", b"\\u0301\\u0316" * 5000,
         b"[" * depth, b'{"a":' * depth, b"[" * depth + b"]" * depth, b",", b'"', b":", bytes([draw.randrange(256)])])
 
 
 def damaged(draw, body, other):
-    """A body after one cheap accident or none: cut, joined with another, a part replaced, put in or repeated, or all members twice."""
+    """A body after one cheap accident or none: cut, joined with another, a part replaced, put in or repeated, all members twice, or a
+    text or a name with marks."""
     choice, place = int(draw.random() * 12), int(draw.random() * (len(body) + 1))
     if choice == 0:
         return body[:place]
@@ -114,6 +115,10 @@ def damaged(draw, body, other):
         return body[:place] + body[place // 2:]
     if choice == 5 and len(body) > 2:
         return b"{" + body[1:-1] + b"," + body[1:]
+    if choice == 6 and draw.random() < 0.25:
+        start = draw.choice([b'{"', b', "', b'": "'])
+        before, found, after = body.partition(start)
+        return before + found + MARKS.encode() * 15_000 + after
     return body
 
 

@@ -79,6 +79,7 @@ struct PayloadReaderTests {
       #expect(throws: JSONFault(code: .tooManyMarks, path: ["a", "[0]"])) { try Self.read(#"{"a":["\#(refused)"]}"#) }
       #expect(throws: JSONFault(code: .tooManyMarks)) { try Self.read(#"{"\#(refused)":1}"#) }
       _ = try Self.read(#"{"a":"\#(refused)"}"#, .hostRow)
+      #expect(try Self.read(#"{"\#(refused)":1,"b":2}"#, .hostRow) == #"{"b":2}"#)
     }
   }
 
