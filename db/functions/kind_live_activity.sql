@@ -38,7 +38,7 @@ begin
     when asked.event <> 'start' and a.version > asked.version and exists (
       select from tacet.push_log l
       where l.subject_id = live_activity_content.subject_id and l.user_id = a.user_id and l.push_type = 'live_activity'
-        and l.devices_accepted > 0 and tacet.asks_to_wait(l.decision, l.reason))
+        and l.devices_accepted > 0 and tacet.has_asked_to_wait(l.history, null))
       then a.pushed_version
     else asked.version
   end

@@ -384,12 +384,25 @@ begin
 end
 $$;
 
--- Whether a push waits because APNs has too many for the token.
+-- Whether a push that no device has taken waits because APNs has too many for a token.
 create or replace function tacet.asks_to_wait(decision text, reason text)
 returns boolean
 language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$ select asks_to_wait.decision = 'held' and asks_to_wait.reason in ('TooManyRequests', 'http_429') $$;
+
+-- Whether APNs has had too many for a token when a push was tried, by the history of the push; token: null for any.
+create or replace function tacet.has_asked_to_wait(history jsonb, token text)
+returns boolean
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (
+    select
+    from jsonb_path_query(
+      has_asked_to_wait.history, '$[*].attempts[*] ? (@.reason == "TooManyRequests" || @.reason == "http_429").device') a (device)
+    where starts_with(has_asked_to_wait.token, a.device #>> '{}') is not false)
+$$;
 
 -- The trigger on the ledger: the push that waits behind one that was under way goes a second after it was sent, or when the wait that
 -- APNs asks for is over. A part of the record, so it waits for no row: one that a transaction of the host has locked keeps its time.

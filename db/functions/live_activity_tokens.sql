@@ -110,7 +110,7 @@ $$;
 
 -- The addresses of a push: for a start the devices' start tokens, of devices that are still the user's; else the tokens of the activity,
 -- while they can live. Left out are tokens of devices that were the user's and are not, or are another's now, and those for which an
--- earlier push of the activity waits because APNs asks to: that one brings the newest state.
+-- earlier push of the activity, which others have taken, waits because APNs asks to: that one brings the newest state.
 create or replace function tacet.live_activity_addresses(running tacet.activities, event text, update_id uuid)
 returns json
 language plpgsql stable
@@ -142,19 +142,13 @@ begin
             where lower(o.device_token) = k.device_token and o.user_id <> running.user_id))
         and not exists (
           select
-          from (
-            select x.id
-            from tacet.activity_updates x
-            where x.activity_id = running.id and x.id <> update_id
-            order by x.version desc
-            limit 5
-          ) e
-          join tacet.deliveries d
-            on d.subject_id = tacet.subject_of(e.id) and d.user_id = running.user_id and d.kind = 'live_activity'
+          from tacet.deliveries d
+          join tacet.activity_updates x on x.id = tacet.row_of(d.subject_id) and x.activity_id = running.id and x.id <> update_id
           join tacet.push_log l
             on l.subject_id = d.subject_id and l.user_id = d.user_id and l.push_type = d.kind
-          where not d.is_claimed and d.due_at > now() and k.token <> all (d.accepted_devices)
-            and tacet.asks_to_wait(l.decision, l.reason))
+          where d.user_id = running.user_id and d.kind = 'live_activity' and not d.is_claimed
+            and k.token <> all (d.accepted_devices) and l.devices_accepted > 0
+            and tacet.has_asked_to_wait(l.history, k.token))
       limit 50
     ) n);
 end

@@ -214,6 +214,7 @@ create index if not exists deliveries_due_idx on tacet.deliveries (due_at) where
 create index if not exists deliveries_waiting_idx on tacet.deliveries (lane, enqueued_at) where state = 'waiting';
 create index if not exists deliveries_suspect_idx on tacet.deliveries (due_at) where rescues > 1;
 create index if not exists deliveries_held_idx on tacet.deliveries (user_id, conversation_id) where state = 'held';
+create index if not exists deliveries_activity_idx on tacet.deliveries (user_id) where kind = 'live_activity';
 -- The moment from which the push's life counts, as an interval since 1970: expressions of intervals can be indexed, those of
 -- times cannot.
 create index if not exists deliveries_expiry_idx on tacet.deliveries

@@ -104,8 +104,16 @@ struct LiveActivityScene: Sendable {
       DecidedEvent(
         event: event,
         outcomes: event.recipients.map {
-          var outcome = RecipientOutcome(userID: $0.userID, decision: .held, acceptedDevices: devices)
-          (outcome.reason, outcome.due, outcome.remaining) = ("TooManyRequests", wait, .retryable)
+          // As RecipientDelivery does: what one device has taken is sent, and the others' answers are in the history.
+          var outcome = RecipientOutcome(
+            userID: $0.userID, decision: devices.isEmpty ? .held : .sent, acceptedDevices: devices)
+          outcome.recipient = $0
+          (outcome.due, outcome.remaining) = (wait, .retryable)
+          outcome.reason = devices.isEmpty ? "TooManyRequests" : nil
+          outcome.deviceAttempts = $0.targets.map(\.mark).filter { !devices.contains($0) }.map {
+            HistoryEntry.Attempt(
+              mark: $0, route: nil, endedMicroseconds: 1, status: 429, reason: "TooManyRequests", verdict: "postponed")
+          }
           return outcome
         }, deadTargets: [], wokenBy: "notify")
     }

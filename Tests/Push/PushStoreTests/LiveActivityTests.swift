@@ -255,11 +255,13 @@ struct LiveActivityTests {
     try await scene.update(1)
     try await scene.passTime()
     try await scene.hold(try await claim(scene.database), takenBy: ["dd01"])
-    try await scene.update(2)
-    try await scene.database.sql("update tacet.inbox set available_at = now()")
-    #expect(try await scene.send() == ["update 2 -> dd01"])
+    for state in 2..<9 {
+      try await scene.update(state)
+      try await scene.database.sql("update tacet.inbox set available_at = now()")
+      #expect(try await scene.send() == ["update \(state) -> dd01"])
+    }
     try await scene.passTime()
-    #expect(try await scene.due() == ["update 2 -> cc01"])
+    #expect(try await scene.due() == ["update 8 -> cc01"])
   }
 
   @Test("the next push goes a second after the one before it was sent, however long that took")
