@@ -221,7 +221,8 @@ begin
           from (%s) a
         ) n
       $query$,
-      tacet.audience_query(found_audience, 'clock_timestamp()', 'null'));
+      tacet.audience_query(found_audience, '$1', 'null'))
+    using clock_timestamp();
   end if;
 end
 $$;

@@ -83,7 +83,7 @@ as $$
       'last_workout_type', f.facts -> 'last_workout_type', 'personality_traits', f.facts -> 'personality_traits',
       'days_away', floor(extract(epoch from lapse_material.moment - a.last_active) / 86400)::int,
       'attempts', a.re_engagement_attempts))
-  from (select tacet.known_facts(lapse_material.user_id, lapse_material.moment)) as f (facts)
+  from (select tacet.known_facts(lapse_material.user_id, lapse_material.moment) offset 0) as f (facts)
   left join tacet.activity a on a.user_id = lapse_material.user_id
 $$;
 

@@ -1,6 +1,8 @@
 -- The campaigns morning, workout, meal and hydration: who wants them and when, and what their texts are made of.
 --
 -- What is absent from a user's preferences is off. What cannot be read is silence, with the reason preferences_unreadable.
+--
+-- What is computed for a user is named more than once behind, and offset 0 keeps it at once.
 
 set check_function_bodies = off;
 
@@ -43,6 +45,7 @@ as $$
       p.user_id, p.time_zone,
       case when p.preferences is not null then tacet.preferred_slot(p.preferences -> 'morning_time', '0800') end as slot
     from tacet.wished_reminders(morning_audience.only_user, 'morning_greeting') p
+    offset 0
   ) w
 $$;
 
@@ -54,6 +57,7 @@ as $$
   from (
     select p.user_id, p.time_zone, tacet.workout_slots(p.preferences -> 'workout_schedule') as slots
     from tacet.wished_reminders(workout_audience.only_user, 'workout_reminders') p
+    offset 0
   ) w
 $$;
 
@@ -77,6 +81,7 @@ as $$
         p.preferences -> 'hydration_frequency', tacet.preferred_slot(p.preferences -> 'waking_start', '0800'),
         tacet.preferred_slot(p.preferences -> 'waking_end', '2200')) as slots
     from tacet.wished_reminders(hydration_audience.only_user, 'hydration_reminders') p
+    offset 0
   ) w
 $$;
 
@@ -173,7 +178,7 @@ $$;
 -- The first eight texts of a list, with commas between them; null for something else.
 create or replace function tacet.listed(list jsonb)
 returns text
-language sql immutable
+language sql immutable strict
 as $$
   select string_agg(left(e.element #>> '{}', 80), ', ' order by e.place)
   from jsonb_array_elements(case when jsonb_typeof(list) = 'array' then list end) with ordinality as e (element, place)
@@ -202,7 +207,7 @@ as $$
   select f.facts || jsonb_build_object(
     'image_key',
     'morning_' || case when f.facts ->> 'weather' in ('sunny', 'cloudy', 'rainy') then f.facts ->> 'weather' else 'default' end)
-  from (select tacet.known_facts(morning_material.user_id, morning_material.moment)) as f (facts)
+  from (select tacet.known_facts(morning_material.user_id, morning_material.moment) offset 0) as f (facts)
 $$;
 
 -- slots: the type of each workout, by slot and weekday. skip: of a workout that was done within two hours.
@@ -228,7 +233,8 @@ as $$
       )))
   from (
     select k.facts, tacet.fact_time(k.facts, 'last_workout_at') as done_at
-    from (select tacet.known_facts(workout_material.user_id, workout_material.moment)) as k (facts)
+    from (select tacet.known_facts(workout_material.user_id, workout_material.moment) offset 0) as k (facts)
+    offset 0
   ) f
 $$;
 
@@ -241,7 +247,7 @@ as $$
     when tacet.fact_time(f.facts, 'last_meal_at') > meal_material.moment - interval '2 hours' then '{"skip": "already_done"}'::jsonb
     else '{}'
   end
-  from (select tacet.known_facts(meal_material.user_id, meal_material.moment)) as f (facts)
+  from (select tacet.known_facts(meal_material.user_id, meal_material.moment) offset 0) as f (facts)
 $$;
 
 create or replace function tacet.hydration_material(user_id tacet.user_id, moment timestamptz)

@@ -319,16 +319,18 @@ as $$
   )
 $$;
 
--- Whether a user has devices, and none of them may show anything. Most users have none that may not, and are told by an index.
+-- Whether a user has devices, and none of them may show anything. Most users have none that may not, and are told by an index: a
+-- statement of its own, because the one about devices takes longer to begin than that one takes.
 create or replace function tacet.is_denied(user_id tacet.user_id)
 returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  return exists (
-    select from tacet.device_permissions m where m.user_id = is_denied.user_id and m.is_denied
-  ) and (
+  if not exists (select from tacet.device_permissions m where m.user_id = is_denied.user_id and m.is_denied) then
+    return false;
+  end if;
+  return (
     select bool_and(tacet.shows_nothing(is_denied.user_id, d.address)) is true from tacet.push_targets(is_denied.user_id) d);
 end
 $$;

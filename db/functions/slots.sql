@@ -85,8 +85,7 @@ begin
           select x.time_zone, x.normal_slots as slots, x.said_slots is null or x.normal_slots is not null as is_in
           from (
             select a.time_zone, a.slots as said_slots, tacet.normal_slots(a.slots) as normal_slots
-            from (%s) a
-            where a.user_id = u.user_id and a.refusal is null
+            from (select * from (%s) a where a.user_id = u.user_id and a.refusal is null limit 1) a
             limit 1
           ) x
         ) a on true
@@ -124,7 +123,7 @@ begin
       )
       select (select count(distinct e.user_id) from entered e), (select count(*) from changed m where m.slots > 0)
     $query$,
-    tacet.audience_query(found_campaign.audience, 'clock_timestamp()', 'u.user_id'),
+    tacet.audience_query(found_campaign.audience, '$6', 'u.user_id'),
     format(
       -- Slots that the user has chosen are not compared, and those of the definition neither.
       $own$
@@ -144,7 +143,7 @@ begin
       end))
   using
     follow_audience.campaign, follow_audience.default_slots, follow_audience.user_ids, follow_audience.lead_us,
-    tacet.normal_slots(follow_audience.default_slots);
+    tacet.normal_slots(follow_audience.default_slots), clock_timestamp();
 end
 $$;
 

@@ -203,6 +203,46 @@ struct ReminderSlotsTests {
     #expect(more == "0|0")
   }
 
+  @Test(
+    "what users wish, and what is known of them, is computed once for each",
+    arguments: [
+      ("morning", "known_facts 3"), ("workout", "known_facts 3, workout_slots 6"), ("meal", "known_facts 3"),
+      ("hydration", "hydration_slots 6"), ("lapse", "known_facts 3"),
+    ])
+  func once(campaign: String, calls: String) async throws {
+    let scene = try await EngagementScene()
+    let reminders = #"""
+      {"morning_greeting": true, "workout_reminders": true, "meal_reminders": true, "hydration_reminders": true,
+      "workout_schedule": [{"type": "Run", "weekdays": [1], "time": "07:30"}], "hydration_frequency": "hourly"}
+      """#
+    for _ in 0..<3 { _ = try await scene.addUser(reminders: reminders) }
+    // Who looks at an audience asks for slots, and who renders for the material.
+    let asks =
+      campaign == "lapse"
+      ? "perform tacet.lapse_material(p.user_id, now()) from context_profiles p;"
+      : """
+      perform tacet.follow_audience(c.name, c.definition -> 'slots', users, 0) from tacet.campaigns c where c.name = '\(campaign)';
+      perform count(s.material) from tacet.slot_situations('\(campaign)', users) s;
+      """
+    let counted = try await scene.database.sql(
+      """
+      begin;
+      set local track_functions = 'all';
+      do $$
+      declare
+        users uuid[] := array(select user_id from context_profiles);
+      begin
+        \(asks)
+      end
+      $$;
+      select string_agg(f.funcname || ' ' || f.calls, ', ' order by f.funcname)
+      from pg_stat_xact_user_functions f
+      where f.funcname in ('known_facts', 'workout_slots', 'hydration_slots');
+      commit
+      """)
+    #expect(counted == calls)
+  }
+
   @Test("a host without these columns has campaigns that do nothing")
   func inactive() async throws {
     let database = try await TestDatabase.migrated()

@@ -239,10 +239,10 @@ extension SlotRunner {
           lead: catalogue.lead, on: reactor)
         enrolled += page.enrolled
         moved += page.moved
+        if page.enrolled > 0 { renderPause.signal(on: reactor) }
         guard let end = page.last else { break }
         last = end
         enrolUsers = pace.enrolUsers(after: enrolUsers, in: .nanoseconds(Int64(Reactor.now - begunAt)))
-        if page.enrolled > 0 { renderPause.signal(on: reactor) }
       } catch {
         guard error.sqlState == .queryCanceled, enrolUsers > pace.enrolUsersMin else { throw error }
         enrolUsers = max(enrolUsers / 4, pace.enrolUsersMin)
