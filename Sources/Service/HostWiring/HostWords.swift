@@ -28,16 +28,18 @@ enum HostWords {
   /// Who a message is for, where its own row says it; the first three also at the end of a name.
   static let recipients = [
     "recipient", "receiver", "addressee", "to", "touser", "toprofile", "tomember", "toaccount", "toperson", "whisperto",
-    "visibleto", "directedto",
+    "visibleto", "visibletouser", "directedto", "targetuser", "foruser", "privateto", "sentto",
   ]
   /// Places that everybody may enter, unless a column of theirs says otherwise.
   static let publicPlaces = ["channel", "room", "topic", "forum", "board", "stream", "feed", "wall"]
-  /// Columns of places that only some may enter.
+  /// What columns of places have in their names where only some may enter: a flag, a list of members, a password.
   static let privacy = [
-    "private", "isprivate", "direct", "isdirect", "dm", "isdm", "isgroup", "public", "ispublic", "inviteonly",
-    "isinviteonly",
-    "type", "kind", "channeltype", "roomtype", "visibility", "access", "accesslevel", "readrestricted",
+    "private", "direct", "public", "invite", "type", "kind", "visib", "access", "restrict", "member", "participant",
+    "user", "people", "guest", "viewer", "reader", "subscriber", "follower", "audience", "password", "passcode",
+    "secret", "lock", "hidden", "confidential", "internal", "acl", "allowed", "permission", "role", "scope",
   ]
+  /// The whole names of others.
+  static let privacyFlags = ["dm", "isdm", "group", "isgroup", "open", "isopen", "closed", "isclosed"]
   /// How columns begin that name other users than the sender.
   static let notSenders = [
     "to", "reply", "deleted", "last", "locked", "edited", "updated", "parent", "target", "mentioned",

@@ -60,7 +60,7 @@ struct PlanFinder {
   /// - Parameter users: where it is known.
   func refuseRecipient(in table: HostTable, users: HostTable?, conversation: HostColumn? = nil) throws {
     let recipient = table.columns.first { column in
-      let key = NameKey(column: column.name).text
+      let key = NameKey(column: NameKey(column.name).text).text
       let isNamed = HostWords.recipients.contains(key) || HostWords.recipients.prefix(3).contains { key.hasSuffix($0) }
       guard let reference = table.reference(of: column.name) else {
         return isNamed && !schema.tables.contains { NameKey.words(of: $0.name).last == key }
@@ -112,7 +112,9 @@ struct PlanFinder {
   }
 
   func participants(_ messages: MessagesGuess, _ users: HostTable?) throws -> Found<WiringPlan.Participants> {
-    let closed = privacy(of: messages)
+    let guesses = schema.tables.compactMap { ParticipantsGuess($0, of: messages, users: users) }
+      .filter { $0.score >= Self.participantsMin }.sorted { $0.score > $1.score }
+    let closed = guesses.first.map { "\($0.table.fullName) says who takes part" } ?? privacy(of: messages)
     if answers.participants == "everyone" {
       guard let users else { throw WiringProblem("Without a table of users (--users) not everyone can take part.") }
       if let closed {
@@ -130,8 +132,6 @@ struct PlanFinder {
       }
       return (.table(guess), [])
     }
-    let guesses = schema.tables.compactMap { ParticipantsGuess($0, of: messages, users: users) }
-      .filter { $0.score >= Self.participantsMin }.sorted { $0.score > $1.score }
     if guesses.isEmpty, let pair = PairGuess.find(in: schema, for: messages, users: users) { return (.pair(pair), []) }
     let others = schema.tables.filter {
       $0 != messages.table && ParticipantsGuess(chosen: $0, of: messages, users: users) != nil
@@ -155,7 +155,12 @@ struct PlanFinder {
     guard HostWords.publicPlaces.contains(where: NameKey(place.name).text.hasSuffix) else {
       return "\(place.fullName) may be private"
     }
-    let closed = place.columns.first { HostWords.privacy.contains(NameKey.plain($0.name)) }
+    let closed = place.columns.first { column in
+      let name = NameKey.plain(column.name)
+      // Who made a place says nothing of who may enter it.
+      guard !HostWords.notParticipants.contains(NameKey(column: column.name).text) else { return false }
+      return HostWords.privacyFlags.contains(name) || HostWords.privacy.contains(where: name.contains)
+    }
     return closed.map { "\(place.fullName).\($0.name) says that some may be private" }
   }
 
