@@ -14,21 +14,27 @@
 -- pattern of words that hide.
 --
 -- Words are as hosts write them: system, draft and so on at the beginning of the kind of a message. A status that says how far a
--- message has come (pending, sent, read) hides nothing: it is inserted with the first of them.
+-- message has come (pending, sent, read) hides nothing: it is inserted with the first of them. What users write themselves into
+-- columns of such names (a status, a state of a country) hides nobody: of users only whole words count.
+--
+-- is_active and its like say of most hosts that a member or an account has not ended, and is true by default; of others that a user
+-- is online just now, and is false by default. So they hide nothing where they are false by default; but a user's active alone does,
+-- which is false until an account is activated.
 create or replace function tacet.hidden_rows(tables text[])
 returns table (relation oid, place text, column_name text, before text, after text, words text, is_wish boolean)
 language sql stable
 as $$
   with rules (places, names, fits, test, is_wish) as (
     values
-      ('message member profile block', '((is|was|has_?been)?(deleted|removed|trashed|retracted|recalled|unsent|withdrawn))',
+      ('message member profile block', '((is|was|has_?been)?(deleted|removed|discarded|trashed|retracted|recalled|unsent|withdrawn))',
         'flag', 'off', false),
-      ('message member profile block', '(deleted?|deletion|removed?|trashed|retracted|recalled|unsent|withdrawn|revoked)(at|on|time|date)?',
-        'time', 'unset', false),
+      ('message member profile block',
+        '(deleted?|deletion|removed?|discarded|trashed|retracted|recalled|unsent|withdrawn|revoked)(at|on|time|date)?', 'time',
+        'unset', false),
       ('message member profile block', '(deleted?|removed?)(at|time)', 'number', 'zero', false),
       ('message', '(deleted|removed|hidden|retracted)by(user|profile|member|account|admin)?(id)?', 'any', 'unset', false),
       ('message', '(is)?(private|internal|whisper|system|systemmessage|service|servicemessage|draft|scheduled|hidden|invisible|'
-        'spam|blocked|shadow|shadowbanned|ephemeral|rejected|archived|note|privatenote|internalnote|staff|staffnote)',
+        'spam|blocked|shadow|shadowbanned|rejected|archived|note|privatenote|internalnote|staff|staffnote)',
         'flag', 'off', false),
       ('message', '(is|for)?(staff|admin|agent|moderator|mod|team)s?only', 'flag', 'off', false),
       ('message', '(is)?(published|visible|approved)', 'flag', 'on', false),
@@ -39,7 +45,8 @@ as $$
       ('message block', 'expir(es|ed|e|ing|y|ation)(at|on|time|date)?', 'time', 'null_future', false),
       ('message', '(hidden|archived|blocked|rejected)(at|on)', 'time', 'unset', false),
       ('message', '(message)?(type|kind|subtype|category)|eventtype|(sender|author|from)(type|kind|role)|role', 'word',
-        'system|activity|event|notice|service|notif|draft|note|internal|staff|whisper|scheduled|audit|log$', false),
+        'system|draft|internal|staff|whisper|scheduled|audit|private_?note|'
+        '(activity|event|notice|service|notification|notif|note|log)s?([ _-]?(message|log|entry|private|internal|system)s?)?$', false),
       ('message', '(message|post|publish|publication|workflow|record)?(status|state)', 'word',
         'draft|schedul|unpublish|embargo|delet|remov|hidden|spam|reject|block|flag|private|internal|staff|archiv|trash|cancel|'
         'retract|recall|withdr', false),
@@ -52,7 +59,8 @@ as $$
       ('member', '(left|leave|kicked|banned|deactivated)at', 'number', 'zero', false),
       ('member', '(is|has)?(left|kicked|expelled|banned|blocked|suspended|deactivated|pending|invited|declined|rejected|inactive|former)',
         'flag', 'off', false),
-      ('member', '(is|has)?(accepted|confirmed|approved|joined|useractive|active|member)', 'flag', 'on', false),
+      ('member', '(is|has)?(accepted|confirmed|approved|joined|member)', 'flag', 'on', false),
+      ('member', '(is|has)?(useractive|active)', 'flag', 'active', false),
       ('member', '(accepted|confirmed|approved)(at|on)', 'time', 'set', false),
       ('member', '(membership|member|participant|invite|invitation|join)?(status|state)|membership', 'word',
         'left|leav|remov|delet|kick|ban|block|invit|pending|request|reject|declin|inactive|suspend|archiv|former|expel|knock|none', false),
@@ -71,11 +79,13 @@ as $$
       ('member', '(push)?notif(y|ications?)(level|mode|settings?|preferences?|status|type|state)?',
         'word', 'none|never|off|mute|nothing|disabled|silent|no$|false|0$', true),
       ('profile', '(is)?(banned|blocked|suspended|disabled|deactivated|inactive|closed|shadowbanned)', 'flag', 'off', false),
-      ('profile', '(is|account)?(active|enabled|useractive)', 'flag', 'on', false),
+      ('profile', '(account)?(active|enabled|useractive)', 'flag', 'on', false),
+      ('profile', 'is(active|enabled|useractive)', 'flag', 'active', false),
       ('profile', '(deactivated|disabled|banned|blocked|suspended|closed|archived)(at|on)', 'time', 'unset', false),
       ('profile', '(deactivated|disabled|banned|blocked|suspended)at', 'number', 'zero', false),
       ('profile', '(account|user|member)?(status|state)',
-        'word', 'delet|remov|ban|block|suspend|deactiv|disab|closed|archiv|lock|terminat', false)
+        'word', '((soft|hard|self|pending)[ _-]?)?(delet|remov|bann?|block|suspend|deactivat|disabl|clos|archiv|lock|terminat)(e|ed|ion)?'
+        '(_[a-z_]+)?$', false)
   ), columns as (
     select
       c.oid, a.attname::text as name, lower(regexp_replace(a.attname, '[^A-Za-z0-9]', '', 'g')) as plain, a.attnum,
@@ -86,7 +96,10 @@ as $$
         when coalesce(b.typname, t.typname) in ('timestamptz', 'timestamp', 'date') then 'time'
         when coalesce(b.typcategory, t.typcategory) = 'N' and coalesce(b.typname, t.typname) <> 'oid' then 'number'
         when coalesce(b.typcategory, t.typcategory) in ('S', 'E') then 'word'
-      end as fits
+      end as fits,
+      a.atthasdef and (
+        select pg_get_expr(d.adbin, d.adrelid) = 'false' from pg_attrdef d where d.adrelid = c.oid and d.adnum = a.attnum
+      ) as is_false_first
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
@@ -96,7 +109,12 @@ as $$
       and c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^(pg_|information_schema$|tacet)'
   ), understood as (
     select distinct on (c.oid, p.place, c.attnum)
-      c.oid, p.place, c.attnum, c.name, c.plain, r.is_wish, r.test,
+      c.oid, p.place, c.attnum, c.name, c.plain, r.is_wish,
+      case
+        when r.test = 'active' then 'on'
+        when r.test = 'null_future' and c.type = 'date' then 'null_today'
+        else r.test
+      end as test,
       case
         when c.type = 'timestamp' and r.test in ('past', 'null_past', 'null_future') then ' at time zone ''UTC'''
         when r.fits = 'word' then '::text'
@@ -104,6 +122,7 @@ as $$
       end as cast_as
     from columns c
     join rules r on r.fits in (c.fits, 'any') and c.plain ~ ('^(' || r.names || ')$')
+      and not (r.test = 'active' and c.is_false_first)
       and (c.labels is null or exists (select from unnest(c.labels) as l (label) where l.label ~* ('^(' || r.test || ')')))
     cross join lateral unnest(string_to_array(r.places, ' ')) as p (place)
     order by c.oid, p.place, c.attnum, r.is_wish, r.test
@@ -120,6 +139,7 @@ as $$
       when 'past' then ' <= now(), false)'
       when 'null_past' then ' <= now(), true)'
       when 'null_future' then ' > now(), true)'
+      when 'null_today' then ' >= current_date, true)'
       else format(', '''') !~* %L', '^(' || u.test || ')')
     end,
     case u.test
@@ -131,6 +151,7 @@ as $$
       when 'past' then 'is over'
       when 'null_past' then 'is over or not set'
       when 'null_future' then 'is not over'
+      when 'null_today' then 'is not over'
       else case when u.plain ~ '(type|kind|category|role)$' then 'is no system kind' else 'hides nothing' end
     end,
     u.is_wish
@@ -141,7 +162,7 @@ as $$
   cross join (
     values
       ('message', 'delet|remov|draft|sched|publish|hidden|visib|private|internal|staff|system|spam|moderat|approv|^(is)?(banned|blocked)|'
-        '^(status|state)$|reject|archiv|trash|whisper|recipient|receiver|secret|confid|shadow|recall|retract|redact|embargo|expir'),
+        '^(status|state)$|reject|archiv|trash|whisper|recipient|receiver|secret|confid|shadow|recall|retract|redact|embargo|expir|ephemeral|flagged'),
       ('member', 'delet|remov|^left|^leave|kick|banned|block|mute|silenc|notif|invit|pending|^(status|state)$|suspend|archiv|active$|snooz|'
         'hidden|accept|approv|enabled|disabled'),
       ('profile', 'delet|remov|activ(e|ated)|enabled|disabled|banned|block|suspend|^(status|state)$|notif|mute|dnd|disturb|snooz|lockedat|'

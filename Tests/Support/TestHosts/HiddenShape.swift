@@ -61,6 +61,7 @@ public struct HiddenShape: Sendable, CustomTestStringConvertible {
     column(of: "messages", "deletedAt", "bigint default 0", hidden: "1764000000000"),
     column(of: "messages", "deleted_by", "uuid", hidden: "'$sender'"),
     column(of: "messages", "removed_at", "timestamp", hidden: "now()"),
+    column(of: "messages", "discarded_at", "timestamptz", hidden: "now()"),
   ]
 
   /// Of members.
@@ -99,10 +100,20 @@ public struct HiddenShape: Sendable, CustomTestStringConvertible {
   /// All of them.
   public static let all = messages + members + wishes
 
-  /// Columns and a table that look as if they hid something, and are not understood.
+  /// Rows that look as if they were hidden and are not: somebody who is offline, a user's own words, a last day.
+  public static let shown = [
+    column(of: "messages", "expires_on", "date", hidden: "current_date"),
+    column(of: "messages", "subtype", "text", hidden: "'service_request'"),
+    column(of: "members", "is_active", "boolean not null default false", hidden: "false"),
+    column(of: "users", "status", "text", hidden: "'Blockchain fan, closed for lunch'"),
+    column(of: "users", "state", "text", hidden: "'Bandundu'"),
+  ]
+
+  /// Columns and a table that look as if they hid something, and are not understood. is_active is false by default, as where it
+  /// says who is online.
   public static let odd = """
-    alter table $messages add moderation_level int, add hidden_for jsonb;
-    alter table $members add notification_prefs jsonb;
+    alter table $messages add moderation_level int, add hidden_for jsonb, add is_ephemeral boolean;
+    alter table $members add notification_prefs jsonb, add is_active boolean not null default false;
     alter table $users add is_banned_by_vote int;
     create table blocklist (entry text)
     """
