@@ -1450,7 +1450,9 @@ revoke all on function tacet.has_index(regclass, text, text) from public;
 -- The checks, columns and indexes of a first installation; later the host may have moved to other tables. A database without
 -- any application, ids of another type, columns of ours with another type, and large tables without the indexes are refused.
 -- Tables that the host does not have under these names, or that lack the columns by which they are known, and views, are passed
--- over with a notice.
+-- over with a notice. So are tables with other types or keys where tacet migrate was told all types of ids (tacet.ids is
+-- 'told') and public.messages names no conversation or no sender: the application then has its messages elsewhere, as tacet init
+-- finds them, and these tables are others of the same names.
 --
 -- A column that was there before is the host's. So what says that a client has left a conversation is called tacet_left_at: a
 -- left_at of the host's own says that a member has left. last_seen and the columns of push_tokens have one meaning wherever
@@ -1482,6 +1484,11 @@ declare
   publications text;
   -- The tables of the default contract that are here.
   tables text[];
+  is_elsewhere constant boolean := coalesce(current_setting('tacet.ids', true), '') = 'told' and (
+    select count(*) < 2
+    from pg_attribute a
+    where a.attrelid = to_regclass('public.messages') and a.attname in ('conversation_id', 'from_id') and not a.attisdropped);
+  strangers text[];
   problems text[];
   missing text;
   views text;
@@ -1574,8 +1581,8 @@ begin
   -- Ids go into columns of ours, which have one type for each kind of id; integers go into bigint.
   select array_agg(
     format('public.%s.%s is %s instead of %s', t.relation, t.name, format_type(a.atttypid, a.atttypmod), t.type)
-    order by t.place)
-  into problems
+    order by t.place), array_agg(t.relation)
+  into problems, strangers
   from (
     values
       (1, 'profiles', 'id', 'tacet.user_id'),
@@ -1599,7 +1606,11 @@ begin
     and not (t.type = 'text' and a.atttypid in ('varchar'::regtype, 'bpchar'::regtype))
     and not (t.type = 'bigint' and a.atttypid in ('int'::regtype, 'smallint'::regtype))
     and not (t.name = 'created_at' and a.atttypid = 'timestamp'::regtype);
-  if problems is not null then
+  if is_elsewhere and problems is not null then
+    raise notice 'tacet: %, so it is not taken for a table of the default contract; replace what reads it (db/CONTRACT.md)',
+      array_to_string(problems, ', ');
+    tables := array(select t.name from unnest(tables) as t (name) where t.name <> all (strangers));
+  elsif problems is not null then
     raise exception e'not wired: %\nGive the columns these types. Or keep such tables in another schema, and replace the functions '
       'of the host contract that read them (db/CONTRACT.md).',
       array_to_string(problems, ', ')
@@ -1613,14 +1624,15 @@ begin
       select string_agg(a.attname, ', ' order by x.place)
       from unnest(k.indkey::int2[]) with ordinality as x (attnum, place)
       join pg_attribute a on a.attrelid = c.oid and a.attnum = x.attnum
-    )), ', ' order by t.place)
-  into remedies
+    )), ', ' order by t.place), array_agg(t.name)
+  into remedies, strangers
   from unnest(array['profiles', 'conversations', 'messages']) with ordinality as t (name, place)
   join pg_class c on c.oid = to_regclass('public.' || t.name)
   join pg_index k on k.indrelid = c.oid and k.indisprimary and k.indnkeyatts > 1
   join pg_attribute i on i.attrelid = c.oid and i.attname = 'id' and i.attnum = any (k.indkey::int2[])
   left join pg_partitioned_table p on p.partrelid = c.oid
-  where exists (
+  where t.name = any (tables)
+    and exists (
       select from unnest(k.indkey::int2[]) as x (attnum)
       where x.attnum <> i.attnum and (p.partattrs is null or x.attnum <> all (p.partattrs::int2[])))
     and not (c.relkind = 'p' and tacet.has_index(c.oid, 'id'))
@@ -1629,7 +1641,11 @@ begin
       where u.indrelid = c.oid and u.indisunique and u.indisvalid and u.indpred is null and u.indnkeyatts = 1
         and u.indkey[0] = i.attnum
     );
-  if remedies is not null then
+  if is_elsewhere and remedies is not null then
+    raise notice 'tacet: %, so it is not taken for a table of the default contract; replace what reads it (db/CONTRACT.md)',
+      remedies;
+    tables := array(select t.name from unnest(tables) as t (name) where t.name <> all (strangers));
+  elsif remedies is not null then
     raise exception e'not wired: %\nTacet finds rows by their ids alone. Where ids are unique, create a unique index on id beside '
       'the key; on a partitioned table, an index that begins with id. Where another tenant has the same id, Tacet cannot serve '
       'the database.', remedies
@@ -1761,6 +1777,8 @@ begin
     end if;
     insert into tacet.host_additions values (wanted.relation, wanted.kind, wanted.name);
   end loop;
+  -- For the triggers below.
+  perform set_config('tacet.tables', array_to_string(tables, ','), false);
   if unmade is not null then
     raise notice e'tacet: role % may not create in schema public; these indexes are missing, and without them claims read whole '
       'tables:\n%', current_user, unmade;
@@ -1797,6 +1815,7 @@ declare
   has_messages boolean;
   has_profiles boolean;
   name text;
+  tables constant text[] := string_to_array(current_setting('tacet.tables', true), ',');
 begin
   if exists (select from tacet.migrations) then
     return;
@@ -1805,7 +1824,8 @@ begin
   into has_messages, has_profiles
   from pg_class c
   join pg_attribute a on a.attrelid = c.oid and a.attname = 'id' and not a.attisdropped
-  where c.oid in (to_regclass('public.messages'), to_regclass('public.profiles')) and c.relkind in ('r', 'p');
+  where c.oid in (to_regclass('public.messages'), to_regclass('public.profiles')) and c.relkind in ('r', 'p')
+    and c.relname = any (tables);
 
   foreach name in array array['enqueue_inserted_messages', 'release_concerned', 'forget_deleted_profiles'] loop
     execute format(
@@ -1816,7 +1836,7 @@ begin
   from (
     values ('id', 'tacet.message_id'), ('conversation_id', 'tacet.conversation_id'), ('read_by', 'tacet.user_id[]')
   ) as t (name, type)
-  join pg_class c on c.oid = to_regclass('public.messages') and c.relkind in ('r', 'p')
+  join pg_class c on c.oid = to_regclass('public.messages') and c.relkind in ('r', 'p') and c.relname = any (tables)
   join pg_attribute a on a.attrelid = c.oid and a.attname = t.name and not a.attisdropped
   where a.atttypid = any (
     t.type::regtype || case t.type
@@ -1826,7 +1846,7 @@ begin
     end);
   select count(*) into participant_columns
   from pg_attribute a
-  join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p')
+  join pg_class c on c.oid = a.attrelid and c.relkind in ('r', 'p') and c.relname = any (tables)
   where a.attrelid = to_regclass('public.conversation_participants') and not a.attisdropped
     and a.attname in ('conversation_id', 'user_id', 'last_seen', 'tacet_left_at');
 

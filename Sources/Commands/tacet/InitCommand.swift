@@ -58,7 +58,9 @@ struct InitCommand: AsyncParsableCommand {
       try write(text)
       print(report(of: plan))
     } catch {
-      Self.complain("\((error as? PostgresError)?.debugDescription ?? "\(error)")")
+      let failure = error as? PostgresError
+      let isRefused = failure?.sqlState == Migrator.notWired
+      Self.complain("\((isRefused ? failure?.message : failure?.debugDescription) ?? "\(error)")")
       throw ExitCode.failure
     }
   }

@@ -20,6 +20,12 @@ public struct IDTypeWishes: Equatable, Sendable {
     self.users = users
   }
 
+  /// What migrations are told where all are asked for: the application then has its messages under other names, and what has the
+  /// names of the default contract and other ids is something else.
+  var setting: String {
+    [messages, conversations, users].contains(nil) ? "" : "set tacet.ids = 'told';\n"
+  }
+
   /// These, and those of `known` where nothing is asked for.
   func types(otherwise known: IDTypes) -> IDTypes {
     IDTypes(

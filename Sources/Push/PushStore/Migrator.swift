@@ -66,14 +66,13 @@ public enum Migrator {
       0, as: String.self)
     // The baseline says it too, but has characters that such a server cannot even read.
     guard encoding == "UTF8" else {
-      throw await connection.refusal(
-        "not wired: the encoding of the database is \(encoding), and Tacet needs UTF8", on: reactor)
+      throw await connection.refusal(ofEncoding: encoding, on: reactor)
     }
     // By name: a schema from before the baseline is refused by the baseline.
     let applied = Set(try await AppliedMigration.all(over: connection, on: reactor)?.map(\.name) ?? [])
     let types = try await IDTypes.choose(ids, isInstalled: !applied.isEmpty, over: connection, on: reactor)
     let migrations = migrations.map { $0.written(with: types) }
-    var tables = createsHostTables && applied.isEmpty ? types.written(into: Migration.hostTables) : ""
+    var tables = ids.setting + (createsHostTables && applied.isEmpty ? types.written(into: Migration.hostTables) : "")
     for migration in migrations {
       if applied.contains(migration.name) {
         report(migration.name, .alreadyApplied)
@@ -114,7 +113,7 @@ public enum Migrator {
       set local lock_timeout = '\(lockLimit.components.seconds) s';
       do $$ begin perform pg_advisory_xact_lock(1952539493, 2); end $$;
 
-      \(types.written(into: files.joined(separator: "\n")))
+      \(ids.setting)\(types.written(into: files.joined(separator: "\n")))
       -- The next tacet migrate compares nothing with what it applied before this.
       delete from tacet.function_files;
       call tacet.finish_applying();
@@ -168,6 +167,11 @@ public enum Migrator {
 }
 
 extension PostgresConnection {
+  /// Of a database that cannot hold every text.
+  func refusal(ofEncoding encoding: String, on reactor: isolated Reactor) async -> PostgresError {
+    await refusal("not wired: the encoding of the database is \(encoding), and Tacet needs UTF8", on: reactor)
+  }
+
   /// The server's own error, as a file of `db/migrations` raises it.
   func refusal(_ message: String, on reactor: isolated Reactor) async -> PostgresError {
     do throws(PostgresError) {

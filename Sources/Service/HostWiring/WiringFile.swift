@@ -31,18 +31,17 @@ public struct WiringFile {
   }
 
   private var check: String {
-    let options = plan.migrateOptions.isEmpty ? "" : " \(plan.migrateOptions.joined(separator: " "))"
-    return """
-      do $$
-      begin
-        if to_regprocedure('tacet.message_context(\(plan.messageIDs))') is null
-          or to_regprocedure('tacet.seen_by(\(plan.conversationIDs))') is null
-          or to_regprocedure('tacet.device_tokens(\(plan.userIDs))') is null then
-          raise exception 'run first: tacet migrate\(options)';
-        end if;
-      end
-      $$;
-      """
+    """
+    do $$
+    begin
+      if to_regprocedure('tacet.message_context(\(plan.messageIDs))') is null
+        or to_regprocedure('tacet.seen_by(\(plan.conversationIDs))') is null
+        or to_regprocedure('tacet.device_tokens(\(plan.userIDs))') is null then
+        raise exception 'run first: tacet migrate \(plan.migrateOptions.joined(separator: " "))';
+      end if;
+    end
+    $$;
+    """
   }
 
   private var ownTables: String {

@@ -89,10 +89,12 @@ public struct WiringPlan: Equatable, Sendable {
     return messages.isSent(through: members)
   }
 
-  /// The options of `tacet migrate` that fit the host's ids: all three, or none where all are `uuid`, the default.
+  /// The options of `tacet migrate` that say the host's ids: told all three, it takes no table by its name and other types.
   public var migrateOptions: [String] {
-    let types = [("--message-ids", messageIDs), ("--conversation-ids", conversationIDs), ("--user-ids", userIDs)]
-    return types.allSatisfy { $0.1 == .uuid } ? [] : types.flatMap { [$0.0, $0.1.rawValue] }
+    [
+      "--message-ids", messageIDs.rawValue, "--conversation-ids", conversationIDs.rawValue, "--user-ids",
+      userIDs.rawValue,
+    ]
   }
 }
 

@@ -7,8 +7,6 @@ import Testing
 
 @Suite("Applications wired by tacet init", .serialized)
 struct WiredHostTests {
-  /// Those whose ids `tacet migrate` takes.
-
   @Test(
     "get their pushes without a hand-written line, and the doctor finds nothing that fails", arguments: HostSample.all)
   func pushed(_ sample: HostSample) async throws {
@@ -17,6 +15,30 @@ struct WiredHostTests {
     let migrate = (["tacet", "migrate"] + sample.migrateOptions).joined(separator: " ")
     #expect(output.split(separator: "\n").contains { $0.hasSuffix("  \(migrate)") }, "\(output)")
     try await expectPush(scene, sample, settings: scene.settings)
+  }
+
+  @Test("get them beside tables that have the names of the default contract and are something else")
+  func strangers() async throws {
+    let sample = HostSample.laravelChat
+    let strangers = """
+      ; create table messages (tenant int, id uuid, subject text, primary key (tenant, id));
+      create table profiles (id numeric primary key, bio text);
+      create table conversations (id text primary key);
+      create table conversation_participants (conversation_id uuid, user_id uuid);
+      create table push_tokens (user_id bigint, device_token bytea)
+      """
+    let scene = try await ServiceScene(host: sample.tables + strangers, migrateOptions: sample.migrateOptions)
+    let role = "service_\(scene.database)"
+    try await scene.sql("create role \(role) login; select tacet.grant_service('\(role)')")
+    _ = try await wire(scene, sample, ["--role", role])
+    var settings = scene.settings
+    settings["DATABASE_URL"] =
+      "host=\(scene.postgres.folder) port=\(scene.postgres.port) user=\(role) dbname=\(scene.database)"
+    try await expectPush(scene, sample, settings: settings)
+    let marks =
+      "select count(*) from pg_trigger t where t.tgname ~ '^tacet' and not t.tgisinternal and t.tgrelid = any (array["
+    let names = ["messages", "profiles", "conversation_participants"].map { "'public.\($0)'::regclass" }
+    #expect(try await scene.sql("\(marks)\(names.joined(separator: ", "))])") == "0")
   }
 
   @Test("have the rights and policies of a service with a separate role")

@@ -136,6 +136,10 @@ struct MigrateCommandTests {
     #expect(
       run.output.contains("not wired: the encoding of the database is LATIN1, and Tacet needs UTF8"), "\(run.output)")
     #expect(try await server.psql("select to_regnamespace('tacet')", through: conninfo) == "\n")
+    try await server.psql("create table messages (id int)", through: conninfo)
+    let wiring = try await CommandRun.tacet(["init", "--output", "-"], ["DATABASE_URL": conninfo])
+    #expect(wiring.exitCode == 1)
+    #expect(wiring.lines == ["tacet init: not wired: the encoding of the database is LATIN1, and Tacet needs UTF8"])
   }
 
   @Test("makes its tables beside a publication of all tables where the subscribers are said to have them")

@@ -12,7 +12,7 @@ public struct HostSample: Sendable, CustomTestStringConvertible {
   /// The lines of its summary: messages, participants, users, devices, presence, ids, and what else was possible.
   public let summary: [String]
   /// The types of ids, as options of `tacet migrate`.
-  public var migrateOptions: [String] = []
+  public var migrateOptions = ["--message-ids", "uuid", "--conversation-ids", "uuid", "--user-ids", "uuid"]
   /// Two users, one conversation with both, and the reader's device `$token`; after the wiring.
   public let people: String
   /// The user who reads.

@@ -11,7 +11,7 @@ where exists (
   where p.pronamespace = (select n.oid from pg_namespace n where n.nspname = 'tacet')
     and p.prorettype <> 'trigger'::regtype
     and p.proname not in (
-      'rehearse_message', 'check_in_audience', 'check_in_material', 'sessions_between', 'ritual_audience',
+      'rehearse_message', 'fit_triggers', 'check_in_audience', 'check_in_material', 'sessions_between', 'ritual_audience',
       'engagement_preferences')
     and (
       p.proname not in ('count_unread', 'unread_counts', 'move_unread_marks')

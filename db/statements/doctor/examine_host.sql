@@ -1,5 +1,6 @@
 -- Returns the host's tables and views as JSON, one document each, for tacet init. Schemas that Supabase makes, tables of
--- extensions and partitions are left out. count: how many there are, also of those that columns_max leaves out.
+-- extensions and partitions are left out. count: how many there are, also of those that columns_max leaves out. encoding: of the
+-- database.
 --
 --   :columns_max  bigint  columns of all tables together
 
@@ -18,7 +19,7 @@ with relations as (
     )
 )
 select
-  (select count(*) from relations) as count,
+  (select count(*) from relations) as count, current_setting('server_encoding') as encoding,
   jsonb_build_object(
     'schema', r.nspname, 'name', r.relname, 'isTable', r.relkind in ('r', 'p'), 'isPartitioned', r.relkind = 'p',
     'rows', case when r.reltuples < 0 then pg_relation_size(r.oid) / 100 else r.reltuples end, 'hasRowSecurity', r.relrowsecurity,

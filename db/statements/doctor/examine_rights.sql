@@ -28,8 +28,8 @@ with own as (
     from pg_proc p
     where p.pronamespace = (select oid from own) and not p.prosecdef and p.prorettype <> 'trigger'::regtype
       and p.proname not in (
-        'rehearse_message', 'erase_users', 'note_gone_users', 'check_in_audience', 'check_in_material', 'sessions_between',
-        'ritual_audience', 'engagement_preferences')
+        'rehearse_message', 'fit_triggers', 'erase_users', 'note_gone_users', 'check_in_audience', 'check_in_material',
+        'sessions_between', 'ritual_audience', 'engagement_preferences')
       and (
         p.proname not in ('count_unread', 'unread_counts', 'move_unread_marks')
         or exists (

@@ -13,11 +13,14 @@ extension DatabaseExamination {
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> (tables: [String], hidden: [String], blocks: [String], leftOut: Int) {
     var count = 0
+    var encoding = "UTF8"
     let documents = try await rows(.examineHost(columnsMax: Int64(Self.hostColumnsMax)), on: reactor) {
       row throws(PostgresError) in
       count = Int(try row.decode("count", as: Int64.self))
+      encoding = try row.decode("encoding", as: String.self)
       return try row.decode("document", as: String.self)
     }
+    guard encoding == "UTF8" else { throw await connection.refusal(ofEncoding: encoding, on: reactor) }
     let hidden = try await HiddenRows.look(at: [], over: connection, on: reactor)
     return (documents, hidden.columns, hidden.blocks, count - documents.count)
   }
