@@ -19,6 +19,17 @@ enum DatabaseCheck {
     ]
   }
 
+  /// Nothing where it is the one that the settings were written in.
+  static func judge(_ identity: DatabaseIdentity?) -> [CheckFinding] {
+    guard let identity, identity.isForeign else { return [] }
+    return [
+      CheckFinding(
+        name, .failure,
+        "a copy of another one (\(identity.noted ?? "")), which carries what waits there: tacet serve does not start",
+        remedy: "run tacet adopt, which drops what waits; with --keep-waiting if the database has only moved")
+    ]
+  }
+
   private static func version(of server: ExaminedServer) -> CheckFinding {
     let name = "server"
     let version = "PostgreSQL \(server.version / 10_000).\(server.version % 10_000)"

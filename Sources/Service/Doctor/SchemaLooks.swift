@@ -17,6 +17,7 @@ final class SchemaLooks {
 
   /// What needs the migrations.
   private static let later: [(name: String, look: Look)] = [
+    (DatabaseCheck.name, { DatabaseCheck.judge(try await $0.database.identity(on: $1)) }),
     (TokenAccessCheck.name, { TokenAccessCheck.judge(try await $0.database.tokenAccess(on: $1)) }),
     (TriggerCheck.name, { try await $0.triggers(on: $1) }),
     (
@@ -73,7 +74,7 @@ final class SchemaLooks {
   /// Without a database each of these is skipped.
   static let names = [ListenCheck.name] + first.map(\.name) + laterNames
   private static let laterNames = later.map(\.name).filter {
-    ![CampaignWorkCheck.name, ModelUsageCheck.name, SealingKeyCheck.name].contains($0)
+    ![DatabaseCheck.name, CampaignWorkCheck.name, ModelUsageCheck.name, SealingKeyCheck.name].contains($0)
   }
 
   private let database: DatabaseExamination

@@ -32,6 +32,9 @@ extension DoctorCase {
       "a kind that has texts is not watched",
       "insert into tacet.texts (kind, locale, title) values ('gone', 'de', 'x')",
       "warn  texts: gone is not watched, and has texts in de", remedy: "tacet.unlocalise('gone')", exitCode: 0),
+    .sql(
+      "the database is a copy", "update tacet.settings set database_identity = 'another'",
+      "FAIL  database: a copy of another one (another)", remedy: "run tacet adopt"),
     .sql("nothing was migrated", "drop schema tacet cascade", "FAIL  migrations: none was applied"),
     .sql(
       "the trigger on messages is disabled", "alter table messages disable trigger tacet_message_inserted",

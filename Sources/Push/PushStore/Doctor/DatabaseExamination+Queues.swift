@@ -16,6 +16,11 @@ extension DatabaseExamination {
     return backlog
   }
 
+  /// Which database this is, and which one its settings were written in; nil where the settings are hidden.
+  public func identity(on reactor: isolated Reactor) async throws(PostgresError) -> DatabaseIdentity? {
+    try await DatabaseIdentity.look(over: connection, on: reactor)
+  }
+
   /// What has kept dead rows from being cleaned up for longest: of sessions, and of replication slots.
   public func snapshots(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedSnapshot] {
     try await rows(.examineSnapshots, on: reactor) { row throws(PostgresError) in
