@@ -91,6 +91,7 @@ extension HostileShape {
     ("of doubled members", #"'{"a": 1, "a": 2, "aps": {}, "type": "x"}'"#),
     ("of huge numbers", #"('{"a": 1' || repeat('0', 5000) || ', "b": -1e308, "c": 1e999}')"#),
     ("of a lone surrogate", #"'{"a": "\ud800"}'"#),
+    ("of U+0000", #"'{"a": "\u0000", "\u0000": ["\u0000"]}'"#),
     ("a list", "'[1, null]'"),
   ].map { name, data in
     .room(
@@ -104,6 +105,21 @@ extension HostileShape {
   }
 
   static let functions: [HostileShape] = [
+    HostileShape(
+      "a watched table whose names are quotes before and behind marks that join them",
+      #"""
+      create table U&"w\0600""'\0301; drop table messages; --" (
+        id uuid primary key default gen_random_uuid(), U&"t""\0301$$ {x}" text, U&"a\0600'\0301" uuid);
+      create function hostile.readers(subject_id uuid) returns setof uuid language sql as
+        'select p.id from public.profiles p limit 1';
+      select tacet.watch(
+        kind => 'marked', source => c.oid::regclass, recipients => 'hostile.readers', title => 'x',
+        fires_on => U&'update of t"\0301$$ {x}', actor => U&'a\0600''\0301')
+      from pg_class c where c.relname = U&'w\0600"''\0301; drop table messages; --';
+      insert into U&"w\0600""'\0301; drop table messages; --" default values;
+      update U&"w\0600""'\0301; drop table messages; --" set U&"t""\0301$$ {x}" = 'x'
+      """#,
+      undo: #"select tacet.unwatch('marked'); drop table U&"w\0600""'\0301; drop table messages; --""#),
     HostileShape(
       "a count below zero, and one beyond every number",
       """
