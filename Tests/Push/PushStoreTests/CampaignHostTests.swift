@@ -76,7 +76,9 @@ struct CampaignHostTests {
         return
       }
       #expect(try await store.campaignStory(of: user, campaign: "coach", day: nil, on: reactor).days.count == 1)
-      for table in PrunedTable.allCases { _ = try await store.prune(table, olderThan: .seconds(1), on: reactor) }
+      for table in PrunedTable.allCases {
+        _ = try await store.prune(table.rawValue, olderThan: .seconds(1), on: reactor)
+      }
     }
     #expect(try await claim(database).map(\.subject.kind) == ["event_based"])
   }

@@ -160,7 +160,7 @@ struct LiveActivityTokenTests {
     try await scene.end()
     try await scene.database.sql("update tacet.activities set ended_at = now() - interval '15 days'")
     let pruned = try await withStore(scene.database) {
-      try await $0.prune(.liveActivities, olderThan: .seconds(14 * 86_400), on: $1).rows
+      try await $0.prune(PrunedTable.liveActivities.rawValue, olderThan: .seconds(14 * 86_400), on: $1).rows
     }
     #expect(pruned == 1)
     let rows = "select (select count(*) from tacet.activity_updates), (select count(*) from tacet.activity_tokens)"

@@ -11,22 +11,31 @@ import Testing
 struct PruneTests {
   private static let retention = Duration.seconds(86_400)
 
+  @Test("the tables that are pruned are those of the tests")
+  func tables() async throws {
+    try await withStore(try await TestDatabase.migrated()) { store, reactor in
+      #expect(try await store.prunedTables(on: reactor) == PrunedTable.allCases.map(\.rawValue))
+    }
+  }
+
   @Test("rows younger than the retention stay, older ones go", arguments: PrunedTable.allCases)
   func edge(_ table: PrunedTable) async throws {
     let database = try await TestDatabase.migrated()
-    let kept = "\(max(Self.retention, table.neededFor).components.seconds) s"
-    try await fill(table, 2, age: "interval '\(kept)' - interval '1 minute'", in: database)
-    try await fill(table, 3, age: "interval '\(kept)' + interval '1 second'", in: database)
+    try await fill(table, 2, age: "interval '\(table.keptDays) days' - interval '1 minute'", in: database)
+    try await fill(table, 3, age: "interval '\(table.keptDays) days' + interval '1 second'", in: database)
     #expect(try await prune(table, in: database) == 3)
     #expect(try await prune(table, in: database) == 0)
     #expect(try await count(table, in: database) == "2")
   }
 
-  @Test("a cancellation is known as long as the latest push that it can concern")
-  func cancellations() {
-    // The longest wait, and then the longest life.
-    #expect(PrunedTable.cancellations.neededFor >= .seconds((31 + 30) * 86_400))
-    #expect(PrunedTable.allCases.filter { $0.neededFor > .zero } == [.cancellations])
+  @Test(
+    "a cancellation is known as long as the latest push that it can concern, and nothing else is kept longer than asked"
+  )
+  func cancellations() async throws {
+    let latest = ServicePushRequest.waitSecondsMax + ServicePushRequest.lifeSecondsMax
+    let kept = try await TestDatabase.migrated().sql(
+      "select name, needed_for >= interval '\(latest) s' from tacet.retentions() where needed_for > interval '0'")
+    #expect(kept == "cancellations|t")
   }
 
   @Test("a row of exactly that age stays, one a microsecond older goes", arguments: PrunedTable.allCases)
@@ -35,8 +44,9 @@ struct PruneTests {
     try await withSessions(database, 1) { sessions, reactor in
       // The time of a transaction stands still, so a row's age can be told to the microsecond.
       try await sessions[0].run("begin", on: reactor)
-      for age in ["interval '1 day'", "interval '1 day 1 microsecond'"] {
-        try await sessions[0].run(table.insertion(of: 1, age: age), on: reactor)
+      for age in ["", " 1 microsecond"] {
+        try await sessions[0].run(
+          table.insertion(of: 1, age: "interval '\(table.keptDays) days\(age)'"), on: reactor)
       }
       #expect(try await prune(table, over: sessions[0], on: reactor) == 1)
       try await sessions[0].run("commit", on: reactor)
@@ -82,7 +92,7 @@ struct PruneTests {
     try await fill(table, 200, age: "interval '2 days'", in: database)
     try await fill(table, 1000, age: "interval '3 days'", in: database)
     try await withStore(database) { store, reactor in
-      let first = try await store.prune(table, olderThan: Self.retention, on: reactor)
+      let first = try await store.prune(table.rawValue, olderThan: Self.retention, on: reactor)
       #expect(first == (1000, true))
     }
     #expect(
@@ -90,7 +100,7 @@ struct PruneTests {
         "select count(*) from \(table.sqlName) where \(table.timeColumn) < now() - interval '60 h'")
         == "0")
     try await withStore(database) { store, reactor in
-      let second = try await store.prune(table, olderThan: Self.retention, on: reactor)
+      let second = try await store.prune(table.rawValue, olderThan: Self.retention, on: reactor)
       #expect(second == (200, false))
     }
   }
@@ -98,7 +108,7 @@ struct PruneTests {
   @Test("two pruners at once share the rows, and neither waits for the other", arguments: PrunedTable.allCases)
   func together(_ table: PrunedTable) async throws {
     let database = try await TestDatabase.migrated()
-    try await fill(table, 1500, age: "interval '2 days'", in: database)
+    try await fill(table, 1500, age: "interval '\(2 * table.keptDays) days'", in: database)
     try await withTwoSessions(database) { first, second, reactor in
       // The first keeps its transaction open, so that the second meets its locks.
       try await first.run("begin", on: reactor)
@@ -131,7 +141,8 @@ struct PruneTests {
     let role = try await makeRole(in: database, "select tacet.grant_service('$role')")
     let pruned = try await database.sql(
       """
-      set role \(role); prepare p (bigint) as \(PushStatements.pruneLedger.sql); execute p (86400000000)
+      set role \(role); prepare p (text, bigint) as \(PushStatements.prune.sql);
+      execute p ('push_log', 86400000000)
       """)
     #expect(pruned == "2")
   }
@@ -140,13 +151,14 @@ struct PruneTests {
 extension PruneTests {
   private func prune(_ table: PrunedTable, in database: TestDatabase) async throws -> Int {
     try await withStore(database) { store, reactor in
-      try await store.prune(table, olderThan: Self.retention, on: reactor).rows
+      try await store.prune(table.rawValue, olderThan: Self.retention, on: reactor).rows
     }
   }
 
   private func prune(_ table: PrunedTable, over session: Session, on reactor: isolated Reactor) async throws -> Int64 {
     let rows = try await session.connection.query(
-      table.pruning(retention: Self.retention.wholeMicroseconds), on: reactor)
+      StatementCall.prune(tableName: table.rawValue, retentionMicroseconds: Self.retention.wholeMicroseconds),
+      on: reactor)
     return try rows.one().decode(0)
   }
 

@@ -87,7 +87,9 @@ struct ServiceRoleTests {
     try await chat.record(events) { RecipientOutcome(userID: $0, decision: .sent) }
     #expect(try await chat.database.sql("select count(*) from tacet.push_log where decision = 'sent'") == "2")
     try await withStore(chat.database) { store, reactor in
-      for table in PrunedTable.allCases { _ = try await store.prune(table, olderThan: .seconds(1), on: reactor) }
+      for table in PrunedTable.allCases {
+        _ = try await store.prune(table.rawValue, olderThan: .seconds(1), on: reactor)
+      }
     }
   }
 

@@ -113,7 +113,6 @@ struct StatementTextTests {
       ("doctor/examine_backlog", "from tacet.inbox i", " limit \(ExaminedBacklog.rowsMax))"),
       ("doctor/examine_erasures", "order by e.due_at", "limit \(ExaminedBacklog.rowsMax) "),
       ("doctor/examine_campaign_work", "interval '10 minutes'", "limit \(ExaminedBacklog.rowsMax) "),
-      ("queue/prune_ledger", "order by r.enqueued_at", "limit \(PushDatabase.prunedRowsMax) "),
     ])
   func numbers(_ path: String, _ place: String, _ number: String) throws {
     let rest = try Statement(path).part(from: place).prefix(300)

@@ -154,7 +154,7 @@ struct SurfacePresenceTests {
         ('d', gen_random_uuid(), gen_random_uuid(), now() - interval '1 day', null)
       """)
     let rows = try await withStore(database) {
-      try await $0.prune(.surfaceViews, olderThan: .seconds(2 * 86400), on: $1).rows
+      try await $0.prune(PrunedTable.surfaceViews.rawValue, olderThan: .seconds(2 * 86400), on: $1).rows
     }
     #expect(rows == 2)
     #expect(

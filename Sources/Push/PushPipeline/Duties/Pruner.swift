@@ -68,26 +68,27 @@ public final class Pruner {
 
   /// Prunes every table, even if one fails because it is gone or the role lacks the right.
   private func prune(on reactor: isolated Reactor) async {
-    for table in PrunedTable.allCases where !isStopped {
-      do throws(PostgresError) {
-        let rows = try await prune(table, on: reactor)
-        if rows > 0 { logger.debug("pruned", metadata: ["table": "\(table)", "rows": "\(rows)"]) }
-      } catch {
-        logger.warning("cannot prune; trying again later", metadata: ["table": "\(table)", "error": "\(error)"])
-      }
+    do throws(PostgresError) {
+      for table in try await store.prunedTables(on: reactor) where !isStopped { await prune(table, on: reactor) }
+    } catch {
+      logger.warning("cannot prune; trying again later", metadata: ["error": "\(error)"])
     }
   }
 
-  private func prune(_ table: PrunedTable, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+  private func prune(_ table: String, on reactor: isolated Reactor) async {
     var rows = 0
-    while !isStopped {
-      let batch = try await store.prune(table, olderThan: retention, on: reactor)
-      rows += batch.rows
-      rowsPruned += batch.rows
-      guard batch.isFull else { break }
-      await wait(for: pace.pause, on: reactor)
+    do throws(PostgresError) {
+      while !isStopped {
+        let batch = try await store.prune(table, olderThan: retention, on: reactor)
+        rows += batch.rows
+        rowsPruned += batch.rows
+        guard batch.isFull else { break }
+        await wait(for: pace.pause, on: reactor)
+      }
+      if rows > 0 { logger.debug("pruned", metadata: ["table": "\(table)", "rows": "\(rows)"]) }
+    } catch {
+      logger.warning("cannot prune; trying again later", metadata: ["table": "\(table)", "error": "\(error)"])
     }
-    return rows
   }
 
   /// Finds deleted users for the rescuer to erase.
