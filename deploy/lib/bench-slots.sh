@@ -133,7 +133,7 @@ show_slot_plans() {
 SQL
   for statement in claim_slots claim_slot_rows next_slot; do
     say "  $statement:"
-    { printf 'set enable_seqscan = off; explain (analyze, costs off, buffers)\n'; cat "$checkout/db/statements/slots/$statement.sql"; } |
+    { printf 'set enable_seqscan = off; explain (analyze, costs off, buffers)\n'; awk -v name="$statement" '/^-- name: / { isIt = $3 == name } isIt' "$checkout"/db/statements/slot*.sql; } |
       PGOPTIONS='-c plan_cache_mode=force_generic_plan' sql tacet -v slots_max=500 -v rows_max=500 -v lease_us=1 -v grace_us=1 |
       grep -E 'Scan|rows=|Time' | cut -c 1-140 | sed 's/^/    /'
   done

@@ -10,10 +10,10 @@ import Foundation
 ///
 /// - `SQLFiles.migrations`, `.functions`, `.host`: the files of these folders as `(name, text)`, by name; the name is
 ///   without `.sql`, the text is what the file holds, byte for byte.
-/// - `PushStatements.claimMessages`: the statement of `statements/**/claim_messages.sql`, and `PushStatements.all`.
+/// - `PushStatements.claimMessages`: the statement `claim_messages` of a file in `statements`, and `PushStatements.all`.
 /// - `StatementCall.claimMessages(…)`: the statement with its parameters, by their names.
 ///
-/// Folders inside `statements` are for readers; names are unique over all of them, or the build fails.
+/// Names of statements are unique over all files, or the build fails.
 @main
 struct EmbedFilesTool {
   static func main() {
@@ -55,7 +55,7 @@ struct EmbedFilesTool {
       return "  static let \(folder): [(name: String, text: String)] = [\n" + entries.joined(separator: "\n")
         + "\n  ]\n"
     }
-    let statements = try files(in: db.appending(path: "statements")).map(statement)
+    let statements = try files(in: db.appending(path: "statements")).flatMap(statements)
     return "internal import Postgres\n\n" + """
       enum SQLFiles {
       \(lists.joined(separator: "\n"))}
@@ -71,10 +71,9 @@ struct EmbedFilesTool {
       """
   }
 
-  private static func files(in folder: URL) -> [URL] {
-    let all =
-      FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
-    return all.filter { $0.pathExtension == "sql" }.sorted { $0.lastPathComponent < $1.lastPathComponent }
+  private static func files(in folder: URL) throws -> [URL] {
+    try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .filter { $0.pathExtension == "sql" }.sorted { $0.lastPathComponent < $1.lastPathComponent }
   }
 
   private static func text(of file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
@@ -82,11 +81,11 @@ struct EmbedFilesTool {
   private static func name(of file: URL) -> String { file.deletingPathExtension().lastPathComponent }
 
   /// Its defect is told as compilers tell theirs, so that the build shows the file.
-  private static func statement(in file: URL) throws -> StatementFile {
+  private static func statements(in file: URL) throws -> [NamedStatement] {
     do {
-      return try StatementFile(name: name(of: file), text: try text(of: file))
-    } catch let defect as StatementFile.Defect {
-      throw StatementFile.Defect("\(file.path):1:1: error: \(defect)")
+      return try NamedStatement.statements(in: try text(of: file))
+    } catch let defect as NamedStatement.Defect {
+      throw NamedStatement.Defect("\(file.path):1:1: error: \(defect)")
     }
   }
 }

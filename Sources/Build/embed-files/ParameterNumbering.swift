@@ -13,7 +13,7 @@ struct ParameterNumbering {
   }
 
   /// - Returns: `text` without the semicolon at its end.
-  /// - Throws: ``StatementFile/Defect`` where a parameter is used and not declared, declared and not used, or declared
+  /// - Throws: ``NamedStatement/Defect`` where a parameter is used and not declared, declared and not used, or declared
   ///   twice, where a quotation has no end, and where there is not exactly one statement.
   static func number(_ text: String, names: [String]) throws -> String {
     var numbering = ParameterNumbering(text, names: names)
@@ -23,12 +23,12 @@ struct ParameterNumbering {
 
   private func finish() throws -> String {
     for (index, name) in names.enumerated() {
-      guard !names[..<index].contains(name) else { throw StatementFile.Defect(":\(name) is declared twice") }
-      guard used.contains(name) else { throw StatementFile.Defect(":\(name) is declared and not used") }
+      guard !names[..<index].contains(name) else { throw NamedStatement.Defect(":\(name) is declared twice") }
+      guard used.contains(name) else { throw NamedStatement.Defect(":\(name) is declared and not used") }
     }
     var statement = numbered.drop(while: \.isNewline)
     while let last = statement.last, last.isWhitespace || last == ";" { statement.removeLast() }
-    guard !statement.isEmpty else { throw StatementFile.Defect("there is no statement") }
+    guard !statement.isEmpty else { throw NamedStatement.Defect("there is no statement") }
     return String(statement)
   }
 
@@ -43,7 +43,7 @@ struct ParameterNumbering {
     case "$": take(try dollarQuotation())
     case ":": takeColon(try parameterIndex())
     case ";" where text.contains { !$0.isWhitespace && $0 != ";" }:
-      throw StatementFile.Defect("a second statement follows")
+      throw NamedStatement.Defect("a second statement follows")
     case let mark?:
       bracketDepth += mark == "[" ? 1 : mark == "]" ? -1 : 0
       take(text.prefix(1))
@@ -60,7 +60,7 @@ struct ParameterNumbering {
   private var escapes: Bool { numbered.suffix(2).wholeMatch(of: /\W?[eE]/) != nil }
 
   private func quotation(_ form: some RegexComponent<Substring>) throws -> Substring {
-    guard let match = text.prefixMatch(of: form) else { throw StatementFile.Defect("a quotation has no end") }
+    guard let match = text.prefixMatch(of: form) else { throw NamedStatement.Defect("a quotation has no end") }
     return match.0
   }
 
@@ -68,7 +68,7 @@ struct ParameterNumbering {
   private func dollarQuotation() throws -> Substring {
     guard let opening = text.prefixMatch(of: /\$(?:[A-Za-z_]\w*)?\$/)?.0 else { return text.prefix(1) }
     guard let end = text.dropFirst(opening.count).firstRange(of: opening) else {
-      throw StatementFile.Defect("\(opening) has no end")
+      throw NamedStatement.Defect("\(opening) has no end")
     }
     return text[..<end.upperBound]
   }
@@ -79,7 +79,7 @@ struct ParameterNumbering {
     guard !text.hasPrefix("::"), let name = text.prefixMatch(of: /:([A-Za-z_]\w*)/)?.1 else { return nil }
     if let last = numbered.last, last.isLetter || last.isNumber || "_)]'\"".contains(last) { return nil }
     if let index = names.firstIndex(of: String(name)) { return index }
-    guard bracketDepth > 0 else { throw StatementFile.Defect(":\(name) is not declared") }
+    guard bracketDepth > 0 else { throw NamedStatement.Defect(":\(name) is not declared") }
     return nil
   }
 

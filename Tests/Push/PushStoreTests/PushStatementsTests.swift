@@ -10,12 +10,6 @@ import Testing
 
 @Suite("Statements")
 struct PushStatementsTests {
-  /// The files of `db/statements`, as paths from the root.
-  private static func files() throws -> [String] {
-    let files = try FileManager.default.subpathsOfDirectory(atPath: Repository.file("db/statements").path)
-    return files.filter { $0.hasSuffix(".sql") }.map { "db/statements/" + $0 }
-  }
-
   /// A migrated database with the table of an extension that `examine_webhook_queue` reads where it is.
   private static func database() async throws -> TestDatabase {
     let database = try await TestDatabase.migrated()
@@ -27,29 +21,6 @@ struct PushStatementsTests {
   func prepared() async throws {
     try await withSessions(try await Self.database(), 1) { sessions, reactor in
       for statement in PushStatements.all { try await sessions[0].connection.prepare(statement, on: reactor) }
-    }
-  }
-
-  @Test("what was embedded is what the folder holds")
-  func complete() throws {
-    let names = try Self.files().map { String($0.split(separator: "/").last?.dropLast(4) ?? "") }
-    #expect(PushStatements.all.map(\.name).sorted() == names.sorted())
-    #expect(names.count > 100)
-  }
-
-  @Test("psql runs every file, with its parameters as variables")
-  func psql() async throws {
-    let database = try await Self.database()
-    let session = try PsqlSession(database.server.conninfo(database: database.name))
-    for path in try Self.files() {
-      let text = IDTypes.tested.written(into: try Repository.text(path))
-      let body = try #require(text.firstRange(of: "\n\n")).upperBound
-      let variables = text[..<body].matches(of: #/--   :(\w+) +([a-z]+(?:\[\])?) /#).map {
-        "\\set \($0.1) 'null::\($0.2)'\n"
-      }
-      #expect(throws: Never.self, "\(path)") {
-        _ = try session.run(variables.joined() + "explain\n" + text[body...])
-      }
     }
   }
 

@@ -8,21 +8,16 @@ import Testing
 /// What several statements, or a statement and the code, say alike.
 @Suite("Texts of statements")
 struct StatementTextTests {
-  @Test("claims and looks read an event in the same way")
-  func looks() throws {
-    let claim = try Statement("claim/claim").part(from: "recorded as materialized")
-    #expect(try Statement("claim/look_at_event").part(from: "recorded as materialized") == claim)
-    // Of a delivery there is one recipient.
-    let delivery = try Statement("claim/look_at_delivery").part(from: "recorded as materialized")
-    #expect(delivery == claim.replacing(":recipients_max", with: "1"))
-    let messages = try Statement("claim/claim_messages").part(
+  @Test("a claim of messages reads them as a claim of all kinds does")
+  func messages() throws {
+    let messages = try Statement("claim_messages").part(
       from: "select w.subject_id, w.kind, w.attempts", to: "left join lateral (")
-    let kinds = try Statement("claim/claim").part(
+    let kinds = try Statement("claim").part(
       from: "select w.subject_id, w.kind, w.attempts", to: "left join lateral (")
     #expect(Self.ofMessages(kinds) == messages)
     let end = "left join lateral ( select array_agg(left(n.channel, 32))"
     #expect(
-      try Statement("claim/claim_messages").part(from: end) == Self.ofMessages(Statement("claim/claim").part(from: end))
+      try Statement("claim_messages").part(from: end) == Self.ofMessages(Statement("claim").part(from: end))
     )
   }
 
@@ -48,71 +43,36 @@ struct StatementTextTests {
       .replacing(devices, with: "")
   }
 
-  @Test("a claim and a lease pick the same work")
-  func picks() throws {
-    let end = "from deliveries d )"
-    #expect(try Statement("claim/lease").part(to: end) == Statement("claim/claim").part(to: end))
-  }
-
   @Test(
     "what is known of an event, and whom it concerns, is asked for in the same way",
-    arguments: [("record/review_holds", "x"), ("inspect/explain_event", "w"), ("inspect/explain_recipients", "w")])
+    arguments: [("review_holds", "x"), ("explain_event", "w"), ("explain_recipients", "w")])
   func contexts(_ path: String, _ row: String) throws {
-    let (claim, statement) = (try Statement("claim/claim"), try Statement(path))
+    let (claim, statement) = (try Statement("claim"), try Statement(path))
     var parts = [("from tacet.message_context", "union all"), ("from tacet.event_content", ") e limit 1 ) m on true")]
-    if path != "inspect/explain_event" { parts.append(("tacet.seen_by(", ")")) }
-    if path != "inspect/explain_event" { parts.append(("tacet.event_audience(", ")")) }
+    if path != "explain_event" { parts.append(("tacet.seen_by(", ")")) }
+    if path != "explain_event" { parts.append(("tacet.event_audience(", ")")) }
     for (from, to) in parts {
       let claimed = try claim.part(from: from, to: to).replacing(/\bw\./, with: "\(row).")
       #expect(try statement.part(from: from, to: to) == claimed)
     }
   }
 
-  @Test("both records write the ledger in the same way")
-  func records() throws {
-    for (from, to) in [
-      ("insert into tacet.push_log as l", "metadata )"), ("least(o.woken_us", "'{}')"),
-      ("on conflict (subject_id, user_id, push_type)", "excluded.decision = 'sent'"),
-      ("select from tacet.inbox x", "for update"),
-    ] {
-      #expect(
-        try Statement("record/record").part(from: from, to: to)
-          == Statement("record/record_finished").part(from: from, to: to))
-    }
-  }
-
-  @Test(
-    "pairs of statements that differ at their beginning only",
-    arguments: [
-      ("queue/park_exhausted", "queue/park_refused", "parked as"),
-      ("inspect/explain_event", "inspect/explain_event_alone", "inbox as"),
-      ("inspect/explain_kinds", "inspect/explain_kinds_alone", "select l.push_type as kind"),
-      ("inspect/explain_recipients", "inspect/explain_recipients_alone", "parked as"),
-    ])
-  func pairs(_ one: String, _ other: String, _ part: String) throws {
-    // Preferences are the host's.
-    let preferences = /'preferences', .*, 'devices'/
-    #expect(
-      try Statement(one).part(from: part).replacing(preferences, with: "'preferences', null, 'devices'")
-        == Statement(other).part(from: part))
-  }
-
   @Test(
     "a number that the code knows too is the same",
     arguments: [
-      ("claim/claim", "from tacet.push_targets", "limit \(ClaimLimits.devicesMax) "),
-      ("claim/claim", "octet_length(d.address)", "<= \(PushTarget.addressBytesMax) "),
-      ("claim/claim", "left(coalesce(n.app, '')", ", \(BundleIdentifier.bytesMax + 1))"),
-      ("record/record", "jsonb_array_length(l.history)", "< \(HistoryEntry.keptMax) "),
-      ("record/record", "(l.history -", " \(HistoryEntry.keptMax / 2))"),
-      ("inspect/explain_event", "from tacet.push_log l", "limit \(EventFacts.countMax) "),
-      ("inspect/overview_queues", "order by i.available_at", "limit \(PushDatabase.overviewCountMax + 1) "),
-      ("inspect/overview_lanes", "d.lane = n.lane", "limit \(PushDatabase.overviewCountMax + 1) "),
-      ("inspect/overview_ledger", "least(59", ", n.age_us / (r.us / \(LedgerFigures().slices.count)))"),
-      ("inspect/overview_instances", "i.seen_at >", " now() - \(ServiceInstance.silentFrom.components.seconds) *"),
-      ("doctor/examine_backlog", "from tacet.inbox i", " limit \(ExaminedBacklog.rowsMax))"),
-      ("doctor/examine_erasures", "order by e.due_at", "limit \(ExaminedBacklog.rowsMax) "),
-      ("doctor/examine_campaign_work", "interval '10 minutes'", "limit \(ExaminedBacklog.rowsMax) "),
+      ("claim", "from tacet.push_targets", "limit \(ClaimLimits.devicesMax) "),
+      ("claim", "octet_length(d.address)", "<= \(PushTarget.addressBytesMax) "),
+      ("claim", "left(coalesce(n.app, '')", ", \(BundleIdentifier.bytesMax + 1))"),
+      ("record", "jsonb_array_length(l.history)", "< \(HistoryEntry.keptMax) "),
+      ("record", "(l.history -", " \(HistoryEntry.keptMax / 2))"),
+      ("explain_event", "from tacet.push_log l", "limit \(EventFacts.countMax) "),
+      ("overview_queues", "order by i.available_at", "limit \(PushDatabase.overviewCountMax + 1) "),
+      ("overview_lanes", "d.lane = n.lane", "limit \(PushDatabase.overviewCountMax + 1) "),
+      ("overview_ledger", "least(59", ", n.age_us / (r.us / \(LedgerFigures().slices.count)))"),
+      ("overview_instances", "i.seen_at >", " now() - \(ServiceInstance.silentFrom.components.seconds) *"),
+      ("examine_backlog", "from tacet.inbox i", " limit \(ExaminedBacklog.rowsMax))"),
+      ("examine_erasures", "order by e.due_at", "limit \(ExaminedBacklog.rowsMax) "),
+      ("examine_campaign_work", "interval '10 minutes'", "limit \(ExaminedBacklog.rowsMax) "),
     ])
   func numbers(_ path: String, _ place: String, _ number: String) throws {
     let rest = try Statement(path).part(from: place).prefix(300)
@@ -120,13 +80,25 @@ struct StatementTextTests {
   }
 }
 
-/// A file of `db/statements` on one line, without comments.
+/// A statement of `db/statements` on one line, without comments.
 private struct Statement {
   let text: String
 
-  init(_ path: String) throws {
-    let lines = try Repository.text("db/statements/\(path).sql").split(separator: "\n")
-    text = lines.map { $0.trimmingPrefix(while: \.isWhitespace) }.filter { !$0.hasPrefix("--") }.joined(separator: " ")
+  init(_ name: String) throws {
+    text = try Self.lines(of: name).filter { !$0.hasPrefix("--") }.joined(separator: " ")
+  }
+
+  private static func lines(of name: String) throws -> [String] {
+    let files = try Repository.files(in: "db/statements", ending: "sql").map {
+      try String(contentsOf: $0, encoding: .utf8)
+    }
+    let sections = files.flatMap { $0.split(separator: #/\n-- (name|part): /#) }
+    let section = try #require(sections.first { $0.hasPrefix("\(name)\n") }, "\(name)")
+    return try section.split(separator: "\n").dropFirst().flatMap { line in
+      let line = String(line.trimmingPrefix(while: \.isWhitespace))
+      guard line.hasPrefix("-- include: ") else { return [line] }
+      return try lines(of: String(line.dropFirst(12)))
+    }
   }
 
   /// From the beginning of one part to the end of the next other one.

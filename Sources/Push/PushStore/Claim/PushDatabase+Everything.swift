@@ -64,7 +64,7 @@ extension PushDatabase {
     let (id, kind) = (work.subject.id, work.subject.kind)
     let (call, columns): (StatementCall, _) =
       if let userID = work.userID {
-        (.lookAtDelivery(subjectID: id, kind: kind, userID: userID), ClaimRow.lookAtDelivery)
+        (.lookAtDelivery(subjectID: id, kind: kind, userID: userID, recipientsMax: 1), ClaimRow.lookAtDelivery)
       } else {
         (.lookAtEvent(subjectID: id, kind: kind, recipientsMax: recipientsMax), ClaimRow.lookAtEvent)
       }

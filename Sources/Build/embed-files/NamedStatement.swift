@@ -1,0 +1,84 @@
+/// A statement of `db/statements`, with named parameters.
+///
+/// A file holds the statements of a subject. Each begins with its name, and a comment that says what it does and declares its
+/// parameters, one a line, in the order in which the server numbers them:
+///
+///     -- name: kinds_of_user
+///     -- Returns which of these kinds a user wants.
+///     --
+///     --   :user_id  uuid    the recipient
+///     --   :kinds    text[]  what is asked for
+///
+/// Elsewhere `:user_id` is that parameter, as in `psql`. Quoted text, comments, casts (`::text`) and bounds of array
+/// slices (`list[2:n]`) are left alone. Lines that hold only a comment, and the final semicolon, are not sent to the server.
+///
+/// What several statements of a file share stands there once, behind `-- part: NAME`; each has the line `-- include: NAME` in its
+/// place.
+struct NamedStatement: Equatable {
+  struct Parameter: Equatable {
+    let name: String
+    /// As SQL spells it, such as `uuid` or `bigint[]`; or a type of ids, such as `tacet.user_id`.
+    let type: String
+  }
+
+  /// What keeps a text from being a statement.
+  struct Defect: Error, Equatable, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+  }
+
+  /// Such as `claim_messages`; also what the server calls the statement.
+  let name: String
+  let parameters: [Parameter]
+  /// The text that the server prepares, with `$1` for the first parameter.
+  let sql: String
+
+  /// The statements of a file, in its order. What stands before the first of them is about the file.
+  static func statements(in text: String) throws -> [NamedStatement] {
+    var sections: [(kind: Substring, name: Substring, lines: [Substring])] = []
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if let head = line.wholeMatch(of: /-- (name|part): ([a-z]\w*)/) {
+        sections.append((head.1, head.2, []))
+      } else if !sections.isEmpty {
+        sections[sections.count - 1].lines.append(line)
+      }
+    }
+    let parts = sections.filter { $0.kind == "part" }
+    var unused = Set(parts.map(\.name))
+    guard unused.count == parts.count else { throw Defect("two parts have one name") }
+    let statements = try sections.filter { $0.kind == "name" }.map { section in
+      let lines = try section.lines.flatMap { line -> [Substring] in
+        guard let name = line.wholeMatch(of: /\s*-- include: (.*)/)?.1 else { return [line] }
+        guard let part = parts.first(where: { $0.name == name }) else { throw Defect("there is no part \(name)") }
+        unused.remove(name)
+        return Array(part.lines.prefix(part.lines.lastIndex { !$0.isEmpty }.map { $0 + 1 } ?? 0))
+      }
+      do {
+        return try NamedStatement(name: String(section.name), text: lines.joined(separator: "\n"))
+      } catch let defect as Defect {
+        throw Defect("\(section.name): \(defect)")
+      }
+    }
+    guard unused.isEmpty else { throw Defect("nothing includes \(unused.sorted().joined(separator: ", "))") }
+    return statements
+  }
+
+  init(name: String, text: String) throws {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    let head = lines.prefix { $0.hasPrefix("--") || $0.isEmpty }
+    let sent = lines.dropFirst(head.count).filter { !$0.drop { $0 == " " }.hasPrefix("--") }
+    let parameters = try head.compactMap(Self.declaration)
+    self.name = name
+    self.parameters = parameters
+    sql = try ParameterNumbering.number(sent.joined(separator: "\n"), names: parameters.map(\.name))
+  }
+
+  /// `--   :name  type  meaning`
+  private static func declaration(_ line: Substring) throws -> Parameter? {
+    guard line.contains(/^--\s+:/) else { return nil }
+    guard let match = line.wholeMatch(of: /--\s+:([a-z]\w*)\s+([a-z0-9._]+(?:\[\])?)\s+\S.*/) else {
+      throw Defect("'\(line)' declares no name, type and meaning")
+    }
+    return Parameter(name: String(match.1), type: String(match.2))
+  }
+}

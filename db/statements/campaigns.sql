@@ -1,0 +1,289 @@
+-- Campaigns: their hours, their users, their decisions.
+
+-- name: campaigns
+-- Returns the active campaigns: name, definition, and whether hours start them.
+
+select c.name, c.definition::text, c.is_scheduled from tacet.campaigns c where c.is_active order by c.name;
+
+-- name: campaign_zones
+-- Returns the time zones of a campaign's audience.
+--
+--   :campaign  text  the campaign
+
+select z from tacet.campaign_zones(:campaign) as z (z);
+
+-- name: campaign_run
+-- Returns the progress of a run as one document. No row when there is no such run.
+--
+--   :run_id  uuid  the run
+
+select jsonb_build_object(
+  'campaign', r.campaign, 'enrolled', r.enrolled,
+  'startedAt', (extract(epoch from r.started_at) * 1000000)::bigint,
+  'undecided', d.undecided, 'committed', d.committed, 'skipped', d.skipped, 'failed', d.failed,
+  'reasons', d.reasons, 'inputTokens', d.input_tokens, 'outputTokens', d.output_tokens,
+  'costMicrodollars', d.cost_microdollars, 'finishedAt', d.finished_at)::text
+from tacet.campaign_runs r
+cross join lateral (
+  select
+    coalesce(sum(x.users) filter (where x.decision is null), 0) as undecided,
+    coalesce(sum(x.users) filter (where x.decision = 'committed'), 0) as committed,
+    coalesce(sum(x.users) filter (where x.decision = 'skipped'), 0) as skipped,
+    coalesce(sum(x.users) filter (where x.decision = 'failed'), 0) as failed,
+    coalesce(jsonb_object_agg(x.reason, x.users) filter (where x.reason is not null), '{}') as reasons,
+    coalesce(sum(x.input_tokens), 0) as input_tokens, coalesce(sum(x.output_tokens), 0) as output_tokens,
+    coalesce(sum(x.cost_microdollars), 0) as cost_microdollars,
+    (extract(epoch from max(x.decided_at)) * 1000000)::bigint as finished_at
+  from (
+    select
+      y.decision, y.reason, count(*) as users, sum(y.input_tokens) as input_tokens,
+      sum(y.output_tokens) as output_tokens, sum(y.cost_microdollars) as cost_microdollars,
+      max(y.decided_at) as decided_at
+    from tacet.campaign_decisions y
+    where y.run_id = r.id
+    group by y.decision, y.reason
+  ) x
+) d
+where r.id = :run_id;
+
+-- name: next_hour
+-- Returns the microseconds until an hour of a campaign comes or the lease of an undecided user ends; null when neither is to
+-- come. Each campaign runs at least once in eight days, so further days need no look.
+--
+--   :minutes    integer  minutes after midnight, where a campaign names no time
+--   :campaigns  text[]   campaigns
+--   :zones      text[]   a zone of each
+
+select (extract(epoch from least(
+  (
+    select min(s.due_at)
+    from unnest(:campaigns, :zones) as p (campaign, zone_name)
+    join tacet.campaigns c on c.name = p.campaign and c.is_active and c.is_scheduled
+    cross join lateral (select coalesce(tacet.known_zone(p.zone_name), 'UTC') as zone offset 0) k
+    cross join generate_series(0, 8) as n (days)
+    cross join lateral (select (now() at time zone k.zone)::date + n.days as local_day) d
+    cross join lateral (
+      select tacet.civil_instant(
+        d.local_day + coalesce(c.local_time, time '00:00' + :minutes * interval '1 minute'), k.zone) as due_at
+    ) s
+    where extract(isodow from d.local_day)::smallint = any (c.weekdays) and s.due_at > now()
+  ),
+  (select min(d.available_at) from tacet.campaign_decisions d where d.decision is null)
+) - now()) * 1000000)::bigint as wait;
+
+-- name: due_slots
+-- Returns the hours of a campaign that have come and were not served: zone, day and instant.
+--
+--   :campaign  text     the campaign
+--   :minutes   integer  minutes after midnight, where the campaign names no time
+--   :zones     text[]   the zones to look at
+
+select s.time_zone, s.local_day::text, (extract(epoch from s.due_at) * 1000000)::bigint as due_us
+from tacet.due_slots(:campaign, time '00:00' + :minutes * interval '1 minute', :zones) s;
+
+-- name: enrol_slot
+-- Enrols the users whose hour a slot is, and returns how many they are.
+--
+--   :campaign   text    the campaign
+--   :time_zone  text    the slot's zone, as due_slots returned it
+--   :local_day  text    its day
+--   :due_us     bigint  its instant, since 1970
+
+select tacet.enrol_slot(:campaign, :time_zone, :local_day::date,
+  timestamptz 'epoch' + :due_us * interval '1 microsecond');
+
+-- name: enrol_campaign
+-- Enrols all users now, whatever the hour. Returns no row when there is no such campaign.
+--
+--   :campaign      text           the campaign
+--   :only_user_id  tacet.user_id  the only user; null for all
+--
+-- It waits for the disk, whatever the session does otherwise.
+
+with durable as materialized (select set_config('synchronous_commit', 'on', true))
+select e.run_id, e.enrolled
+from durable
+cross join lateral tacet.enrol_campaign(:campaign, clock_timestamp(), 'request', null, :only_user_id) e;
+
+-- name: eligible_for_campaign
+-- Returns the users whom a campaign would look at now and has not looked at today, in the order of their ids; how many
+-- they are, and the clock.
+--
+--   :campaign      text           the campaign
+--   :only_user_id  tacet.user_id  the only user; null for all
+--   :users_max     bigint         users returned at most
+
+select
+  e.user_id, e.time_zone, e.local_day::text, count(*) over () as users,
+  (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
+from tacet.campaign_eligible(:campaign, clock_timestamp(), null, :only_user_id) e
+where not exists (
+  select
+  from tacet.campaign_decisions d
+  where d.user_id = e.user_id and d.campaign = :campaign and d.local_day = e.local_day)
+order by e.user_id
+limit :users_max;
+
+-- name: claim_campaign_decisions
+-- Leases undecided users, those who have waited longest first.
+--
+--   :decisions_max  bigint  decisions at most
+--   :lease_us       bigint  the lease
+--   :late_after_us  bigint  how long after its hour a decision may still be made
+
+with picked as materialized (
+  select d.user_id, d.campaign, d.local_day
+  from tacet.campaign_decisions d
+  where d.decision is null and d.available_at <= (select clock_timestamp())
+  order by d.available_at
+  limit :decisions_max
+  for update skip locked
+)
+update tacet.campaign_decisions d
+set available_at = clock_timestamp() + :lease_us * interval '1 microsecond', attempts = d.attempts + 1
+from picked p
+where d.user_id = p.user_id and d.campaign = p.campaign and d.local_day = p.local_day
+returning
+  d.campaign, d.user_id, d.local_day::text, d.attempts::int4, d.time_zone,
+  (extract(epoch from d.due_at) * 1000000)::bigint as due_us,
+  d.due_at + :late_after_us * interval '1 microsecond' < clock_timestamp() as is_late;
+
+-- name: campaign_material
+-- Returns whether a user may be pushed, if so what is known of the user, and the clock.
+--
+--   :campaign   text           the campaign
+--   :user_id    tacet.user_id  the user
+--   :due_us     bigint         the hour, since 1970
+--   :local_day  text           the day
+
+select
+  r.refusal, case when r.refusal is null then tacet.campaign_material(:campaign, :user_id)::text end as material,
+  (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
+from (
+  select
+    tacet.campaign_refusal(
+      :campaign, :user_id, timestamptz 'epoch' + :due_us * interval '1 microsecond', :local_day::date, null
+    ) as refusal
+  offset 0
+) r;
+
+-- name: campaign_story
+-- Returns what a campaign decided about a user, newest days first, its slots, and what would keep it back now; one document.
+--
+--   :campaign   text           the campaign
+--   :user_id    tacet.user_id  the user
+--   :local_day  text           the day; null for the newest 14
+
+select jsonb_build_object(
+  'isKnown', exists (select from tacet.campaigns c where c.name = :campaign),
+  'now', (extract(epoch from clock_timestamp()) * 1000000)::bigint,
+  'standing', tacet.campaign_refusal(
+    :campaign, :user_id, clock_timestamp(),
+    (clock_timestamp() at time zone tacet.campaign_zone(:campaign, :user_id))::date, null),
+  'slots', (
+    select jsonb_agg(
+      jsonb_build_object(
+        'slot', s.slot, 'phase', s.phase, 'isOn', s.is_on and s.is_enabled,
+        'nextFireAt', (extract(epoch from s.next_fire_at) * 1000000)::bigint)
+      order by s.slot)
+    from tacet.slots s
+    where s.campaign = :campaign and s.user_id = :user_id
+  ),
+  'rows', (
+    select jsonb_agg(r.row order by r.fire_at desc)
+    from (
+      select
+        d.fire_at,
+        jsonb_build_object(
+          'slot', d.slot, 'phase', d.phase, 'localDay', d.fire_date, 'timeZone', d.time_zone,
+          'fireAt', (extract(epoch from d.fire_at) * 1000000)::bigint,
+          'renderedAt', (extract(epoch from d.rendered_at) * 1000000)::bigint,
+          'status', d.status, 'reason', d.reason, 'title', d.title, 'body', d.body,
+          'armedBy', cardinality(d.armed_by), 'attempts', d.attempts, 'push', tacet.campaign_push_outcome(d.push_id, d.user_id)) as row
+      from tacet.notif_deliveries d
+      where d.campaign = :campaign and d.user_id = :user_id
+        and (:local_day::text is null or d.fire_date = :local_day::date)
+      order by d.fire_at desc
+      limit 48
+    ) r
+  ),
+  'days', coalesce(
+    (
+      select jsonb_agg(s.day order by s.local_day desc)
+      from (
+        select
+          d.local_day,
+          jsonb_build_object(
+            'localDay', d.local_day, 'timeZone', d.time_zone, 'attempts', d.attempts, 'runID', d.run_id,
+            'dueAt', (extract(epoch from d.due_at) * 1000000)::bigint,
+            'enrolledAt', (extract(epoch from d.enrolled_at) * 1000000)::bigint,
+            'decidedAt', (extract(epoch from d.decided_at) * 1000000)::bigint,
+            'decision', d.decision, 'reason', d.reason, 'layer', d.layer, 'inputs', d.inputs,
+            'inputTokens', d.input_tokens, 'outputTokens', d.output_tokens,
+            'costMicrodollars', d.cost_microdollars, 'pushID', d.push_id,
+            'push', tacet.campaign_push_outcome(d.push_id, d.user_id)) as day
+        from tacet.campaign_decisions d
+        where d.campaign = :campaign and d.user_id = :user_id
+          and (:local_day::text is null or d.local_day = :local_day::date)
+        order by d.local_day desc
+        limit 14
+      ) s
+    ),
+    '[]'))::text;
+
+-- name: decide_campaign
+-- Ends a decision without a push; see tacet.decide_campaign. Returns whether it was still the caller's.
+--
+--   :campaign           text           the campaign
+--   :user_id            tacet.user_id  the user
+--   :local_day          text           the day
+--   :attempts           integer        the claim's attempts
+--   :decision           text           the decision
+--   :reason             text           why
+--   :layer              text           the layer of the campaign that was reached
+--   :inputs             text           what was looked at, as JSON
+--   :input_tokens       bigint         tokens that a model has read
+--   :output_tokens      bigint         tokens that it has written
+--   :cost_microdollars  bigint         what they cost
+
+select tacet.decide_campaign(
+  :campaign, :user_id, :local_day::date, :attempts, :decision, :reason, :layer, :inputs::jsonb, :input_tokens,
+  :output_tokens, :cost_microdollars);
+
+-- name: commit_campaign_push
+-- Ends a decision with a push, unless something keeps it back by now; see tacet.commit_campaign_push.
+--
+--   :campaign           text           the campaign
+--   :user_id            tacet.user_id  the user
+--   :local_day          text           the day
+--   :attempts           integer        the claim's attempts
+--   :layer              text           the layer of the campaign that has written it
+--   :inputs             text           what was looked at, as JSON
+--   :push_type          text           the push type
+--   :title              text           the title
+--   :body               text           the body
+--   :data               text           the data, as JSON
+--   :metadata           text           metadata for the ledger, as JSON
+--   :input_tokens       bigint         tokens that a model has read
+--   :output_tokens      bigint         tokens that it has written
+--   :cost_microdollars  bigint         what they cost
+
+select c.reason, c.push_id
+from tacet.commit_campaign_push(
+  :campaign, :user_id, :local_day::date, :attempts, :layer, :inputs::jsonb, :push_type, :title, :body, :data::json,
+  :metadata::jsonb, :input_tokens, :output_tokens, :cost_microdollars
+) c;
+
+-- name: release_campaign_decisions
+-- Gives leases back before they run out. A decision that was claimed again meanwhile stays leased.
+--
+--   :campaigns   text[]           the campaigns, one element for each decision
+--   :user_ids    tacet.user_id[]  the users
+--   :local_days  text[]           their days
+--   :attempts    integer[]        the claims' attempts
+
+update tacet.campaign_decisions d
+set available_at = clock_timestamp(), attempts = d.attempts - 1
+from unnest(:campaigns, :user_ids, :local_days, :attempts) as r (campaign, user_id, local_day, attempts)
+where d.user_id = r.user_id and d.campaign = r.campaign and d.local_day = r.local_day::date
+  and d.attempts = r.attempts and d.decision is null;

@@ -1,0 +1,36 @@
+-- Old rows, and users who are deleted.
+
+-- name: pruned_tables
+-- Returns the tables whose old rows are deleted.
+
+select name from tacet.retentions();
+
+-- name: prune
+-- Deletes one batch of a table's old rows, and returns how many.
+--
+--   :table_name    text    one of tacet.retentions()
+--   :retention_us  bigint  how long rows are kept
+
+select tacet.prune(:table_name, :retention_us::bigint * interval '1 microsecond');
+
+-- name: queue_gone_users
+-- Queues users for erasure who are gone from `auth.users`.
+--
+--   :after_id   tacet.user_id  the last id looked at before; null for the first
+--   :users_max  bigint         users at most
+--
+-- Returns the last id; null at the end.
+
+select tacet.note_gone_users(:after_id, :users_max::int);
+
+-- name: erase_users
+-- Deletes rows of users who are to be forgotten; see tacet.erase_users.
+--
+--   :users_max   bigint  users at most
+--   :rows_max    bigint  rows of each table at most
+--   :settled_us  bigint  time after the first pass from which a clean pass is the last
+--
+-- Returns rows deleted, users finished, and whether to come again at once.
+
+select r.erased, r.finished, r.has_more
+from tacet.erase_users(:users_max::int, :rows_max::int, :settled_us * interval '1 microsecond') r;

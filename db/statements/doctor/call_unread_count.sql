@@ -1,3 +1,0 @@
--- Calls a function of the host contract with arguments that name nobody; see call_message_context.
-
-select count(*) from tacet.unread_count(null);

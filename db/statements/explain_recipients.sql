@@ -1,0 +1,259 @@
+-- Why each recipient of an event got a push or none; see explain_event.sql.
+
+-- name: explain_recipients
+-- Returns recipients of an event, in the order of their ids.
+--
+--   :subject_id   tacet.subject_id  the subject
+--   :kind         text              its kind
+--   :user_id      tacet.user_id     the one recipient, who is returned even if nothing is known; null for all
+--   :users_max    bigint            users at most
+--   :entries_max  bigint            entries of histories after which no more users are returned
+--
+-- Beside each document is how many users there would be without :entries_max.
+
+with present as materialized (
+  select v.user_id, coalesce(v.user_id = m.sender_id, false) as is_actor, m.surface_id
+  from (select :subject_id as subject_id, :kind::text as kind) w
+  -- What is known of the event, as in claim.sql.
+  left join lateral (
+    select e.surface_id, e.sender_id, e.push_kind
+    from (
+      select c.conversation_id as surface_id, c.sender_id, 'message' as push_kind
+      from tacet.message_context(tacet.message_of(w.subject_id)) c
+      where w.kind = 'message'
+      union all
+      select c.surface_id, c.actor_id, c.push_kind
+      from tacet.event_content(w.kind, w.subject_id) c
+      where w.kind <> 'message'
+    ) e
+    limit 1
+  ) m on true
+  cross join lateral (
+    select p.user_id
+    from (
+      (
+        select v.user_id, v.last_seen, v.left_at
+        from tacet.seen_by(m.surface_id) v
+        where w.kind = 'message'
+      )
+      union all
+      select c.user_id, c.last_seen, c.left_at
+      from tacet.event_audience(m.push_kind, w.kind, w.subject_id, m.surface_id) c
+      where w.kind <> 'message'
+    ) p
+    where p.user_id between coalesce(:user_id, tacet.lowest_user_id())
+      and coalesce(:user_id, tacet.highest_user_id(), p.user_id)
+      and not tacet.has_blocked(p.user_id, m.sender_id)
+  ) v
+  order by v.user_id
+  limit :users_max
+-- include: facts_of_recipient
+  'preferences', (
+    select jsonb_build_object(
+      'isOptedOut', f.is_opted_out, 'isMuted', f.is_muted, 'wantsMentionsOnly', f.mentions_only,
+      'quietHoursRemaining', case when f.quiet_hours_remaining > interval '0'
+        then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
+      end)
+    from tacet.recipient_preferences(u.user_id, :kind, v.surface_id, now()) f),
+-- include: more_facts_of_recipient
+
+-- name: explain_recipients_alone
+-- Returns what explain_recipients returns, without asking the host. Only a server's pushes and read syncs then say whom
+-- they concern.
+--
+--   :subject_id   tacet.subject_id  the subject
+--   :kind         text              its kind
+--   :user_id      tacet.user_id     the one recipient, who is returned even if nothing is known; null for all
+--   :users_max    bigint            users at most
+--   :entries_max  bigint            entries of histories after which no more users are returned
+
+with present as materialized (
+  select o.user_id, false as is_actor, (null::tacet.push_content).surface_id
+  from (
+    select p.user_id from tacet.pushes p where p.id = tacet.row_of(:subject_id) and p.kind = :kind
+    union all
+    select s.user_id from tacet.read_syncs s where s.id = tacet.row_of(:subject_id) and :kind = 'read_sync'
+  ) o
+  where o.user_id between coalesce(:user_id, tacet.lowest_user_id())
+      and coalesce(:user_id, tacet.highest_user_id(), o.user_id)
+-- include: facts_of_recipient
+  'preferences', null,
+-- include: more_facts_of_recipient
+
+-- name: explain_devices
+-- Returns the devices of users that are in use, by the host contract.
+--
+--   :user_ids  tacet.user_id[]  the users; the documents are in their order
+
+select coalesce(
+  (
+    select jsonb_agg(jsonb_build_object(
+      'device', left(tacet.target_mark(t.channel, t.address), 8), 'channel', left(t.channel, 32), 'app', left(t.app, 256),
+      'environment', left(t.environment, 32))
+      order by t.channel, t.address)
+    from (select d.* from tacet.push_targets(u.user_id) d limit 20) t
+  ),
+  '[]')::text
+from unnest(:user_ids) with ordinality as u (user_id, place)
+order by u.place;
+
+-- name: explain_dropped_devices
+-- Returns the devices of users that were dropped last, with the platforms of the contract's default.
+--
+--   :user_ids  tacet.user_id[]  the users; the documents are in their order
+--
+-- Reads the default's table, because the host contract has no function for dropped tokens.
+
+select coalesce(
+  (
+    select jsonb_agg(jsonb_build_object(
+      'device', left(tacet.target_mark(t.channel, t.address), 8), 'channel', left(t.channel, 32), 'app', left(t.app, 256), 'environment', left(t.environment, 32),
+      'droppedAt',
+      case when isfinite(t.invalidated_at) then tacet.unix_us(t.invalidated_at) end,
+        'dropReason', left(t.invalidation_reason, 256))
+      order by t.invalidated_at, t.address)
+    from (
+      (
+        select 'apns' as channel, d.device_token as address, d.app, d.environment, d.invalidated_at, d.invalidation_reason
+        from public.push_tokens d
+        where d.user_id = u.user_id and d.invalidated_at is not null
+          and lower(d.platform) in ('ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns')
+        order by d.invalidated_at desc
+        limit 20
+      )
+      union all
+      (
+        select x.channel, x.address, x.app, null, x.dropped_at, x.drop_reason
+        from tacet.targets x
+        where x.user_id = u.user_id and x.dropped_at is not null
+        order by x.dropped_at desc
+        limit 20
+      )
+      order by 5 desc
+      limit 20
+    ) t
+  ),
+  '[]')::text
+from unnest(:user_ids) with ordinality as u (user_id, place)
+order by u.place;
+
+-- name: explain_unread
+-- Returns what is known of whether pushes are unread: a document for each that is looked at later, has made an event, or made none
+-- because it was looked at before its time.
+--
+--   :log_ids  uuid[]  the rows of the ledger
+
+select jsonb_build_object(
+  'logID', u.log_id, 'state', u.state, 'reason', left(u.reason, 256), 'attempts', u.attempts, 'status', u.status,
+  'error', left(u.error, 256),
+  'sentAt', case when isfinite(u.sent_at) then tacet.unix_us(u.sent_at) end,
+  'occurredAt', case when isfinite(u.occurred_at) then tacet.unix_us(u.occurred_at) end,
+  'at', case when isfinite(u.at) then tacet.unix_us(u.at) end)::text
+from (
+  select
+    c.log_id, 'checked_later' as state, null as reason, 0 as attempts, null::int as status, null as error, null::timestamptz as sent_at,
+    c.due_at as occurred_at, c.due_at as at
+  from tacet.unread_checks c
+  where c.log_id = any (:log_ids)
+  union all
+  select
+    e.log_id, e.state, e.reason, e.attempts, e.status, e.error, e.sent_at, e.occurred_at, coalesce(e.ended_at, e.due_at)
+  from tacet.host_events e
+  where e.log_id = any (:log_ids) and e.type = 'push.unread'
+  union all
+  select l.id, 'cancelled', c.cause, 0, null, null, l.sent_at, l.sent_at + e.after, l.sent_at + e.after
+  from tacet.push_log l
+  join tacet.escalations e on e.kind = l.push_type
+  join tacet.announcements a on a.event = 'push.unread' and (a.kinds is null or l.push_type = any (a.kinds))
+  cross join lateral (select tacet.looked_at_because(l.id) as cause) c
+  where l.id = any (:log_ids) and l.decision = 'sent' and c.cause <> 'not_known'
+    and not exists (select from tacet.unread_checks k where k.log_id = l.id)
+    and not exists (select from tacet.host_events h where h.log_id = l.id and h.type = 'push.unread')
+) u;
+
+-- part: facts_of_recipient
+), parked as materialized (
+  select p.*
+  from tacet.parked p
+  where p.subject_id = :subject_id and p.kind = :kind
+    and p.user_id between coalesce(:user_id, tacet.lowest_user_id())
+      and coalesce(:user_id, tacet.highest_user_id(), p.user_id)
+  limit 10 * :users_max
+), known as materialized (
+  (
+    select l.user_id
+    from tacet.push_log l
+    where l.subject_id = :subject_id and l.push_type = :kind
+    and l.user_id between coalesce(:user_id, tacet.lowest_user_id())
+      and coalesce(:user_id, tacet.highest_user_id(), l.user_id)
+    order by l.user_id
+    limit :users_max
+  )
+  union
+  (
+    select d.user_id
+    from tacet.deliveries d
+    where d.subject_id = :subject_id and d.kind = :kind
+    and d.user_id between coalesce(:user_id, tacet.lowest_user_id())
+      and coalesce(:user_id, tacet.highest_user_id(), d.user_id)
+    order by d.user_id
+    limit :users_max
+  )
+  union
+  select p.user_id from parked p
+  union
+  select p.user_id from present p
+  union
+  select :user_id where :user_id is not null
+), people as materialized (
+  select k.user_id from known k order by k.user_id limit :users_max
+), counted as materialized (
+  select
+    p.user_id, count(*) over () as people_count,
+    sum(case when jsonb_typeof(l.history) = 'array' then jsonb_array_length(l.history) else 0 end) over (
+      order by p.user_id rows between unbounded preceding and 1 preceding) as entries_before
+  from people p
+  left join tacet.push_log l on l.subject_id = :subject_id and l.user_id = p.user_id and l.push_type = :kind
+)
+select jsonb_build_object(
+  'userID', u.user_id,
+  'isParticipant', v.user_id is not null,
+  'isActor', coalesce(v.is_actor, false),
+  'ledger', (
+    select jsonb_build_object(
+      'id', l.id, 'decision', l.decision, 'reason', l.reason,
+      'enqueuedAt', tacet.unix_us(l.enqueued_at),
+      'claimedAt', case when isfinite(l.claimed_at) then tacet.unix_us(l.claimed_at) end,
+      'heldUntil', case when isfinite(l.held_until) then tacet.unix_us(l.held_until) end,
+      'sentAt', case when isfinite(l.sent_at) then tacet.unix_us(l.sent_at) end,
+      'wokenBy', l.woken_by, 'devicesAccepted', l.devices_accepted, 'attempts', l.attempts, 'opened', l.opened,
+      'openedAt', case when isfinite(l.opened_at) then tacet.unix_us(l.opened_at) end,
+      'history', l.history)
+    from tacet.push_log l
+    where l.subject_id = :subject_id and l.user_id = u.user_id and l.push_type = :kind),
+  'delivery', (
+    select jsonb_build_object(
+      'state', d.state,
+      'dueAt', tacet.unix_us(d.due_at),
+      'isClaimed', d.is_claimed, 'attempts', d.attempts, 'rescues', d.rescues, 'lane', d.lane,
+      'releasedBy', d.released_by,
+      'releasedAt', case when isfinite(d.released_at) then tacet.unix_us(d.released_at) end,
+      'error', d.error)
+    from tacet.deliveries d
+    where d.subject_id = :subject_id and d.user_id = u.user_id and d.kind = :kind),
+  'parked', (
+    select jsonb_build_object(
+      'parkedAt', tacet.unix_us(p.parked_at),
+      'attempts', p.attempts, 'reason', p.reason)
+    from parked p
+    where p.user_id = u.user_id
+    order by p.parked_at desc
+    limit 1),
+
+-- part: more_facts_of_recipient
+  'devices', jsonb_build_array()
+)::text as document, u.people_count
+from counted u
+left join present v on v.user_id = u.user_id
+where coalesce(u.entries_before, 0) < :entries_max
+order by u.user_id;

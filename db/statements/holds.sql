@@ -1,0 +1,97 @@
+-- Held pushes, looked at again.
+
+-- name: review_holds
+-- Makes holds due about which something was learnt while they were being recorded.
+--
+--   :subject_ids  tacet.subject_id[]  the subjects of the holds, one element for each hold
+--   :kinds        text[]              their kinds
+--   :user_ids     tacet.user_id[]     their recipients
+--
+-- A host's transaction that changes presence does not see a hold that is not committed yet, and the claim sees nothing
+-- of that transaction before it commits. A reason to look again can fall between the two. So every new hold is compared
+-- with the facts once more, a moment after its record.
+--
+-- That a recipient has left ends a hold for presence only. Quiet hours last all the same, and every review would
+-- release the hold that they bring again. New preferences end any hold. They count for some seconds after they are new,
+-- because `changed_at` lies before their commit, so the hold may be reviewed again a few times.
+--
+-- Returns the number of holds released, and the transactions that this look may have missed: the oldest one that was
+-- running, and the next one to begin.
+
+with released as (
+  update tacet.deliveries d
+  set due_at = now(), released_at = now(), released_by = 'review'
+  from (
+    select x.subject_id, x.user_id, x.kind
+    from unnest(:subject_ids, :kinds, :user_ids) as h (subject_id, kind, user_id)
+    join tacet.deliveries x on x.subject_id = h.subject_id and x.user_id = h.user_id and x.kind = h.kind
+    -- What is known of the event, and its recipients, as in claim.sql.
+    left join lateral (
+      select
+        e.surface_id, e.created_at,
+        case when cardinality(e.read_by) > 10000
+          then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
+        end as read_by,
+        case when cardinality(e.prior_read_by) > 10000
+          then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
+        end as prior_read_by,
+        e.prior_touched_at, e.push_kind, e.withheld
+      from (
+        select
+          c.conversation_id as surface_id, c.created_at, c.read_by, c.prior_read_by, c.prior_touched_at,
+          'message' as push_kind, null::text as withheld
+        from tacet.message_context(tacet.message_of(x.subject_id)) c
+        where x.kind = 'message'
+        union all
+        select c.surface_id, c.dated_at, null, null, null, c.push_kind, c.withheld
+        from tacet.event_content(x.kind, x.subject_id) c
+        where x.kind <> 'message'
+      ) e
+      limit 1
+    ) m on true
+    left join lateral (
+      select v.user_id, v.last_seen, v.left_at
+      from (
+        (
+          select v.user_id, v.last_seen, v.left_at
+          from tacet.seen_by(m.surface_id) v
+          where x.kind = 'message'
+        )
+        union all
+        select c.user_id, c.last_seen, c.left_at
+        from tacet.event_audience(m.push_kind, x.kind, x.subject_id, m.surface_id) c
+        where x.kind <> 'message'
+      ) v
+      where v.user_id = x.user_id
+    ) s on true
+    where x.state = 'held' and not x.is_claimed and x.due_at > now()
+      and (
+        s.user_id is null
+        or m.withheld is not null
+        or s.user_id = any (m.read_by)
+        or s.left_at <= now() and s.left_at >= coalesce(
+          case when s.last_seen > '-infinity' and s.last_seen <= now() then s.last_seen end,
+          case when s.user_id = any (m.prior_read_by)
+            then case when m.prior_touched_at > '-infinity' and m.prior_touched_at <= now() then m.prior_touched_at end
+          end) and exists (
+          select
+          from tacet.push_log l
+          where l.subject_id = x.subject_id and l.user_id = x.user_id and l.push_type = x.kind
+            and l.reason = 'user_viewing')
+        or s.last_seen > greatest(
+          case when m.created_at > '-infinity' and m.created_at <= now() then m.created_at end, x.enqueued_at
+        ) and s.last_seen <= now()
+        or exists (
+          select
+          from tacet.preferences p
+          where p.user_id = x.user_id and p.changed_at > x.since - interval '5 seconds')
+      )
+    for update of x skip locked
+  ) x
+  where d.subject_id = x.subject_id and d.user_id = x.user_id and d.kind = x.kind
+  returning 1
+)
+select
+  (select count(*) from released) as released,
+  pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest_running,
+  pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next_to_begin;

@@ -1,0 +1,85 @@
+-- Events that the host is told.
+
+-- name: claim_host_events
+-- Claims events for the host, the oldest of each user; see tacet.claim_host_events.
+--
+--   :events_max  integer  events at most
+--   :lease_us    bigint   how long the claim holds
+
+select
+  e.id, e.attempts, e.webhook_id, e.type, e.user_id, e.log_id, e.subject_id, e.kind, e.reason, e.channel, e.device,
+  (extract(epoch from e.occurred_at) * 1000000)::bigint as occurred_us,
+  (extract(epoch from e.sent_at) * 1000000)::bigint as sent_us
+from tacet.claim_host_events(:events_max, :lease_us * interval '1 microsecond') e;
+
+-- name: settle_host_event
+-- Records what the host answered to an event; see tacet.settle_host_event. Returns its state; null if the claim is another's.
+--
+--   :event_id     bigint   the event
+--   :attempt      integer  the attempt of the claim
+--   :status       integer  the status of the answer; null without one
+--   :error        text     what is wrong with it; null when the event was taken
+--   :next_try_us  bigint   after how long to try again; null when the event was taken
+--   :gives_up_us  bigint   how long after the first attempt an event is dead
+
+select
+  tacet.settle_host_event(
+    :event_id, :attempt, :status, :error, :next_try_us * interval '1 microsecond', :gives_up_us * interval '1 microsecond');
+
+-- name: retry_host_events
+-- Sends dead and waiting events to the host now; see tacet.retry_host_events. Returns how many.
+
+select tacet.retry_host_events();
+
+-- name: next_host_event
+-- Returns microseconds until an event for the host or a check is due; null without either.
+
+select
+  (
+    extract(epoch from least(
+      (select e.due_at from tacet.host_events e where e.state = 'waiting' order by e.due_at limit 1),
+      (select c.due_at from tacet.unread_checks c order by c.due_at limit 1)
+    ) - clock_timestamp()) * 1000000
+  )::bigint;
+
+-- name: host_event_figures
+-- Counts events for the host, and pushes that are looked at later.
+--
+--   :rows_max  bigint  where each count stops
+
+select
+  (select count(*) from (select from tacet.host_events e where e.state = 'waiting' limit :rows_max) w) as waiting,
+  (
+    select (extract(epoch from clock_timestamp() - min(w.occurred_at)) * 1000000)::bigint
+    from (select e.occurred_at from tacet.host_events e where e.state = 'waiting' order by e.due_at limit :rows_max) w
+  ) as oldest_us,
+  (select count(*) from (select from tacet.host_events e where e.state = 'dead' limit :rows_max) d) as dead,
+  (select count(*) from (select from tacet.unread_checks c limit :rows_max) c) as checks,
+  array(select a.event from tacet.announcements a order by a.event) as announced;
+
+-- name: host_event_list
+-- Returns the newest dead events for the host and the waiting ones that were tried, dead ones first.
+--
+--   :rows_max  bigint  events at most of either state
+
+(
+  select
+    e.state, e.type, e.kind, e.user_id, e.subject_id, e.attempts, e.status, e.error,
+    (extract(epoch from e.occurred_at) * 1000000)::bigint as occurred_us,
+    (extract(epoch from e.ended_at) * 1000000)::bigint as next_us
+  from tacet.host_events e
+  where e.state = 'dead'
+  order by e.ended_at desc
+  limit :rows_max
+)
+union all
+(
+  select
+    e.state, e.type, e.kind, e.user_id, e.subject_id, e.attempts, e.status, e.error,
+    (extract(epoch from e.occurred_at) * 1000000)::bigint,
+    (extract(epoch from e.due_at) * 1000000)::bigint
+  from tacet.host_events e
+  where e.state = 'waiting'
+  order by e.due_at desc
+  limit :rows_max
+);

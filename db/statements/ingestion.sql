@@ -1,0 +1,84 @@
+-- Events that callers and webhooks tell of, and what became of them.
+
+-- name: ingest
+-- Makes sure that a message named by a webhook is in the inbox, unless it has been decided, and returns its outcome.
+--
+--   :subject_id  tacet.subject_id  the message
+--
+-- A message known only from a webhook is as old as its own `created_at`: nothing better is known, and a webhook about
+-- last year's message must not push it.
+
+with message as materialized (
+  select m.created_at from tacet.message_context(tacet.message_of(:subject_id)) m
+), ledger as materialized (
+  select l.user_id, l.decision, l.reason, l.held_until, l.devices_accepted
+  from tacet.push_log l
+  where l.subject_id = :subject_id and l.push_type = 'message'
+), entry as (
+  insert into tacet.inbox (subject_id, kind, enqueued_at)
+  select
+    :subject_id, 'message',
+    case when isfinite(m.created_at) then least(clock_timestamp(), m.created_at) else clock_timestamp() end
+  from message m
+  where not exists (select from ledger)
+  on conflict do nothing
+)
+select
+  exists (select from message) or exists (select from ledger) as is_known,
+  not exists (select from ledger) as is_pending,
+  l.user_id, l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
+  l.devices_accepted::bigint as devices_accepted
+from (values (1)) as one
+left join ledger l on true
+order by l.user_id;
+
+-- name: ingest_event
+-- Returns where an event of a watched kind is. It is known while its row or a row of the ledger is there, and pending
+-- while its inbox row is there.
+--
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              the kind
+--
+-- Nothing is put in the inbox. A webhook only says that a row was written; the kind's own trigger and condition say
+-- whether that was an event.
+
+with event as materialized (
+  select from tacet.event_content(:kind, :subject_id)
+)
+select
+  exists (select from tacet.kinds k where k.kind = :kind) and (exists (select from event) or l.user_id is not null)
+    as is_known,
+  exists (select from tacet.inbox i where i.subject_id = :subject_id and i.kind = :kind) as is_pending,
+  l.user_id, l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
+  l.devices_accepted::bigint as devices_accepted
+from (values (1)) as one
+left join tacet.push_log l on l.subject_id = :subject_id and l.push_type = :kind
+order by l.user_id;
+
+-- name: outcome
+-- Returns the outcome of an event so far. It is pending while its inbox row is there.
+--
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              the kind
+
+select
+  true as is_known,
+  exists (select from tacet.inbox i where i.subject_id = :subject_id and i.kind = :kind) as is_pending,
+  l.user_id, l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
+  l.devices_accepted::bigint as devices_accepted
+from (values (1)) as one
+left join tacet.push_log l on l.subject_id = :subject_id and l.push_type = :kind
+order by l.user_id;
+
+-- name: own_words
+-- Returns the texts that the host has put in place of Tacet's own words, by locale and plural category.
+
+select t.kind as name, t.locale, f.category, left(f.text, 256) as text
+from tacet.texts t
+cross join lateral (
+  select 'other' as category, t.body as text
+  union all
+  select p.category, p.words ->> 'body' from jsonb_each(t.plural) as p (category, words)
+) f
+where t.kind in ('tacet_new_message', 'tacet_new_notification', 'tacet_more') and f.text <> ''
+limit 1000;

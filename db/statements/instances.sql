@@ -1,0 +1,55 @@
+-- Processes of the service, and how they are woken.
+
+-- name: record_instance
+-- Records that a process lives, or that it is about to end.
+--
+--   :instance_id  text     its id
+--   :host         text     its host
+--   :process_id   bigint   its process id
+--   :version      text     its version
+--   :is_ending    boolean  whether it is about to end
+
+insert into tacet.instances as i (id, host, pid, version, stopped_at)
+values (:instance_id, :host, :process_id::bigint, :version, case when :is_ending then clock_timestamp() end)
+on conflict (id) do update set seen_at = clock_timestamp(), stopped_at = excluded.stopped_at;
+
+-- name: neighbours
+-- Returns the processes of the service that have not said on a machine that they end: their numbers, and whether they have given a
+-- sign of life in the last minute, as those may that have ended.
+--
+--   :host  text  the machine's name
+
+select i.pid, i.seen_at > clock_timestamp() - interval '1 minute' as is_recent
+from tacet.instances i
+where i.host = :host and (i.stopped_at is null or i.seen_at > clock_timestamp() - interval '1 minute')
+order by i.seen_at desc;
+
+-- name: lock_awake
+-- Says that the service is awake: triggers that find the lock taken do not notify. Waits for transactions that are
+-- about to notify. The lock ends with the session.
+--
+-- Advisory locks have two integers; the first one is ours, `tace` in ASCII.
+
+select pg_advisory_lock(1952539493, 1);
+
+-- name: unlock_awake
+-- Says that the service needs to be notified again.
+
+select pg_advisory_unlock(1952539493, 1);
+
+-- name: renew_listening
+-- Says for half a minute more that the service listens; triggers do not notify otherwise. Every listener says it every
+-- few seconds; a row that was renewed just now is left alone.
+
+update tacet.settings s
+set listening_until = clock_timestamp() + interval '30 seconds'
+where s.listening_until is null or s.listening_until < clock_timestamp() + interval '25 seconds';
+
+-- name: send_probe
+-- Sends what a listener must hear: a token on a channel of that listener, from another session. It waits for the disk,
+-- as the host's commits do, so that it takes as long as their notifies.
+--
+--   :channel  text  the channel
+--   :token    text  the token
+
+select set_config('synchronous_commit', 'on', true), pg_notify(:channel, :token);

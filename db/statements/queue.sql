@@ -1,0 +1,274 @@
+-- The queue beside claims and records: work that comes back, is too old, was missed or fails again and again.
+
+-- name: next_due
+-- Returns the microseconds until something becomes due by itself; null when nothing does. Deliveries that wait for a
+-- lane do not.
+
+select tacet.unix_us(least(
+  (select min(i.available_at) from tacet.inbox i where not i.is_claimed),
+  (select min(i.available_at) from tacet.inbox i where i.is_claimed),
+  (select min(d.due_at) from tacet.deliveries d where d.state <> 'waiting')
+)) - tacet.unix_us(now()) as wait;
+
+-- name: bring_forward
+-- Makes events available that seem to come from the future because the clock was set back. Nobody has claimed them.
+-- Pushes for later were enqueued before now, and read syncs are enqueued for later.
+
+update tacet.inbox i
+set available_at = now()
+where not i.is_claimed and i.available_at > now() and (i.enqueued_at > now() or i.attempts > 0) and i.kind <> 'read_sync';
+
+-- name: give_back_event
+-- Gives back a leased event that is not to blame. The lease does not count as one that ran out.
+--
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              its kind
+--   :error       text              the error
+--   :wait_us     bigint            how long it is left alone
+
+update tacet.inbox i set is_claimed = false, available_at = now() + :wait_us * interval '1 microsecond', error = :error
+where i.subject_id = :subject_id and i.kind = :kind and i.is_claimed;
+
+-- name: give_back_delivery
+-- Gives back a leased delivery that is not to blame. The lease does not count as one that ran out.
+--
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              its kind
+--   :error       text              the error
+--   :wait_us     bigint            how long it is left alone
+--   :user_id     tacet.user_id     the recipient
+
+update tacet.deliveries d set is_claimed = false, due_at = now() + :wait_us * interval '1 microsecond', error = :error
+where d.subject_id = :subject_id and d.kind = :kind and d.user_id = :user_id and d.is_claimed;
+
+-- name: record_event_error
+-- Stores why an event could not be looked at.
+--
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              its kind
+--   :error       text              the error
+
+update tacet.inbox i set error = :error where i.subject_id = :subject_id and i.kind = :kind and i.is_claimed;
+
+-- name: record_delivery_error
+-- Stores why a delivery could not be looked at.
+--
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              its kind
+--   :user_id     tacet.user_id     the recipient
+--   :error       text              the error
+
+update tacet.deliveries d set error = :error
+where d.subject_id = :subject_id and d.kind = :kind and d.user_id = :user_id and d.is_claimed;
+
+-- name: enqueue_missed
+-- Enqueues events that a trigger could not enqueue. Returns the number of events found.
+--
+--   :failures_max  bigint  failures at most
+--
+-- Events that were recorded meanwhile have no recipients left.
+
+with missed as (
+  update tacet.trigger_failures f
+  set subject_ids = '{}'
+  from (
+    select x.ctid as place, x.subject_ids, x.kind, x.failed_at
+    from tacet.trigger_failures x
+    where x.subject_ids <> '{}' and x.kind <> 'erasure' and x.kind not like 'activity:%'
+    order by x.failed_at
+    limit :failures_max
+    for update skip locked
+  ) x
+  where f.ctid = x.place
+  returning x.subject_ids, x.kind, x.failed_at
+), enqueued as (
+  insert into tacet.inbox (subject_id, kind, enqueued_at)
+  select s.subject_id, m.kind, m.failed_at from missed m, unnest(m.subject_ids) as s (subject_id)
+  on conflict do nothing
+)
+select coalesce(sum(cardinality(m.subject_ids)), 0)::bigint from missed m;
+
+-- name: discard_too_old
+-- Deletes messages that were too old when they were enqueued: a host has loaded what is no news. They have no
+-- recipients, so they leave no rows in the ledger. Returns the number of rows.
+--
+--   :life_us   bigint  a message's life
+--   :rows_max  bigint  rows at most
+--
+-- They are available since their own dates, at the old end of the index.
+
+with discarded as (
+  delete from tacet.inbox i
+  where i.ctid = any (array(
+    select x.ctid
+    from tacet.inbox x
+    where not x.is_claimed and x.available_at < now() - :life_us * interval '1 microsecond'
+      and x.available_at < x.enqueued_at - :life_us * interval '1 microsecond'
+    order by x.available_at
+    limit :rows_max
+    for update skip locked
+  ))
+  returning 1
+)
+select count(*) from discarded;
+
+-- name: release_queued
+-- Makes holds due that a host's transaction could not release, because its snapshot was older than their last change.
+--
+--   :releases_max  bigint  releases at most
+--
+-- Returns the number of releases; the number of holds is not larger.
+
+with queued as (
+  delete from tacet.releases r
+  where r.ctid = any (array(
+    select x.ctid from tacet.releases x order by x.queued_at limit :releases_max for update skip locked))
+  returning r.subject_id, r.user_id, r.cause
+), released as materialized (
+  select tacet.release_holds(array_agg(q.subject_id), array_agg(q.user_id), array_agg(q.cause)), count(*) as releases
+  from queued q
+)
+select r.releases from released r;
+
+-- name: release_expired
+-- Makes deliveries claimable that have waited for their lane for longer than a push is worth, so that they are recorded
+-- as expired. The same applies to lanes with names of an older version, which no service serves.
+--
+--   :life_us   bigint  the message's life
+--   :rows_max  bigint  rows at most
+--
+-- Returns the number of rows; 0 while another process does the same. The index by age is read from its old end, and the
+-- names of the lanes one by one, so a look that finds nothing costs the same however much waits.
+
+with recursive turn as materialized (
+  select pg_try_advisory_xact_lock(1952539493, 3) as is_ours
+), lane_names as (
+  (select d.lane from tacet.deliveries d where d.state = 'waiting' order by d.lane limit 1)
+  union all
+  select (
+    select d.lane from tacet.deliveries d where d.state = 'waiting' and d.lane > n.lane order by d.lane limit 1
+  )
+  from lane_names n
+  where n.lane is not null
+), expired as materialized (
+  select x.ctid as place
+  from tacet.deliveries x
+  where (select t.is_ours from turn t) and x.state = 'waiting' and not x.is_claimed
+    and x.enqueued_at - timestamptz 'epoch' + x.held_us * interval '1 microsecond'
+      < now() - timestamptz 'epoch' - :life_us * interval '1 microsecond'
+  order by x.enqueued_at - timestamptz 'epoch' + x.held_us * interval '1 microsecond'
+  limit :rows_max
+  for update skip locked
+), unserved as materialized (
+  select w.place
+  from lane_names n
+  cross join lateral (
+    select x.ctid as place
+    from tacet.deliveries x
+    where x.state = 'waiting' and x.lane = n.lane and not x.is_claimed
+    limit :rows_max
+    for update skip locked
+  ) w
+  where (select t.is_ours from turn t) and strpos(n.lane, '/') = 0
+), released as (
+  update tacet.deliveries d
+  set state = 'retryable', lane = null, due_at = now()
+  where d.ctid = any (array(
+    select e.place from expired e
+    union
+    select u.place from unserved u
+    limit :rows_max
+  ))
+  returning 1
+)
+select count(*) from released;
+
+-- name: park_exhausted
+-- Parks events and deliveries whose leases ran out too often. Returns the number of rows parked.
+--
+--   :rescues_max  bigint  rescues after which work is parked
+--   :rows_max     bigint  rows of each table at most
+--
+-- What is taken with a limit is addressed by its place (`ctid`): with a join, the planner may run the limited part once
+-- for each row of a table that it believes empty. A row that changed since it was seen has moved, and is left to the
+-- next look.
+--
+-- A recipient who gets nothing more has a failed push. A push that reached a device stays sent. The time of a current
+-- hold is kept: a replay does not count it as the message's age.
+
+with events as (
+  delete from tacet.inbox i
+  where i.ctid = any (array(
+    select x.ctid
+    from tacet.inbox x
+    where x.is_claimed and x.rescues >= :rescues_max and x.available_at <= now()
+    limit :rows_max
+    for update skip locked
+  ))
+  returning i.*
+), deliveries as (
+  delete from tacet.deliveries d
+  where d.ctid = any (array(
+    select x.ctid
+    from tacet.deliveries x
+    where x.rescues > 1 and x.rescues >= :rescues_max and x.due_at <= now()
+    limit :rows_max
+    for update skip locked
+  ))
+  returning
+    d.subject_id, d.user_id, d.kind, d.conversation_id, d.enqueued_at, d.attempts,
+    d.held_us + case when d.state = 'held' then (extract(epoch from now() - d.since) * 1000000)::bigint else 0 end
+      as held_us,
+    d.accepted_devices, d.error
+-- include: parked
+
+-- name: park_refused
+-- Parks one event or delivery whose record the database refuses, under the claim that decided it.
+--
+--   :subject_id  tacet.subject_id  the subject
+--   :kind        text              its kind
+--   :user_id     tacet.user_id     the recipient; null for an event
+--   :attempts    bigint            the claim's attempts
+--   :reason      text              why
+--
+-- Returns the number of rows parked.
+
+with events as (
+  delete from tacet.inbox i
+  where :user_id is null and i.subject_id = :subject_id and i.kind = :kind and i.attempts = :attempts
+    and i.is_claimed
+  returning i.subject_id, i.kind, i.conversation_id, i.enqueued_at, i.attempts, :reason::text as error
+), deliveries as (
+  delete from tacet.deliveries d
+  where d.user_id = :user_id and d.subject_id = :subject_id and d.kind = :kind and d.attempts = :attempts
+    and d.is_claimed
+  returning
+    d.subject_id, d.user_id, d.kind, d.conversation_id, d.enqueued_at, d.attempts,
+    d.held_us + case when d.state = 'held' then (extract(epoch from now() - d.since) * 1000000)::bigint else 0 end
+      as held_us,
+    d.accepted_devices, :reason::text as error
+-- include: parked
+
+-- part: parked
+), parked as (
+  insert into tacet.parked (
+    subject_id, user_id, kind, conversation_id, enqueued_at, attempts, held_us, reason, accepted_devices
+  )
+  select
+    e.subject_id, null, e.kind, e.conversation_id, e.enqueued_at, e.attempts, 0::bigint,
+    coalesce(e.error, 'claimed too often without a record'), '{}'::text[]
+  from events e
+  union all
+  select
+    d.subject_id, d.user_id, d.kind, d.conversation_id, d.enqueued_at, d.attempts, d.held_us,
+    coalesce(d.error, 'claimed too often without a record'), d.accepted_devices
+  from deliveries d
+  returning 1
+), failed as (
+  update tacet.push_log l
+  set decision = 'failed', reason = 'parked', held_until = null
+  from deliveries d
+  where l.subject_id = any (array(select x.subject_id from deliveries x))
+    and l.subject_id = d.subject_id and l.user_id = d.user_id and l.push_type = d.kind and l.decision = 'held'
+)
+select count(*) from parked;

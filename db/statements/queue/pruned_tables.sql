@@ -1,3 +1,0 @@
--- Returns the tables whose old rows are deleted.
-
-select name from tacet.retentions();

@@ -1,0 +1,240 @@
+-- Pushes of slots, and their contents.
+
+-- name: write_slot_rows
+-- Writes rendered rows, and returns the users whose rows have changed; see tacet.write_slot_rows. Arrays have an element for each
+-- row.
+--
+--   :campaign    text             the campaign
+--   :user_ids    tacet.user_id[]  the users
+--   :slots       text[]           the slots
+--   :versions    integer[]        the slots' versions
+--   :attempts    integer[]        the claims' attempts
+--   :phases      text[]           their phases
+--   :fire_dates  text[]           the days
+--   :fire_us     bigint[]         the instants, since 1970
+--   :time_zones  text[]           the zones
+--   :refusals    text[]           why a row is not pushed; null when nothing is known against it
+--   :titles      text[]           the titles; null for a row without a text
+--   :bodies      text[]           the bodies
+--   :categories  text[]           the categories
+--   :documents   text[]           the data, as JSON
+--   :lead_us     bigint           of a claimed batch: how long before it is due the next row may be rendered; null for a window
+--   :tells       boolean          whether devices of these users that have asked for a schedule are told
+
+select
+  w.user_id,
+  case when :tells and exists (select from tacet.schedules s where s.user_id = w.user_id and s.run_at is not null)
+    then tacet.tell_devices(w.user_id)
+  end
+from (
+  select distinct r.user_id
+  from tacet.write_slot_rows(
+    :campaign, :user_ids, :slots, :versions, :attempts, :phases, :fire_dates::date[],
+    array(select timestamptz 'epoch' + f.us * interval '1 microsecond' from unnest(:fire_us) with ordinality as f (us, place) order by f.place),
+    :time_zones, :refusals, :titles, :bodies, :categories, :documents, :lead_us) as r (user_id)
+  order by r.user_id
+  offset 0
+) w;
+
+-- name: due_slot_rows
+-- Returns how many rows are due.
+--
+--   :count_max  bigint  counted at most
+
+select count(*)
+from (
+  select
+  from tacet.notif_deliveries d
+  where d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
+  limit :count_max
+) n;
+
+-- name: claim_slot_rows
+-- Leases rows that are due, those that have waited longest first. A row is late after the grace, and when a later one of the
+-- campaign is due for the same user.
+--
+-- The words of a row are returned where the campaign has a composer: they may be what a language model has written.
+--
+-- Slots fill the inbox no further than its readers empty it: a long inbox would make each look for messages longer.
+--
+--   :rows_max     bigint  rows at most
+--   :waiting_max  bigint  events that wait in the inbox at most, these rows included
+--   :lease_us     bigint  the lease
+--   :grace_us     bigint  how long after its time a row may be pushed
+
+with picked as materialized (
+  select d.ctid as place
+  from tacet.notif_deliveries d
+  where d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
+  order by d.available_at
+  limit least(:rows_max, greatest(:waiting_max - (
+    select count(*)
+    from (select from tacet.inbox i where not i.is_claimed and i.available_at <= now() limit :waiting_max) w
+  ), 0))
+  for update skip locked
+), composed as materialized (
+  select c.name from tacet.campaigns c where c.definition ? 'composer'
+)
+update tacet.notif_deliveries d
+set available_at = now() + :lease_us * interval '1 microsecond', attempts = d.attempts + 1
+where d.ctid = any (array(select p.place from picked p))
+returning
+  d.campaign, d.user_id, d.slot, d.phase, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
+  d.time_zone, 0 as version, d.attempts,
+  d.fire_at + :grace_us * interval '1 microsecond' < now() or exists (
+    select
+    from tacet.notif_deliveries l
+    where l.user_id = d.user_id and l.campaign = d.campaign and l.status in ('scheduled', 'armed')
+      and l.fire_at > d.fire_at and l.fire_at <= now()
+  ) as is_late,
+  case when d.campaign = any (array(select c.name from composed c)) then d.title end as title,
+  case when d.campaign = any (array(select c.name from composed c)) then d.body end as body, d.category,
+  case when d.campaign = any (array(select c.name from composed c)) then d.data::text end as data;
+
+-- name: commit_slot_rows
+-- Queues the pushes of claimed rows, or ends the rows; see tacet.commit_slot_rows.
+--
+--   :campaign    text             the campaign
+--   :way         text             push, local or auto
+--   :user_ids    tacet.user_id[]  the users
+--   :slots       text[]           the slots
+--   :fire_dates  text[]           the days
+--   :fire_us     bigint[]         when they were due when they were claimed, since 1970
+--   :attempts    integer[]        the claims' attempts
+--   :refusals    text[]           why a row is not pushed; null when nothing is known against it
+--   :titles      text[]           the titles
+--   :bodies      text[]           the bodies
+--   :categories  text[]           the categories
+--   :documents   text[]           the data, as JSON
+
+select c.place, c.status, c.reason
+from tacet.commit_slot_rows(
+  :campaign, :way, :user_ids, :slots, :fire_dates::date[],
+  array(select timestamptz 'epoch' + f.us * interval '1 microsecond' from unnest(:fire_us) with ordinality as f (us, place) order by f.place),
+  :attempts, :refusals, :titles, :bodies, :categories, :documents) c;
+
+-- name: contents
+-- Returns stored documents by the place in the arrays, or why there is none to use.
+--
+--   :campaign  text             the campaign
+--   :slots     text[]           the slots
+--   :user_ids  tacet.user_id[]  the users; null for a document of all users
+
+select r.place, f.refusal, case when f.refusal is null then c.document::text end as document
+from unnest(:slots, :user_ids) with ordinality as r (slot, user_id, place)
+left join lateral (
+  select k.document, k.fresh_until
+  from tacet.notif_contents k
+  where k.campaign = :campaign and k.slot = r.slot and k.owner = coalesce('u' || r.user_id::text, '')
+  limit 1
+) c on true
+cross join lateral tacet.content_refusal(c.document, c.fresh_until, clock_timestamp()) as f (refusal);
+
+-- name: claim_contents
+-- Claims fetches of documents: those whose slot is due within the lead, and for whose day or a later one there was no attempt that
+-- ended. An attempt has ended when its answer is noted. One process gets each, and when it does not note an answer within the lease,
+-- because it has died, another one does. The arrays have an element for each row of a slot. Returns what to fetch.
+--
+--   :campaign      text             the campaign
+--   :url           text             the campaign's URL
+--   :slots         text[]           the slots
+--   :user_ids      tacet.user_id[]  the users; null for a document of all users
+--   :fire_dates    text[]           the days
+--   :fire_us       bigint[]         when the slots are due, since 1970
+--   :lead_us       bigint           the lead
+--   :lease_us      bigint           how long an attempt may take
+--   :contents_max  bigint           documents at most
+
+with due as (
+  select r.slot, r.user_id, max(r.fire_date::date) as fire_date
+  from unnest(:slots, :user_ids, :fire_dates, :fire_us) as r (slot, user_id, fire_date, fire_us)
+  cross join lateral (select timestamptz 'epoch' + r.fire_us * interval '1 microsecond' as fire_at) f
+  where f.fire_at >= clock_timestamp() and f.fire_at - :lead_us * interval '1 microsecond' <= clock_timestamp()
+  group by r.slot, r.user_id
+), picked as (
+  select d.*
+  from due d
+  where (
+    select tacet.is_attempted(c, d.fire_date, :lease_us)
+    from tacet.notif_contents c
+    where c.campaign = :campaign and c.slot = d.slot and c.owner = coalesce('u' || d.user_id::text, '')
+  ) is not true
+  order by d.slot, d.user_id
+  limit :contents_max
+)
+insert into tacet.notif_contents as c (campaign, slot, user_id, fire_date)
+select :campaign, p.slot, p.user_id, p.fire_date from picked p
+on conflict (campaign, slot, owner) do update
+set fire_date = excluded.fire_date, attempted_at = excluded.attempted_at, failure_code = null
+where not tacet.is_attempted(c, excluded.fire_date, :lease_us)
+returning
+  c.slot, c.user_id, c.fire_date::text, case when c.document is not null and c.url = :url then c.etag end as etag;
+
+-- name: confirm_content
+-- Notes that a document has not changed on its host. Returns whether it could not be used before; no row when a later attempt
+-- has begun.
+--
+--   :campaign   text           the campaign
+--   :slot       text           the slot
+--   :user_id    tacet.user_id  the user; null for a document of all users
+--   :fire_date  text           the day of the attempt
+--   :ttl_us     bigint         how long it may be used
+
+update tacet.notif_contents c
+set
+  fetched_at = now(), fresh_until = now() + :ttl_us * interval '1 microsecond',
+  failure_code = null
+from (
+  select k.ctid as place, tacet.content_refusal(k.document, k.fresh_until, clock_timestamp()) as refusal
+  from tacet.notif_contents k
+  where k.campaign = :campaign and k.slot = :slot
+    and k.owner = coalesce('u' || :user_id::text, '') and k.fire_date = :fire_date::date
+  for update
+) k
+where c.ctid = k.place
+returning k.refusal is not null as is_changed;
+
+-- name: store_content
+-- Stores a document that was fetched. Returns whether something else may be said now; no row when a later attempt has begun.
+--
+--   :campaign   text           the campaign
+--   :slot       text           the slot
+--   :user_id    tacet.user_id  the user; null for a document of all users
+--   :fire_date  text           the day of the attempt
+--   :url        text           the campaign's URL
+--   :etag       text           the document's version; null when the host names none
+--   :document   text           the document, as JSON
+--   :ttl_us     bigint         how long it may be used
+
+update tacet.notif_contents c
+set
+  fetched_at = now(), fresh_until = now() + :ttl_us * interval '1 microsecond', url = :url,
+  etag = :etag, failure_code = null, document = :document::jsonb
+from (
+  select k.ctid as place, k.document, tacet.content_refusal(k.document, k.fresh_until, clock_timestamp()) as refusal
+  from tacet.notif_contents k
+  where k.campaign = :campaign and k.slot = :slot
+    and k.owner = coalesce('u' || :user_id::text, '') and k.fire_date = :fire_date::date
+  for update
+) k
+where c.ctid = k.place
+returning k.refusal is not null or k.document is distinct from c.document as is_changed;
+
+-- name: fail_content
+-- Notes that a fetch has failed. The stored document stays.
+--
+--   :campaign   text           the campaign
+--   :slot       text           the slot
+--   :user_id    tacet.user_id  the user; null for a document of all users
+--   :fire_date  text           the day of the attempt
+--   :code       text           why
+
+update tacet.notif_contents c
+set failure_code = :code
+where c.campaign = :campaign and c.slot = :slot
+  and c.owner = coalesce('u' || :user_id::text, '') and c.fire_date = :fire_date::date;
+
+-- name: config_flags
+-- Returns the flags of slot campaigns that differ from their defaults, as a JSON object.
+
+select coalesce(jsonb_object_agg(f.name, f.value), '{}')::text as flags from tacet.notif_config f;

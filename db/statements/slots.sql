@@ -1,0 +1,217 @@
+-- Slots of users: chosen, enrolled, advanced.
+
+-- name: choose_slots
+-- Replaces a user's slots; see tacet.choose_slots.
+--
+--   :campaign   text           the campaign
+--   :user_id    tacet.user_id  the user
+--   :is_on      boolean        whether the user has the campaign on
+--   :chosen     text           the slots, as JSON
+--   :time_zone  text           the user's zone
+--   :lead_us    bigint         how long before it is due a row may be rendered
+
+select tacet.choose_slots(:campaign, :user_id, :is_on, :chosen::jsonb, :time_zone, :lead_us);
+
+-- name: slots_of_user
+-- Returns a user's slots in a campaign, by their time.
+--
+--   :campaign  text           the campaign
+--   :user_id   tacet.user_id  the user
+
+select s.slot, s.phase, s.is_on, s.is_enabled, s.weekdays::int4[], s.time_zone
+from tacet.slots s
+where s.user_id = :user_id and s.campaign = :campaign
+order by s.slot;
+
+-- name: slot_situations
+-- Returns the zone, the permission and the material of users for a slot campaign; see tacet.slot_situations.
+--
+--   :campaign  text             the campaign
+--   :user_ids  tacet.user_id[]  the users
+
+select s.user_id, s.time_zone, s.is_denied, s.material::text from tacet.slot_situations(:campaign, :user_ids) s;
+
+-- name: slot_window
+-- Returns what a user's slots are due to say: today's remaining and those of the next six days, the soonest first. What is due within
+-- the lead has its words so far where the campaign has a composer: a language model may have written them.
+--
+--   :user_id      tacet.user_id  the user
+--   :only_stored  boolean        whether only rows are returned that are stored and not pushed, or that no device was allowed to show
+--   :lead_us      bigint         the lead
+
+select
+  s.campaign, s.user_id, s.slot, s.phase, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
+  s.time_zone, s.version, s.attempts, false as is_late, w.title, w.body, w.category, w.data::text
+from tacet.slots s
+cross join lateral tacet.slot_days(
+  s.slot, s.time_zone, (clock_timestamp() at time zone s.time_zone)::date, 7, s.weekdays
+) d
+left join lateral (
+  select r.status, r.reason, r.title, r.body, r.category, r.data
+  from tacet.notif_deliveries r
+  where r.user_id = s.user_id and r.campaign = s.campaign and r.slot = s.slot and r.fire_date = d.fire_date
+  limit 1
+) r on true
+left join lateral (
+  select r.title, r.body, r.category, r.data
+  from tacet.campaigns c
+  where c.name = s.campaign and c.definition ? 'composer' and r.status in ('scheduled', 'armed')
+    and d.fire_at - :lead_us * interval '1 microsecond' <= clock_timestamp()
+) w on true
+where s.user_id = :user_id and s.is_on and s.is_enabled and d.fire_at > clock_timestamp()
+  and (not :only_stored or r.status in ('scheduled', 'armed') or r.reason = 'permission_denied')
+order by d.fire_at;
+
+-- name: schedule
+-- Returns the rows that a device is to show, the soonest first.
+--
+--   :user_id       tacet.user_id  the user
+--   :days          integer        days from today on
+--   :rows_max      bigint         rows at most
+--   :device_token  text           the device; null when unknown
+
+select
+  d.campaign, d.slot, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
+  to_char(d.fire_at at time zone d.time_zone, 'YYYY-MM-DD"T"HH24:MI:SS') as local_time, d.title, d.body, d.category,
+  d.data::text, coalesce(p.tolerance_seconds, 0) as tolerance_seconds
+from tacet.notif_deliveries d
+left join tacet.device_permissions p on p.device_token = lower(:device_token) and p.user_id = d.user_id
+where d.user_id = :user_id and d.status in ('scheduled', 'armed') and d.title is not null
+  and d.fire_at > clock_timestamp() and p.is_denied is not true
+  and d.fire_date < (clock_timestamp() at time zone d.time_zone)::date + :days
+order by d.fire_at, d.campaign, d.slot
+limit :rows_max;
+
+-- name: begin_schedule_run
+-- Returns whether a user's schedule is to be rendered now: not within some time of the last time.
+--
+--   :user_id   tacet.user_id  the user
+--   :pause_us  bigint         the time
+
+with begun as (
+  insert into tacet.schedules as s (run_at, user_id)
+  values (clock_timestamp(), :user_id)
+  on conflict (user_id) do update
+  set run_at = excluded.run_at
+  where s.run_at is null or s.run_at < clock_timestamp() - :pause_us * interval '1 microsecond'
+  returning 1
+)
+select exists (select from begun);
+
+-- name: enrol_slots
+-- Follows a campaign's audience for a page of users; see tacet.enrol_slots.
+--
+--   :campaign       text           the campaign
+--   :default_slots  text           the campaign's slots, as JSON
+--   :are_new        boolean        users of the audience without slots, instead of those who have some
+--   :after_user_id  tacet.user_id  the last user of the page before; null for the first page
+--   :users_max      bigint         users at most
+--   :lead_us        bigint         how long before it is due a row may be rendered
+
+select e.enrolled, e.moved, e.last_user
+from tacet.enrol_slots(:campaign, :default_slots::jsonb, :are_new, :after_user_id, :users_max, :lead_us) e;
+
+-- name: follow_audience
+-- Follows a campaign's audience for one user; see tacet.follow_audience.
+--
+--   :campaign       text           the campaign
+--   :default_slots  text           the campaign's slots, as JSON
+--   :user_id        tacet.user_id  the user
+--   :lead_us        bigint         how long before it is due a row may be rendered
+
+select e.enrolled, e.moved from tacet.follow_audience(:campaign, :default_slots::jsonb, array[:user_id], :lead_us) e;
+
+-- name: next_slot
+-- Returns the microseconds until a slot may be rendered, and until a row is due; null when none is to come.
+
+select
+  (extract(epoch from (select min(s.available_at) from tacet.slots s) - clock_timestamp()) * 1000000)::bigint as rendering,
+  (
+    extract(epoch from (
+      select min(d.available_at)
+      from tacet.notif_deliveries d
+      where d.status in ('scheduled', 'armed') and d.available_at < 'infinity') - clock_timestamp()) * 1000000
+  )::bigint as pushing;
+
+-- name: claim_slots
+-- Leases slots whose next row may be rendered, those that have waited longest first.
+--
+--   :slots_max  bigint  slots at most
+--   :lease_us   bigint  the lease
+
+with picked as materialized (
+  select s.ctid as place
+  from tacet.slots s
+  where s.available_at <= now()
+  order by s.available_at
+  limit :slots_max
+  for update skip locked
+)
+update tacet.slots s
+set available_at = now() + :lease_us * interval '1 microsecond', attempts = s.attempts + 1
+where s.ctid = any (array(select p.place from picked p))
+returning
+  s.campaign, s.user_id, s.slot, s.phase, s.fire_date::text, (extract(epoch from s.next_fire_at) * 1000000)::bigint as fire_us,
+  s.time_zone, s.version, s.attempts, false as is_late;
+
+-- name: advance_slots
+-- Ends the claims of slots of which nothing is rendered; see tacet.advance_slots.
+--
+--   :campaign  text             the campaign
+--   :user_ids  tacet.user_id[]  the users
+--   :slots     text[]           the slots
+--   :versions  integer[]        their versions
+--   :attempts  integer[]        the claims' attempts
+--   :lead_us   bigint           how long before it is due the next row may be rendered
+
+select a.place from tacet.advance_slots(:campaign, :user_ids, :slots, :versions, :attempts, :lead_us) as a (place);
+
+-- name: deliver_slot
+-- Sends a user's last rendered row of a slot; see tacet.deliver_slot.
+--
+--   :campaign  text           the campaign
+--   :user_id   tacet.user_id  the user
+--   :slot      text           the slot
+
+select d.refusal, d.push_id from tacet.deliver_slot(:campaign, :user_id, :slot) d;
+
+-- name: report_slot_action
+-- Notes an action of a user; see tacet.report_slot_action.
+--
+--   :user_id      tacet.user_id  the user
+--   :event_id     uuid           the report's id
+--   :action       text           the action
+--   :identifier   text           the row's identifier
+--   :campaign     text           its campaign
+--   :slot         text           its slot
+--   :fire_date    text           its day
+--   :happened_us  bigint         when the action was taken, since 1970
+
+select a.outcome, a.answer::text
+from tacet.report_slot_action(
+  :user_id, :event_id, :action, :identifier, :campaign, :slot, :fire_date::date,
+  timestamptz 'epoch' + :happened_us * interval '1 microsecond') a;
+
+-- name: report_slot_events
+-- Notes events that an app reports, and returns the places of those that were not known before; see
+-- tacet.report_slot_events. Arrays have an element for each event, in the order in which they happened.
+--
+--   :user_id        tacet.user_id  the user
+--   :ids            uuid[]         the events' ids
+--   :codes          text[]         their codes
+--   :identifiers    text[]         the identifiers of the rows they are about; null for none
+--   :campaigns      text[]         the rows' campaigns; null for none
+--   :slots          text[]         the rows' slots; null for none
+--   :fire_dates     text[]         the rows' days; null for none
+--   :device_tokens  text[]         the devices, in lower case; null when unknown
+--   :circumstances  text[]         what else the app said, JSON objects
+--   :happened_us    bigint[]       when they happened, since 1970
+
+select r.place
+from tacet.report_slot_events(
+  :user_id, :ids, :codes, :identifiers, :campaigns, :slots, :fire_dates::date[], :device_tokens,
+  :circumstances,
+  array(
+    select timestamptz 'epoch' + h.us * interval '1 microsecond'
+    from unnest(:happened_us) with ordinality as h (us, place)
+    order by h.place)) as r (place);

@@ -1,0 +1,209 @@
+-- Preferences, presence and what users have opened.
+
+-- name: preferences
+-- Returns a user's preferences in one row; nulls and empty arrays for a user without any.
+--
+--   :user_id  tacet.user_id  the user
+
+select
+  (extract(epoch from p.quiet_start) / 60)::int4 as quiet_start,
+  (extract(epoch from p.quiet_end) / 60)::int4 as quiet_end,
+  p.quiet_zone, p.quiet_policy, p.content, coalesce(p.disabled_kinds, '{}') as disabled_kinds,
+  c.ids, c.muted, c.muted_until, c.mentions_only, u.unread_kinds, u.unread_seconds
+from (values (1)) as one
+left join tacet.preferences p on p.user_id = :user_id
+cross join lateral (
+  select
+    coalesce(array_agg(x.conversation_id order by x.conversation_id), '{}') as ids,
+    coalesce(array_agg(x.is_muted order by x.conversation_id), '{}') as muted,
+    coalesce(
+      array_agg((extract(epoch from x.muted_until) * 1000000)::bigint order by x.conversation_id), '{}'
+    ) as muted_until,
+    coalesce(array_agg(x.mentions_only order by x.conversation_id), '{}') as mentions_only
+  from tacet.conversation_preferences x
+  where x.user_id = :user_id
+) c
+cross join lateral (
+  select
+    coalesce(array_agg(x.kind order by x.kind), '{}') as unread_kinds,
+    coalesce(array_agg(extract(epoch from x.after)::bigint order by x.kind), '{}') as unread_seconds
+  from tacet.unread_preferences x
+  where x.user_id = :user_id
+) u;
+
+-- name: put_preferences
+-- Replaces a user's preferences, unless the time zone is unknown. Returns whether it did.
+--
+--   :user_id           tacet.user_id            the user
+--   :quiet_start       integer                  when quiet hours begin, minutes after midnight; null for none
+--   :quiet_end         integer                  when quiet hours end, minutes after midnight; null for none
+--   :quiet_zone        text                     the time zone of quiet hours; null for none
+--   :quiet_policy      text                     what happens in quiet hours; null for none
+--   :disabled_kinds    text[]                   kinds that are not pushed
+--   :conversation_ids  tacet.conversation_id[]  conversations, one element for each
+--   :muted             boolean[]                whether it is muted
+--   :muted_until_us    bigint[]                 until when it is muted, since 1970; null for always
+--   :mentions_only     boolean[]                whether only mentions are pushed
+--   :content           text                     what pushes may say; null for no choice
+--   :unread_kinds      text[]                   kinds with a wish for push.unread, one element for each
+--   :unread_seconds    bigint[]                 after how long; null for never
+--
+-- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
+
+with durable as materialized (select set_config('synchronous_commit', 'on', true)), put as materialized (
+  select
+    tacet.put_preferences(
+      :user_id, time '00:00' + :quiet_start * interval '1 minute', time '00:00' + :quiet_end * interval '1 minute',
+      zone.known, :quiet_policy, :disabled_kinds, :conversation_ids, :muted,
+      array(
+        select timestamptz 'epoch' + u.us * interval '1 microsecond'
+        from unnest(:muted_until_us) with ordinality as u (us, place)
+        order by u.place),
+      :mentions_only),
+    tacet.choose_content(:user_id, :content),
+    tacet.put_unread_preferences(
+      :user_id, :unread_kinds,
+      array(
+        select u.seconds * interval '1 second'
+        from unnest(:unread_seconds) with ordinality as u (seconds, place)
+        order by u.place))
+  from durable
+  cross join (select tacet.known_zone(:quiet_zone) as known offset 0) zone
+  where :quiet_zone::text is null or zone.known is not null
+)
+select count(*) = 1 from put;
+
+-- name: hides_writes
+-- Returns whether row-level security hides from a function of the host contract the rows that it should write.
+--
+--   :function         text                   the function
+--   :table_name       text                   the table that it writes by default
+--   :conversation_id  tacet.conversation_id  a conversation
+
+select tacet.hides_writes(:function, :table_name, :conversation_id);
+
+-- name: read_conversation
+-- Marks a batch of messages as read, and queues what tells the user's other devices.
+--
+--   :conversation_id  tacet.conversation_id  the conversation
+--   :user_id          tacet.user_id          the user
+--   :message_id       tacet.message_id       the last message; null for all
+--   :device_token     text                   the device that has read; null when unknown
+--   :is_synced        boolean                whether other devices are told
+--
+-- Returns one row: whether the user takes part, whether the message is known, messages marked, unread messages, and
+-- microseconds until others are told. It waits for the disk, whatever the session does otherwise.
+
+with durable as materialized (select set_config('synchronous_commit', 'on', true))
+select r.takes_part, r.knows_message, r.read_count, r.badge, r.sync_wait
+from durable
+cross join lateral tacet.read_conversation(:conversation_id, :user_id, :message_id, :device_token, :is_synced) r;
+
+-- name: note_activity
+-- Notes that users were active now. Returns how many were written; see tacet.note_active_users.
+--
+--   :user_ids  tacet.user_id[]  the users
+
+select tacet.note_active_users(:user_ids, clock_timestamp());
+
+-- name: record_views
+-- Stores who looks at what and who has left, and returns what each user is to the surface.
+--
+--   :kinds        text[]                   kinds of the surfaces, one element for each surface and user
+--   :surface_ids  tacet.conversation_id[]  their ids
+--   :user_ids     tacet.user_id[]          the users
+--   :have_looked  boolean[]                whether the user has looked
+--   :have_left    boolean[]                whether the user has left
+--
+-- No surface and user may appear twice. Returns a row for each: kind, id, user, whether the user takes part (null for
+-- an unknown surface), and whether nothing was written because another session has locked the row.
+
+with reported as materialized (
+  select r.* from unnest(:kinds, :surface_ids, :user_ids, :have_looked, :have_left)
+    as r (kind, id, user_id, has_looked, has_left)
+)
+select 'conversation' as kind, v.conversation_id as id, v.user_id, v.is_participant as takes_part, v.is_skipped
+from (
+  select
+    array_agg(r.id) as ids, array_agg(r.user_id) as user_ids, array_agg(r.has_looked) as have_looked,
+    array_agg(r.has_left) as have_left
+  from reported r
+  where r.kind = 'conversation'
+  having count(*) > 0
+) c
+cross join lateral tacet.view_conversations(c.ids, c.user_ids, c.have_looked, c.have_left) v
+union all
+select v.surface_kind, v.surface_id, v.user_id, v.is_viewer, v.is_skipped
+from (
+  select
+    array_agg(r.kind) as kinds, array_agg(r.id) as ids, array_agg(r.user_id) as user_ids,
+    array_agg(r.has_looked) as have_looked, array_agg(r.has_left) as have_left
+  from reported r
+  where r.kind <> 'conversation'
+  having count(*) > 0
+) s
+cross join lateral tacet.view_surfaces(s.kinds, s.ids, s.user_ids, s.have_looked, s.have_left) v;
+
+-- name: latest_push
+-- Returns the newest push to the user of a browser in the last day that shows something, and what it says; nulls without one, and no
+-- row for an unknown browser.
+--
+--   :fetch_digest  text  SHA-256 of the token of the browser's worker, in hexadecimal
+
+select
+  m.subject_id, m.kind, t.user_id, m.enqueued_at, m.surface_id, m.push_kind, m.sender_name, m.body, m.content,
+  case when m.kind is not null then tacet.unread_count(t.user_id) end as badge, t.locale
+from (
+  select x.user_id, x.locale
+  from tacet.targets x
+  where x.fetch_digest = :fetch_digest and x.dropped_at is null
+  limit 1
+) t
+left join lateral (
+  select
+    n.subject_id, n.kind, n.enqueued_at, e.surface_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body, e.push_kind,
+    case when octet_length(e.content) <= 65536 then e.content end as content
+  from tacet.newest_push(t.user_id) n
+  cross join lateral (
+    select c.conversation_id as surface_id, c.sender_name, c.body, 'message' as push_kind, null::text as content
+    from tacet.message_context(tacet.message_of(n.subject_id)) c
+    where n.kind = 'message'
+    union all
+    select c.surface_id, null, null, c.push_kind, c.content
+    from tacet.event_content(n.kind, n.subject_id) c
+    where n.kind <> 'message'
+  ) e
+  limit 1
+) m on true;
+
+-- name: record_opening
+-- Records that a push was opened, once. Returns whether the ledger has such a row.
+--
+--   :log_id   uuid           the row of the ledger
+--   :user_id  tacet.user_id  the user
+
+with opened as (
+  update tacet.push_log l
+  set opened = true, opened_at = clock_timestamp()
+  where l.id = :log_id and l.user_id = :user_id and not l.opened
+)
+select exists (select from tacet.push_log l where l.id = :log_id and l.user_id = :user_id);
+
+-- name: record_worker_openings
+-- Records pushes as opened that the worker of a browser reports. Pushes of another user than the browser's are left out. Returns
+-- the user, or no row for an unknown browser.
+--
+--   :fetch_digest  text    SHA-256 of the token of the browser's worker, in hexadecimal
+--   :log_ids       uuid[]  the rows of the ledger
+
+with owner as materialized (
+  select t.user_id
+  from tacet.targets t
+  where t.fetch_digest = :fetch_digest and t.dropped_at is null
+  limit 1
+), opened as (
+  update tacet.push_log l
+  set opened = true, opened_at = clock_timestamp()
+  where l.id = any (:log_ids) and not l.opened and l.user_id = (select o.user_id from owner o)
+)
+select o.user_id from owner o;
