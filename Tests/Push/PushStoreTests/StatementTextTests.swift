@@ -1,3 +1,4 @@
+import Foundation
 import APNSCore
 import PushKinds
 import TestRepository
