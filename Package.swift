@@ -61,7 +61,7 @@ func support(_ path: String, _ dependencies: [Target.Dependency] = [], resources
 }
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
-let collections: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
+let heap: Target.Dependency = .product(name: "HeapModule", package: "swift-collections")
 let deque: Target.Dependency = .product(name: "DequeModule", package: "swift-collections")
 let histograms: Target.Dependency = .product(name: "Histogram", package: "hdrhistogram-swift")
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
@@ -99,53 +99,181 @@ let package = Package(
       name: "COpenSSL", path: "Sources/C/COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
 
     // The loop.
-    layer("Runtime/Reactors", ["CLinux", collections, deque], everyFrame),
-    support("Support/TestReactors", ["Reactors"]),
-    tests("Runtime/ReactorsTests", ["Reactors", "CLinux", "TestReactors"]),
-
-    // Drivers on the loop.
-    layer("Runtime/HTTP1", [httpTypes]),
-    tests("Runtime/HTTP1Tests", ["HTTP1", "TestRandomness", httpTypes]),
-    layer("Runtime/HTTPServing", ["HTTP1", "Reactors", "TLSStreams", httpTypes, logging, metrics], hotPath),
-    tests(
-      "Runtime/HTTPServingTests",
-      [
-        "CLinux", "HTTPServing", "HTTP1", "PrometheusMetrics", "Reactors", "TLSStreams", "TestLogs", "TestReactors",
-        httpTypes, logging, metrics,
-      ]),
-    layer("Runtime/HTTPTransfers", ["CLibcurl", "Reactors", deque, httpTypes]),
-    tests(
-      "Runtime/HTTPTransfersTests",
-      ["HTTP2", "HTTPServing", "HTTPTransfers", "Reactors", "TLSStreams", "TestReactors", httpTypes, logging]),
+    layer("Runtime/Reactors", ["CLinux", "COpenSSL", "Cryptography", deque, heap], everyFrame),
+    // Drivers on the loop, and what is counted as text for Prometheus.
     layer("Runtime/Cryptography", ["COpenSSL"], hotPath),
+    layer("Runtime/HTTP1", ["Reactors", metrics, httpTypes, logging], hotPath),
+    layer("Runtime/HTTP2", ["CNghttp2", "Reactors", deque], everyFrame),
+    layer("Runtime/HTTPTransfers", ["CLibcurl", "Reactors", deque, httpTypes]),
+    layer("Runtime/Postgres", ["CLibpq", "Reactors", deque, logging], hotPath),
+    layer("Runtime/PrometheusMetrics", [metrics]),
+    // Rules and kinds of pushes; channels; every SQL statement; the five stages.
+    layer(
+      "Push/PushRules", ["Cryptography"], everyFrame,
+      exclude: ["Locales/plurals.vocabulary", "Locales/words.vocabulary"], plugins: [.plugin(name: "EmbedText")]),
+    layer(
+      "Push/Channels",
+      ["Cryptography", "HTTP2", "HTTPTransfers", "PushRules", "Reactors", metrics, deque, httpTypes, logging],
+      everyFrame),
+    layer(
+      "Push/PushStore", ["Postgres", "PushRules", "Reactors", logging], hotPath, plugins: [.plugin(name: "EmbedSQL")]),
+    layer(
+      "Push/PushPipeline", ["Channels", "Postgres", "PushRules", "PushStore", "Reactors", metrics, deque, logging],
+      hotPath),
+    // Pushes that no event asks for.
+    layer(
+      "Campaigns/TemporalReferences", exclude: ["english.vocabulary", "german.vocabulary"],
+      plugins: [.plugin(name: "EmbedText")]),
+    layer(
+      "Campaigns/Campaigns",
+      [
+        "Cryptography", "HTTPTransfers", "Postgres", "PushRules", "PushStore", "Reactors", "TemporalReferences",
+        metrics, deque, httpTypes, logging,
+      ]),
+    // What people and programs see.
+    layer("Service/Settings", ["Channels", "Cryptography", "Postgres", "PushRules", "Reactors"]),
+    layer(
+      "Service/Operations",
+      [
+        "Campaigns", "Channels", "Cryptography", "HTTP2", "HTTPTransfers", "Postgres", "PushRules", "PushStore",
+        "Reactors", "Settings", "TemporalReferences", metrics, httpTypes, logging,
+      ]),
+    layer(
+      "Service/API",
+      [
+        "Campaigns", "Channels", "Cryptography", "HTTP1", "HTTPTransfers", "Operations", "Postgres", "PushPipeline",
+        "PushRules", "PushStore", "Reactors", "TemporalReferences", httpTypes, logging,
+      ], exclude: ["BrowserClient", "Pages/style.css", "openapi.yaml"], plugins: [.plugin(name: "EmbedText")]),
+    // What apps call the service with.
+    layer("Client/TacetClient"),
+    // Stand-ins for tests and demos.
+    layer("Simulators/SimulationControl", ["HTTP1", "Reactors", httpTypes]),
+    layer("Simulators/SimulatorCommands", ["Reactors", argumentParser, logging, signals]),
+    layer(
+      "Simulators/APNSSimulation",
+      ["Cryptography", "HTTP1", "HTTP2", "Reactors", "SimulationControl", deque, httpTypes, logging]),
+    layer(
+      "Simulators/FCMSimulation", ["Cryptography", "HTTP1", "Reactors", "SimulationControl", deque, httpTypes, logging]),
+    layer(
+      "Simulators/WebPushSimulation",
+      ["Cryptography", "HTTP1", "Reactors", "SimulationControl", deque, httpTypes, logging]),
+    layer("Simulators/LanguageModelSimulation", ["HTTP1", "Reactors", "SimulationControl", deque, httpTypes, logging]),
+    // Texts and SQL as Swift.
+    .plugin(name: "EmbedSQL", capability: .buildTool(), dependencies: ["embed-files"], path: "Sources/Build/EmbedSQL"),
+    .plugin(
+      name: "EmbedText", capability: .buildTool(), dependencies: ["embed-files"], path: "Sources/Build/EmbedText"),
+    // Commands: wiring only.
+    command(
+      "Commands/tacet",
+      [
+        "API", "Campaigns", "Channels", "Cryptography", "HTTP1", "HTTPTransfers", "Operations", "Postgres",
+        "PrometheusMetrics", "PushPipeline", "PushRules", "PushStore", "Reactors", "Settings", argumentParser, metrics,
+        httpTypes, logging, signals,
+      ]),
+    command("Commands/apns-simulator", ["APNSSimulation", "SimulatorCommands", argumentParser, logging, signals]),
+    command("Commands/fcm-simulator", ["FCMSimulation", "SimulatorCommands", argumentParser, logging]),
+    command("Commands/model-simulator", ["LanguageModelSimulation", "SimulatorCommands", argumentParser, logging]),
+    command("Commands/web-push-simulator", ["SimulatorCommands", "WebPushSimulation", argumentParser, logging]),
+    command(
+      "Commands/tacet-bench",
+      [
+        "Channels", "Cryptography", "HTTP2", "HTTPTransfers", "Postgres", "PushRules", "Reactors", argumentParser,
+        deque, httpTypes, histograms, logging,
+      ]),
+    command("Build/embed-files"),
+    // What several test targets share.
+    support(
+      "Support/TestAPNSCases", ["APNSSimulation", "Cryptography", "Reactors", yams], resources: [.copy("Resources")]),
+    support("Support/TestFCMCases", [yams], resources: [.copy("Resources")]),
+    support("Support/TestHosts"),
+    support(
+      "Support/TestIDs",
+      ["Postgres", "PushRules", "PushStore", "TestPostgres", "TestReactors", "TestRepository", logging]),
     support("Support/TestKeys", ["COpenSSL", "Cryptography"]),
+    support("Support/TestLogs", [logging]),
+    support("Support/TestPostgres", ["TestProcesses"]),
+    support("Support/TestProcesses"),
+    support("Support/TestRandomness"),
+    support("Support/TestReactors", ["Reactors"]),
+    support("Support/TestReceivers", ["API", "HTTP1", "Reactors", httpTypes, logging]),
+    support("Support/TestRepository"),
+    // One target of tests for each of sources, and one for their shape.
     tests(
       "Runtime/CryptographyTests", ["COpenSSL", "Cryptography", "TestKeys", "TestProcesses", "TestRandomness"],
       exclude: ["Resources"]),
-    layer("Runtime/TLSStreams", ["COpenSSL", "Cryptography", "Reactors"], everyFrame),
-    tests("Runtime/TLSStreamsTests", ["TLSStreams", "Reactors", "TestProcesses", "TestReactors"]),
-    layer("Runtime/HTTP2", ["CNghttp2", "TLSStreams", "Reactors", deque], everyFrame),
-    tests("Runtime/HTTP2Tests", ["HTTP2", "TLSStreams", "Reactors", "TestReactors"]),
-    layer("Runtime/Postgres", ["CLibpq", "Reactors", deque, logging], hotPath),
-    support("Support/TestProcesses"),
-    support("Support/TestLogs", [logging]),
-    support("Support/TestRandomness"),
-    support("Support/TestPostgres", ["TestProcesses"]),
-    support("Support/TestHosts"),
-    support("Support/TestRepository"),
+    tests(
+      "Runtime/HTTP1Tests",
+      [
+        "CLinux", "HTTP1", "PrometheusMetrics", "Reactors", "TestLogs", "TestRandomness", "TestReactors", metrics,
+        httpTypes, logging,
+      ]),
+    tests("Runtime/HTTP2Tests", ["HTTP2", "Reactors", "TestReactors"]),
+    tests("Runtime/HTTPTransfersTests", ["HTTP1", "HTTP2", "HTTPTransfers", "Reactors", httpTypes, logging]),
     tests(
       "Runtime/PostgresTests",
-      ["Postgres", "Reactors", "TestLogs", "TestPostgres", "TestProcesses", logging, "TestReactors"]),
-
-    // Language models, and their stand-in for tests and demos.
-    layer("Campaigns/LanguageModels", ["HTTPTransfers", "Reactors", deque, httpTypes]),
-    layer(
-      "Simulators/LanguageModelSimulation",
-      ["HTTP1", "HTTPServing", "Reactors", "SimulationControl", deque, httpTypes, logging]),
+      ["Postgres", "Reactors", "TestLogs", "TestPostgres", "TestProcesses", "TestReactors", logging]),
+    tests("Runtime/PrometheusMetricsTests", ["PrometheusMetrics", metrics]),
+    tests("Runtime/ReactorsTests", ["CLinux", "Reactors", "TestProcesses", "TestReactors"]),
     tests(
-      "Campaigns/LanguageModelsTests",
+      "Push/ChannelsTests",
       [
-        "HTTP1", "HTTPServing", "LanguageModels", "LanguageModelSimulation", "Reactors", "TestLogs", httpTypes,
+        "APNSSimulation", "Channels", "Cryptography", "FCMSimulation", "HTTP2", "HTTPTransfers", "PrometheusMetrics",
+        "PushRules", "Reactors", "TestAPNSCases", "TestFCMCases", "TestIDs", "TestKeys", "TestLogs", "TestPostgres",
+        "TestProcesses", "TestRandomness", "TestReactors", "TestRepository", "WebPushSimulation", httpTypes, logging,
+        yams,
+      ], exclude: ["WebPush/decrypt_pushes.py"],
+      resources: [.copy("WebPush/web-push-vectors.json"), .copy("WebPush/Conformance/web-push-cases.yaml")]),
+    tests(
+      "Push/PushPipelineTests",
+      [
+        "Channels", "Postgres", "PrometheusMetrics", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestIDs",
+        "TestLogs", "TestPostgres", "TestRandomness", "TestReactors", "TestRepository", logging,
+      ]),
+    tests(
+      "Push/PushRulesTests", ["Cryptography", "PushRules", "TestProcesses", "TestRandomness", "TestRepository"],
+      exclude: ["Locales/plural-cases.txt", "Sealing/open_sealed.py"]),
+    tests(
+      "Push/PushStoreTests",
+      [
+        "Cryptography", "Postgres", "PushRules", "PushStore", "Reactors", "TestHosts", "TestIDs", "TestLogs",
+        "TestPostgres", "TestRandomness", "TestReactors", "TestRepository", logging,
+      ]),
+    tests(
+      "Campaigns/CampaignsTests",
+      [
+        "Campaigns", "HTTP1", "LanguageModelSimulation", "Postgres", "PrometheusMetrics", "PushRules", "PushStore",
+        "Reactors", "TestIDs", "TestLogs", "TestPostgres", "TestRepository", httpTypes, logging,
+      ], exclude: ["Rules/Slots/Definitions"]),
+    tests(
+      "Campaigns/TemporalReferencesTests", ["TemporalReferences", "TestPostgres", "TestProcesses", "TestRandomness"],
+      exclude: ["Cases"]),
+    tests(
+      "Service/APITests",
+      [
+        "API", "Campaigns", "Channels", "Cryptography", "HTTP1", "HTTPTransfers", "Operations", "Postgres",
+        "PushPipeline", "PushRules", "PushStore", "Reactors", "TestIDs", "TestKeys", "TestLogs", "TestPostgres",
+        "TestProcesses", "TestReactors", "TestRepository", httpTypes, logging, yams,
+      ], exclude: ["BrowserClient", "Callers/generate_tokens.py"]),
+    tests(
+      "Service/OperationsTests",
+      [
+        "API", "Campaigns", "Cryptography", "HTTPTransfers", "Operations", "Postgres", "PushRules", "PushStore",
+        "Reactors", "Settings", "TemporalReferences", "TestHosts", "TestIDs", "TestLogs", "TestPostgres",
+        "TestRandomness", "TestReactors", "TestReceivers", "TestRepository", logging,
+      ]),
+    tests("Service/SettingsTests", ["Channels", "Cryptography", "PushRules", "Reactors", "Settings", "TestKeys"]),
+    tests("Client/TacetClientTests", ["Cryptography", "PushRules", "TacetClient"], resources: [.copy("Cases")]),
+    tests(
+      "Simulators/APNSSimulationTests",
+      [
+        "APNSSimulation", "Cryptography", "HTTP1", "HTTP2", "Reactors", "SimulationControl", "TestAPNSCases",
+        "TestKeys",
+      ]),
+    tests(
+      "Simulators/FCMSimulationTests",
+      [
+        "Cryptography", "FCMSimulation", "HTTPTransfers", "Reactors", "TestLogs", "TestProcesses", "fcm-simulator",
+        httpTypes,
       ]),
     tests(
       "Simulators/LanguageModelSimulationTests",
@@ -153,403 +281,33 @@ let package = Package(
         "HTTPTransfers", "LanguageModelSimulation", "Reactors", "TestLogs", "TestProcesses", "model-simulator",
         httpTypes,
       ]),
-
-    // What is counted, as text for Prometheus.
-    layer("Service/PrometheusMetrics", [metrics]),
-    tests("Service/PrometheusMetricsTests", ["PrometheusMetrics", metrics]),
-
-    // Rules and protocols: values in, values out.
-    layer(
-      "Push/Localisation", [], hotPath, exclude: ["plurals.vocabulary", "words.vocabulary"],
-      plugins: [.plugin(name: "EmbedText")]),
-    tests(
-      "Push/LocalisationTests", ["Localisation", "TestRandomness", "TestRepository"], exclude: ["plural-cases.txt"]),
-    layer("Push/Delivery", [], everyFrame),
-    tests("Push/DeliveryTests", ["Delivery"]),
-    layer("Push/APNSCore", ["Cryptography", "Delivery", "Localisation"], everyFrame),
-    tests("Push/APNSCoreTests", ["APNSCore", "Delivery"]),
-    layer("Push/PushRules", ["Localisation"], hotPath),
-    layer("Push/Sealing", ["Cryptography"]),
-    layer(
-      "Push/PushKinds", ["APNSCore", "Cryptography", "Delivery", "Localisation", "PushRules", "Sealing"], hotPath),
-    layer("Push/Deliverers", ["APNSCore", "Delivery", "PushKinds", "Reactors"], hotPath),
-    support(
-      "Support/TestIDs",
-      ["Postgres", "PushKinds", "PushStore", "TestPostgres", "TestReactors", "TestRepository", logging]),
-    tests(
-      "Push/PushKindsTests",
-      ["APNSCore", "Cryptography", "Delivery", "Localisation", "PushKinds", "PushRules", "Sealing"]),
-    tests(
-      "Push/SealingTests",
-      [
-        "APNSCore", "Cryptography", "Delivery", "Localisation", "PushKinds", "PushRules", "Sealing", "TestProcesses",
-        "TestRandomness", "TestRepository",
-      ],
-      exclude: ["open_sealed.py"]),
-    tests("Push/PushRulesTests", ["PushRules"]),
-    layer("Campaigns/CampaignRules", ["Localisation"]),
-    tests("Campaigns/CampaignRulesTests", ["CampaignRules", "Localisation"], exclude: ["Slots/Definitions"]),
-    layer("Campaigns/TimeZones"),
-    tests("Campaigns/TimeZonesTests", ["TestPostgres", "TestProcesses", "TestRandomness", "TimeZones"]),
-    layer(
-      "Campaigns/TemporalReferences", ["CampaignRules", "TimeZones"],
-      exclude: ["english.vocabulary", "german.vocabulary"], plugins: [.plugin(name: "EmbedText")]),
-    tests(
-      "Campaigns/TemporalReferencesTests", ["CampaignRules", "TemporalReferences", "TestRandomness", "TimeZones"],
-      exclude: ["Cases"]),
-
-    // The service.
-    layer(
-      "Push/APNS",
-      [
-        "APNSCore", "Cryptography", "Deliverers", "Delivery", "HTTP2", "PushKinds", "Reactors", "TLSStreams", deque,
-        logging,
-        metrics,
-      ], everyFrame),
-    tests(
-      "Push/APNSTests",
-      [
-        "APNS", "APNSCore", "Deliverers", "Delivery", "HTTP2", "PrometheusMetrics", "PushKinds", "Reactors",
-        "TLSStreams",
-        "Cryptography", logging, "TestKeys", "TestReactors",
-      ]),
-    layer(
-      "Push/WebPush",
-      [
-        "APNSCore", "Cryptography", "Deliverers", "Delivery", "HTTPTransfers", "Localisation", "PushKinds", "Reactors",
-        httpTypes,
-      ]),
-    tests(
-      "Push/WebPushTests",
-      [
-        "APNSCore", "Cryptography", "Deliverers", "Delivery", "HTTPTransfers", "PushKinds", "Reactors", "TestKeys",
-        "TestProcesses", "TestRandomness", "TestReactors", "TestRepository", "WebPush", httpTypes,
-      ], exclude: ["decrypt_pushes.py"], resources: [.copy("Resources")]),
-    layer(
-      "Push/FCM",
-      [
-        "APNSCore", "Cryptography", "Deliverers", "Delivery", "HTTPTransfers", "Localisation", "PushKinds", "Reactors",
-        httpTypes,
-      ]),
-    layer(
-      "Push/PushStore",
-      ["APNSCore", "Delivery", "Localisation", "Postgres", "PushKinds", "PushRules", "Reactors", logging], hotPath,
-      plugins: [.plugin(name: "EmbedSQL")]),
-    .plugin(
-      name: "EmbedSQL", capability: .buildTool(), dependencies: ["embed-files"], path: "Sources/Build/EmbedSQL"),
-    .plugin(
-      name: "EmbedText", capability: .buildTool(), dependencies: ["embed-files"], path: "Sources/Build/EmbedText"),
-    command("Build/embed-files"),
-    tests("Build/EmbedFilesTests", ["embed-files"]),
-    tests(
-      "Push/PushStoreTests",
-      [
-        "Localisation", "PushKinds", "TestIDs",
-        "TestRepository", "Postgres", "PushRules", "PushStore", "Reactors", "TestHosts", "TestLogs", "TestPostgres",
-        "Cryptography", logging,
-        "TestReactors",
-        "TestRandomness",
-      ]),
-    layer(
-      "Push/PushPipeline",
-      [
-        "APNSCore", "Deliverers", "Delivery", "Localisation", "Postgres", "PushKinds", "PushRules", "PushStore",
-        "Reactors", deque,
-        logging,
-        metrics,
-      ], hotPath),
-    tests(
-      "Push/PushPipelineTests",
-      [
-        "Localisation", "PushKinds", "TestIDs",
-        "TestRepository", "APNS", "APNSCore", "Deliverers", "Delivery", "Postgres", "PrometheusMetrics", "PushPipeline",
-        "PushRules", "PushStore", "Reactors",
-        "TestLogs", "TestPostgres", logging, metrics, "TestReactors", "TestRandomness",
-      ]),
-    layer(
-      "Campaigns/Campaigns",
-      [
-        "APNSCore", "CampaignRules", "Cryptography", "HTTPTransfers", "LanguageModels", "Localisation", "Postgres",
-        "PushKinds", "PushStore", "Reactors", "TemporalReferences", "TimeZones", deque, httpTypes, logging, metrics,
-      ]),
-    tests(
-      "Campaigns/CampaignsTests",
-      [
-        "PushKinds", "TestIDs",
-        "TestRepository", "APNSCore", "CampaignRules", "Campaigns", "HTTP1", "HTTPServing", "Postgres",
-        "PrometheusMetrics", "PushStore", "Reactors", "TestLogs", "TestPostgres", httpTypes, logging,
-      ]),
-    layer("Service/Explanations", ["APNSCore", "PushKinds", "PushRules", "PushStore"]),
-    layer(
-      "Service/Doctor",
-      [
-        "APNS", "APNSCore", "CampaignRules", "Cryptography", "Delivery", "FCM", "HostEvents", "WebPush", "HTTP2",
-        "HTTPTransfers", "LanguageModels", "Postgres", "PushKinds",
-        "PushRules", "PushStore",
-        "Reactors", "Settings", "TimeZones", "TLSStreams", httpTypes, logging,
-      ]),
-    tests(
-      "Service/DoctorTests",
-      [
-        "APNSCore", "Delivery", "LanguageModels", "Postgres", "PushKinds", "PushStore", "Reactors", "Doctor",
-        "Settings",
-        "TimeZones", "TLSStreams", "Cryptography",
-      ]),
-    tests(
-      "Service/ExplanationsTests",
-      [
-        "Delivery",
-        "PushKinds", "TestIDs",
-        "TestRepository", "APNSCore", "CampaignRules", "LanguageModels", "Explanations", "PushRules", "PushStore",
-        "TestRandomness",
-      ]),
-    layer(
-      "Service/Callers",
-      ["HTTP1", "HTTPServing", "HTTPTransfers", "Reactors", "Cryptography", httpTypes, logging]),
-    tests(
-      "Service/CallersTests",
-      [
-        "API", "Callers", "Cryptography", "HTTP1", "HTTPServing", "HTTPTransfers", "PushKinds", "Reactors", "TestKeys",
-        "TestLogs", "TestProcesses", "TestReactors", "TestRepository", httpTypes, logging,
-      ]),
-    layer(
-      "Service/HostEvents",
-      [
-        "Callers", "Delivery", "Explanations", "HTTPTransfers", "Postgres", "PushKinds", "PushStore", "Reactors",
-        "Settings",
-        httpTypes,
-        logging, metrics,
-      ]),
-    support("Support/TestReceivers", ["Callers", "HTTP1", "HTTPServing", "Reactors", httpTypes, logging]),
-    tests(
-      "Service/HostEventsTests",
-      [
-        "Callers", "HTTPTransfers", "HostEvents", "Postgres", "PushKinds", "PushStore", "Reactors", "TestIDs",
-        "TestLogs", "TestPostgres", "TestReceivers", httpTypes, logging,
-      ]),
-    // What browsers load from the service.
-    layer(
-      "Service/BrowserClient",
-      exclude: [
-        "README.md", "package.json", "tacet-adapters.js", "tacet-calls.js", "tacet-presence.js", "tacet-schedule.js",
-        "tacet-support.js", "tacet-sw.js", "tacet-telemetry.js", "tacet-timing.js", "tacet-web-push.js",
-        "tacet-window.js",
-        "tacet.d.ts", "tacet.js",
-      ], plugins: [.plugin(name: "EmbedText")]),
-    tests(
-      "Service/BrowserClientTests", ["BrowserClient", "TestProcesses", "TestRepository"],
-      exclude: [
-        "adapter-scene.mjs", "browser-scene.mjs", "calls.test.mjs", "capacitor.test.mjs", "declarations.test.mjs",
-        "electron.test.mjs", "keeper.test.mjs", "presence.test.mjs", "sample.mts", "schedule-cases.test.mjs",
-        "support.mjs", "telemetry-cases.test.mjs", "web-push.test.mjs", "window.test.mjs", "worker-click.test.mjs",
-        "worker-hostile.test.mjs", "worker-push.test.mjs", "worker-reports.test.mjs", "worker-scene.mjs",
-      ]),
-    layer(
-      "Service/API",
-      [
-        "APNSCore", "BrowserClient", "Deliverers", "Delivery", "FCM", "WebPush", "Callers", "CampaignRules",
-        "Campaigns", "HTTP1",
-        "HTTPServing", "Postgres", "Explanations",
-        "PushKinds", "PushPipeline",
-        "Sealing", "PushRules", "PushStore", "Reactors", "Cryptography", "TimeZones", httpTypes, logging,
-      ], exclude: ["openapi.yaml"], plugins: [.plugin(name: "EmbedText")]),
-    tests(
-      "Service/APITests",
-      [
-        "Delivery", "WebPush",
-        "PushKinds", "TestIDs",
-        "TestRepository", "API", "APNS", "APNSCore", "Callers", "Campaigns", "Explanations", "HTTP1", "HTTPServing",
-        "Postgres", "PushPipeline", "PushRules", "PushStore", "Reactors", "TestLogs", "TestPostgres", "TestProcesses",
-        "Cryptography",
-        httpTypes,
-        logging,
-        yams,
-      ]),
-    layer(
-      "Service/Pages",
-      [
-        "API", "Callers", "Explanations", "HTTP1", "HTTPServing", "Postgres", "PushRules", "PushStore", "Reactors",
-        "Cryptography", httpTypes, logging,
-      ], exclude: ["style.css"], plugins: [.plugin(name: "EmbedText")]),
-    tests(
-      "Service/PagesTests",
-      [
-        "Delivery",
-        "PushKinds", "TestIDs",
-        "TestRepository", "APNS", "APNSCore", "HTTP1", "HTTPServing", "Pages", "Postgres", "API", "Explanations",
-        "PushPipeline", "PushRules", "PushStore", "Reactors", "TestPostgres", "TestProcesses", "TestReactors",
-        httpTypes, logging,
-      ]),
-    layer("Service/HostWiring", ["Postgres"]),
-    tests(
-      "Service/HostWiringTests",
-      ["HostWiring", "Postgres", "PushStore", "Reactors", "TestHosts", "TestPostgres", "TestReactors", logging]),
-    layer(
-      "Service/Settings",
-      ["APNSCore", "Cryptography", "FCM", "Postgres", "PushKinds", "PushRules", "Reactors", "WebPush"]),
-    tests(
-      "Service/SettingsTests",
-      ["APNSCore", "Cryptography", "FCM", "PushKinds", "PushRules", "Reactors", "Settings", "TestKeys", "WebPush"]),
-
-    // What apps call the service with.
-    layer("Client/TacetClient"),
-    tests(
-      "Client/TacetClientTests",
-      [
-        "APNSCore", "Cryptography", "Delivery", "Localisation", "PushKinds", "PushRules", "TacetClient",
-        "TestRandomness",
-      ],
-      resources: [.copy("Cases")]),
-
-    // What simulators and their commands have in common.
-    layer("Simulators/SimulationControl", ["HTTP1", "HTTPServing", "Reactors", httpTypes]),
-    layer("Simulators/SimulatorCommands", ["Reactors", argumentParser, logging, signals]),
-
-    // A local APNs for development, tests and demos.
-    layer(
-      "Simulators/APNSSimulation",
-      [
-        "HTTP1", "HTTP2", "HTTPServing", "Reactors", "SimulationControl", "TLSStreams", "Cryptography", deque,
-        httpTypes,
-        logging,
-      ]),
-    support(
-      "Support/TestAPNSCases", ["APNSSimulation", "TLSStreams", "Cryptography", yams], resources: [.copy("Resources")]),
-    tests(
-      "Simulators/APNSSimulationTests",
-      [
-        "APNSSimulation", "HTTP2", "HTTPServing", "Reactors", "SimulationControl", "TLSStreams", "TestAPNSCases",
-        "TestKeys", "Cryptography",
-      ]),
-    tests("Simulators/APNSPayloadTests", ["APNSCore", "APNSSimulation", "Cryptography"]),
-
-    // A local Firebase Cloud Messaging.
-    layer(
-      "Simulators/FCMSimulation",
-      ["Cryptography", "HTTP1", "HTTPServing", "Reactors", "SimulationControl", deque, httpTypes, logging]),
-    command(
-      "Commands/fcm-simulator",
-      ["FCMSimulation", "SimulatorCommands", argumentParser, logging]),
-    support("Support/TestFCMCases", [yams], resources: [.copy("Resources")]),
-    tests(
-      "Push/FCMTests",
-      [
-        "Cryptography", "Deliverers", "Delivery", "FCM", "PushKinds", "Reactors", "TestRandomness", "TestReactors",
-        httpTypes,
-      ]),
-    tests(
-      "Simulators/FCMSimulationTests",
-      [
-        "Cryptography", "FCMSimulation", "HTTPServing", "HTTPTransfers", "Reactors", "SimulationControl", "TestLogs",
-        "TestProcesses", "fcm-simulator", httpTypes,
-      ]),
-    tests(
-      "Simulators/FCMConformanceTests",
-      [
-        "Cryptography", "Delivery", "FCM", "FCMSimulation", "HTTPTransfers", "Reactors", "TestFCMCases", "TestLogs",
-        httpTypes,
-      ]),
-
-    // Local push services for browsers.
-    layer(
-      "Simulators/WebPushSimulation",
-      [
-        "Cryptography", "HTTP1", "HTTPServing", "Reactors", "SimulationControl", "TLSStreams", deque, httpTypes,
-        logging,
-      ]),
     tests(
       "Simulators/WebPushSimulationTests",
       [
-        "Cryptography", "HTTPTransfers", "Reactors", "SimulationControl", "TestLogs", "TestProcesses",
-        "TestRepository", "WebPushSimulation", "web-push-simulator", httpTypes, logging,
+        "Cryptography", "HTTPTransfers", "Reactors", "TestLogs", "TestProcesses", "WebPushSimulation",
+        "web-push-simulator", httpTypes,
       ], resources: [.copy("Resources")]),
-    tests(
-      "Simulators/WebPushConformanceTests",
-      [
-        "Cryptography", "Delivery", "HTTPTransfers", "Reactors", "TestLogs", "TestRandomness", "WebPush",
-        "WebPushSimulation", httpTypes, logging, yams,
-      ], resources: [.copy("Resources")]),
-    command(
-      "Commands/web-push-simulator",
-      ["SimulatorCommands", "WebPushSimulation", argumentParser, logging]),
-
-    // The client against the simulator: everything that can happen to connections, and one list of cases for both.
-    tests(
-      "Push/APNSFaultTests",
-      [
-        "Delivery", "APNS", "APNSCore", "APNSSimulation", "Reactors", "TLSStreams", "Cryptography", logging,
-        "TestReactors",
-      ]),
-    tests(
-      "Simulators/APNSConformanceTests",
-      [
-        "Delivery",
-        "TestIDs",
-        "TestRepository", "APNS", "APNSCore", "APNSSimulation", "HTTP2", "Reactors", "TLSStreams", "TestAPNSCases",
-        "TestPostgres",
-        "Cryptography", logging,
-      ]),
-
-    // What measurements say, and what is made of it.
-    layer("Commands/BenchReports"),
-    tests("Commands/BenchReportsTests", ["TestRepository", "BenchReports"]),
-
-    // Commands: wiring only.
-    command(
-      "Commands/tacet",
-      [
-        "APNS", "APNSCore", "Campaigns", "Callers", "Cryptography", "Deliverers", "Delivery", "FCM", "WebPush", "HTTP1",
-        "HTTPServing", "HTTPTransfers",
-        "LanguageModels", "Pages", "Postgres",
-        "PrometheusMetrics", "API", "Explanations", "HostEvents", "HostWiring", "PushKinds", "PushPipeline",
-        "PushStore",
-        "Reactors", "Doctor", "Settings", "TLSStreams", argumentParser, httpTypes,
-        logging, metrics, signals,
-      ]),
-    command(
-      "Commands/apns-simulator",
-      ["APNSSimulation", "Reactors", "SimulatorCommands", argumentParser, logging, signals]),
-    command(
-      "Commands/model-simulator",
-      ["LanguageModelSimulation", "SimulatorCommands", argumentParser, logging]),
-    command(
-      "Commands/tacet-bench",
-      [
-        "APNS", "APNSCore", "BenchReports", "Delivery", "HTTP2", "HTTPTransfers", "Postgres", "Reactors", "TLSStreams",
-        argumentParser, "Cryptography", deque, histograms, httpTypes, logging,
-      ]),
-
-    // The shape of the sources themselves.
-    tests("StructureTests", ["TestRepository"]),
-
-    // The commands as processes.
-    tests(
-      "Commands/TacetTests",
-      [
-        "Delivery",
-        "PushKinds", "TestHosts", "TestIDs",
-        "TestRepository", "APNSCore", "HTTPServing", "Postgres", "PrometheusMetrics", "API", "PushPipeline",
-        "PushStore", "TestLogs",
-        "HostWiring", "TestKeys", "TestPostgres", "TestProcesses", "tacet", "Cryptography", httpTypes, logging,
-      ]),
-    tests(
-      "Commands/TacetBenchTests",
-      [
-        "Delivery",
-        "TestRepository", "APNS", "APNSCore", "APNSSimulation", "BenchReports", "Reactors", "TestPostgres",
-        "TestProcesses",
-        "TestReactors", "tacet", "tacet-bench", "Cryptography", logging,
-      ]),
-
-    // The built service as a process, against a real database and the simulator.
+    tests("Build/EmbedFilesTests", ["embed-files"]),
     tests(
       "Commands/ServiceTests",
       [
-        "PushKinds", "TestHosts", "TestIDs",
-        "TestRepository", "APNSSimulation", "FCMSimulation", "TLSStreams", "WebPushSimulation",
-        "LanguageModelSimulation", "Reactors", "TacetClient", "TestLogs",
-        "TestPostgres", "TestReceivers",
-        "TestProcesses", "TestRandomness", "apns-simulator", "tacet", "Cryptography", yams,
+        "APNSSimulation", "Cryptography", "FCMSimulation", "LanguageModelSimulation", "Reactors", "TacetClient",
+        "TestHosts", "TestIDs", "TestLogs", "TestPostgres", "TestProcesses", "TestRandomness", "TestReceivers",
+        "TestRepository", "WebPushSimulation", "apns-simulator", "tacet", yams,
       ], exclude: ["Firefox"]),
+    tests(
+      "Commands/TacetBenchTests",
+      [
+        "APNSSimulation", "Channels", "Cryptography", "PushRules", "Reactors", "TestPostgres", "TestProcesses",
+        "TestReactors", "TestRepository", "tacet-bench", "tacet", argumentParser, logging,
+      ]),
+    tests(
+      "Commands/TacetTests",
+      [
+        "API", "Cryptography", "HTTP1", "Operations", "Postgres", "PrometheusMetrics", "PushPipeline", "PushRules",
+        "PushStore", "TestHosts", "TestIDs", "TestKeys", "TestLogs", "TestPostgres", "TestProcesses", "TestRepository",
+        "tacet", httpTypes, logging,
+      ]),
+    tests("StructureTests", ["TestRepository"]),
   ]
 )

@@ -1,12 +1,14 @@
 import Foundation
 import PackagePlugin
 
-/// Makes the pages and documents in a target's folder part of it: `EmbeddedFiles.style_css` is the text of `style.css`.
+/// Makes the pages and documents in a target's folders part of it: `EmbeddedFiles.style_css` is the text of `style.css`.
 @main
 struct TextEmbedding: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
-    let all = try FileManager.default.contentsOfDirectory(at: target.directoryURL, includingPropertiesForKeys: nil)
-    let inputs = all.filter { ["css", "js", "ts", "vocabulary", "yaml"].contains($0.pathExtension) }.sorted {
+    let all = FileManager.default.enumerator(at: target.directoryURL, includingPropertiesForKeys: nil)
+    let inputs = (all?.compactMap { $0 as? URL } ?? []).filter {
+      ["css", "js", "ts", "vocabulary", "yaml"].contains($0.pathExtension)
+    }.sorted {
       $0.path < $1.path
     }
     let output = context.pluginWorkDirectoryURL.appending(path: "EmbeddedFiles.swift")

@@ -1,4 +1,3 @@
-internal import CampaignRules
 internal import DequeModule
 internal import Logging
 internal import PushStore

@@ -1,6 +1,5 @@
-internal import APNSCore
-internal import CampaignRules
 internal import FoundationEssentials
+internal import PushRules
 internal import PushStore
 
 /// The record that explains a decision: the rules with their numbers, the finding and the writer.
@@ -33,7 +32,7 @@ enum JSONText {
   }
 }
 
-extension CampaignPush {
+extension WrittenCampaignPush {
   /// A text for a finding, with the data for the app and the ledger.
   init(_ text: CampaignText, for finding: LayerFinding, of definition: CampaignDefinition, campaign: String) {
     var data = PayloadObject()

@@ -1,4 +1,4 @@
-public import CoreMetrics
+package import CoreMetrics
 
 /// Counts what campaigns decide.
 ///
@@ -8,11 +8,11 @@ public import CoreMetrics
 /// | `tacet_campaign_slot_failures_total` | `campaign` | failed tries to serve an hour of a zone or to read an audience |
 /// | `tacet_slot_rows_total` | `campaign`, `status`, `reason` | rows of slots that were due; a queued push has the status `sent` and the reason `none` |
 /// | `tacet_slot_codes_total` | `campaign`, `code` | what happened to slots: fetches, texts, and what devices report |
-public final class CampaignMetrics {
+package final class CampaignMetrics {
   private let factory: any MetricsFactory
 
   /// - Parameter factory: the destination of the figures; by default none.
-  public init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
+  package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
     self.factory = factory
   }
 
@@ -46,7 +46,7 @@ public final class CampaignMetrics {
 
   /// Counts something that happened to slots of a campaign.
   /// - Parameter code: one of a known set, such as `FETCH_TIMEOUT`.
-  public func countCode(_ code: String, times count: Int = 1, of campaign: String) {
+  package func countCode(_ code: String, times count: Int = 1, of campaign: String) {
     let dimensions = [("campaign", campaign), ("code", code)]
     Counter(label: "tacet_slot_codes_total", dimensions: dimensions, factory: factory).increment(by: count)
   }

@@ -1,40 +1,38 @@
-public import APNSCore
-internal import CampaignRules
 internal import FoundationEssentials
-public import Logging
+package import Logging
 internal import Postgres
-public import PushKinds
-public import PushStore
-public import Reactors
+package import PushRules
+package import PushStore
+package import Reactors
 
 /// What a run would do now. A preview writes nothing, sends nothing and calls no model.
-public struct CampaignPreview: Equatable, Sendable {
+package struct CampaignPreview: Equatable, Sendable {
   /// An eligible user of the audience.
-  public struct User: Equatable, Sendable {
+  package struct User: Equatable, Sendable {
     /// The user's id.
-    public let userID: HostID
+    package let userID: HostID
     /// The user's local day, such as `2026-11-22`.
-    public let localDay: String
+    package let localDay: String
     /// The type of the push; nil when nothing would be sent.
-    public let pushType: String?
+    package let pushType: String?
     /// Why nothing would be sent.
-    public let reason: String?
+    package let reason: String?
     /// The rules' inputs: ages, counts and names, no text of a user.
-    public let inputs: PayloadObject
+    package let inputs: PayloadObject
   }
 
   /// The first evaluated users, in the order of their ids.
-  public let users: [User]
+  package let users: [User]
   /// The number of eligible users.
-  public let eligibleCount: Int
+  package let eligibleCount: Int
 
   /// The most users of a preview. Each takes about as long as a push, on the calling reactor.
-  public static let usersMax = 200
+  package static let usersMax = 200
 
   /// Evaluates all users, or one.
   /// - Returns: nil without an active campaign of that name.
   /// - Throws: `PostgresError`; ``CampaignUnusable`` for an unreadable definition.
-  public static func make(
+  package static func make(
     of name: String, onlyUser userID: HostID?, from store: PushDatabase, logger: Logger, on reactor: isolated Reactor
   ) async throws -> CampaignPreview? {
     guard let stored = try await store.campaigns(on: reactor).first(where: { $0.name == name }) else { return nil }
@@ -53,9 +51,9 @@ public struct CampaignPreview: Equatable, Sendable {
 }
 
 /// A campaign has an unreadable definition.
-public struct CampaignUnusable: Error, CustomStringConvertible {
+package struct CampaignUnusable: Error, CustomStringConvertible {
   /// The mistake and its place.
-  public let description: String
+  package let description: String
 }
 
 extension TurnLook {

@@ -1,38 +1,37 @@
-internal import CampaignRules
-public import Logging
+package import Logging
 internal import Postgres
-public import PushStore
-public import Reactors
+package import PushStore
+package import Reactors
 
 /// When and how fast campaigns run.
-public struct CampaignPace: Equatable, Sendable {
+package struct CampaignPace: Equatable, Sendable {
   /// The default time of a campaign, in minutes after midnight in the user's zone. 600: at ten the day has begun and
   /// leaves time to answer.
-  public var standardMinutes = 600
+  package var standardMinutes = 600
   /// Users claimed at once.
-  public var batchUsers = 50
+  package var batchUsers = 50
   /// Users of a batch that are evaluated concurrently. Nearly all of that time is a wait for a model.
-  public var concurrentUsers = 5
+  package var concurrentUsers = 5
   /// The pause between two batches.
-  public var batchPause = Duration.milliseconds(100)
+  package var batchPause = Duration.milliseconds(100)
   /// How long a claim holds. Then another process takes over the users of a killed one.
-  public var lease = Duration.seconds(60)
+  package var lease = Duration.seconds(60)
   /// The rest of a lease in which no further user begins: two calls of a model at their deadlines, and the wait between
   /// them.
-  public var leaseReserve = Duration.seconds(20)
+  package var leaseReserve = Duration.seconds(20)
   /// How long after a user's hour a push may still be sent. An outage may end at night.
-  public var lateAfter = Duration.seconds(4 * 3600)
+  package var lateAfter = Duration.seconds(4 * 3600)
   /// Claims after which a user is given up for the day. A cause that kills a process five times kills the sixth too.
-  public var attemptsMax = 5
+  package var attemptsMax = 5
   /// The pause between two looks. Users' hours are exact to the minute, not to the second.
-  public var lookInterval = Duration.seconds(20)
+  package var lookInterval = Duration.seconds(20)
   /// The pause between two looks for rows that wait for a text, of ten seconds that they wait.
-  public var rowInterval = Duration.seconds(2)
+  package var rowInterval = Duration.seconds(2)
   /// The greatest age of the list of an audience's zones. Reading it means reading the audience.
-  public var zonesAge = Duration.seconds(900)
+  package var zonesAge = Duration.seconds(900)
 
   /// The standard pace.
-  public init() {}
+  package init() {}
 }
 
 /// Runs the campaigns: it enrols users whose hour has come, and decides the turns of all enrolled users.
@@ -40,7 +39,7 @@ public struct CampaignPace: Equatable, Sendable {
 /// Each process has one, beside the pipeline that sends the queued pushes. Any number may share a database: each hour
 /// is served once, users are leased, and a commit holds a lock on the user. When a process dies, others take over its
 /// users as soon as their leases expire.
-public final class CampaignRunner {
+package final class CampaignRunner {
   let store: PushDatabase
   private let decider: TurnDecider
   private let rowTexts: RowTextWriter
@@ -66,7 +65,7 @@ public final class CampaignRunner {
   ///   - limits: the writer's daily budget.
   ///   - sleep: between its looks the next hour is known, and nothing is asked before.
   ///   - queued: called after a push was queued, to wake the pipeline.
-  public init(
+  package init(
     store: PushDatabase, writer: (any CheckInWriter)?, limits: ModelUsageLimits, pace: CampaignPace = CampaignPace(),
     metrics: CampaignMetrics = CampaignMetrics(), sleep: DatabaseSleep? = nil, logger: Logger,
     queued: @escaping (isolated Reactor) -> Void
@@ -85,7 +84,7 @@ public final class CampaignRunner {
   }
 
   /// Works until ``stop(on:)``.
-  public func run(on reactor: isolated Reactor) async {
+  package func run(on reactor: isolated Reactor) async {
     isRunning = true
     reactor.start {
       while !self.isStopped {
@@ -104,10 +103,10 @@ public final class CampaignRunner {
   }
 
   /// Looks at once, because a user was enrolled.
-  public func wake(on reactor: isolated Reactor) { pause.signal(on: reactor) }
+  package func wake(on reactor: isolated Reactor) { pause.signal(on: reactor) }
 
   /// Begins no further turn. Turns in progress are decided.
-  public func stop(on reactor: isolated Reactor) {
+  package func stop(on reactor: isolated Reactor) {
     isStopped = true
     batch?.stop()
     pause.signal(on: reactor)
@@ -116,7 +115,7 @@ public final class CampaignRunner {
 
   /// Waits until the turns in progress are decided, which takes as long as a model may.
   /// - Returns: false when the limit passed first.
-  public func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+  package func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     if !isRunning { return true }
     return await ended.wait(for: limit, on: reactor)
   }

@@ -1,10 +1,8 @@
-public import CampaignRules
-public import LanguageModels
-public import PushStore
-public import Reactors
+package import PushStore
+package import Reactors
 
 /// Writes check-ins with a language model.
-public protocol CheckInWriter {
+package protocol CheckInWriter {
   /// The most tokens that one call may read and write, and their price.
   func usageMax(of prompt: CheckInPrompt) -> CampaignUsage
 
@@ -14,30 +12,30 @@ public protocol CheckInWriter {
 }
 
 /// The result of a call for a text.
-public struct WrittenText: Sendable {
+package struct WrittenText: Sendable {
   /// The text, or the reason for its absence.
-  public var text: Result<String, WritingFailure>
+  package var text: Result<String, WritingFailure>
   /// The usage of the call, as far as known.
-  public var usage: CampaignUsage
+  package var usage: CampaignUsage
 
   /// A result.
-  public init(_ text: Result<String, WritingFailure>, usage: CampaignUsage = CampaignUsage()) {
+  package init(_ text: Result<String, WritingFailure>, usage: CampaignUsage = CampaignUsage()) {
     self.text = text
     self.usage = usage
   }
 }
 
 /// Why nothing was written.
-public struct WritingFailure: Error, Equatable, Sendable {
+package struct WritingFailure: Error, Equatable, Sendable {
   /// A word for records and metrics, such as `model_timed_out`.
-  public let reason: String
+  package let reason: String
 
   /// Names a failure.
-  public init(_ reason: String) { self.reason = reason }
+  package init(_ reason: String) { self.reason = reason }
 }
 
 /// A language model that writes check-ins, with its prices.
-public struct ModelWriter: CheckInWriter {
+package struct ModelWriter: CheckInWriter {
   /// The least bytes of a token, in any language.
   private static let bytesPerToken = 2
   /// Tokens that the interface adds to the texts.
@@ -52,7 +50,7 @@ public struct ModelWriter: CheckInWriter {
   ///   - replyTokensMax: the client's setting.
   ///   - inputPrice: the price of a token that the model reads, in millionths of a dollar, from 0 to 10,000.
   ///   - outputPrice: likewise of a token that it writes.
-  public init(_ client: LanguageModelClient, replyTokensMax: Int, inputPrice: Double, outputPrice: Double) {
+  package init(_ client: LanguageModelClient, replyTokensMax: Int, inputPrice: Double, outputPrice: Double) {
     self.client = client
     self.replyTokensMax = replyTokensMax
     self.inputPrice = inputPrice
@@ -60,13 +58,13 @@ public struct ModelWriter: CheckInWriter {
   }
 
   /// Assumes two bytes for each token of the prompt, and a reply of the greatest length.
-  public func usageMax(of prompt: CheckInPrompt) -> CampaignUsage {
+  package func usageMax(of prompt: CheckInPrompt) -> CampaignUsage {
     let bytes = prompt.instructions.utf8.count + prompt.material.utf8.count
     return usage(input: bytes / Self.bytesPerToken + Self.framingTokens, output: replyTokensMax)
   }
 
   /// A call that may have been billed without a reported usage counts with the maximum.
-  public func write(
+  package func write(
     _ prompt: CheckInPrompt, within limit: Duration?, on reactor: isolated Reactor
   ) async -> WrittenText {
     do throws(LanguageModelError) {

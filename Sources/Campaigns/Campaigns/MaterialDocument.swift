@@ -1,8 +1,6 @@
-internal import APNSCore
-internal import CampaignRules
 internal import FoundationEssentials
+internal import PushRules
 internal import TemporalReferences
-internal import TimeZones
 
 /// The result of the host's function for one user. A missing member, or one of another type, counts as unknown.
 struct MaterialDocument: Decodable {

@@ -1,8 +1,7 @@
-internal import CampaignRules
 internal import Cryptography
 internal import Logging
 internal import Postgres
-internal import PushKinds
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

@@ -1,4 +1,3 @@
-internal import CampaignRules
 internal import FoundationEssentials
 internal import Logging
 internal import Postgres
@@ -44,7 +43,7 @@ struct TurnDecider {
     guard let text = composition.text else {
       return try await end(turn, .skipped, composition.writing.failure ?? "no_text", findings, on: reactor)
     }
-    let push = CampaignPush(text, for: finding, of: definition, campaign: turn.campaign)
+    let push = WrittenCampaignPush(text, for: finding, of: definition, campaign: turn.campaign)
     switch try await store.commit(push, for: turn, findings, on: reactor) {
     case .committed(let id): return .committed(id)
     case .refused("claim_lost"): return .lost

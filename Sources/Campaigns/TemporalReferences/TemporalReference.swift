@@ -1,35 +1,34 @@
-public import CampaignRules
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// A moment or stretch of time that a text names, and what is going on then.
 ///
 /// It holds no text of the message: ``event`` is a word of the language's table, so a record of it is not personal.
-public struct TemporalReference: Equatable, Sendable {
+package struct TemporalReference: Equatable, Sendable {
   /// The position of the phrase in the text, in UTF-8 bytes; never empty.
-  public let span: Range<Int>
+  package let span: Range<Int>
   /// The first instant.
-  public let start: Date
+  package let start: Date
   /// The first instant after the end; never before ``start``. Equal to it for a clock time, and for a day that the zone
   /// skipped.
-  public let end: Date
+  package let end: Date
   /// The precision of the time.
-  public let grain: TemporalGrain
+  package let grain: TemporalGrain
   /// The event, as the language's table describes it, such as `presentation`; nil when the text names no known event.
-  public let event: String?
+  package let event: String?
   /// What speaks against the reading; empty when nothing does.
-  public internal(set) var doubts: Set<ReadingDoubt>
+  package internal(set) var doubts: Set<ReadingDoubt>
   /// The instant of the message. All times are resolved against it.
-  public let writtenAt: Date
+  package let writtenAt: Date
 }
 
 extension TemporalReference {
   /// The likelihood that this event of the writer takes place at this time, in `0 ... 1`: 0.9, or what the gravest of
   /// the doubts leaves. From 0.7 on, a push may say *your presentation is tomorrow*.
-  public var confidence: Double { doubts.map(\.confidenceMax).min() ?? 0.9 }
+  package var confidence: Double { doubts.map(\.confidenceMax).min() ?? 0.9 }
 
   /// Whether the event is still ahead, according to the text. A cancelled or past event is that for every owner and in
   /// every wording.
-  public var standing: TemporalStanding {
+  package var standing: TemporalStanding {
     let standings = Set(doubts.compactMap(\.standing))
     return [.cancelled, .past, .hypothetical, .anothers].first(where: standings.contains) ?? .upcoming
   }
@@ -52,7 +51,7 @@ extension ReadingDoubt {
 }
 
 /// Whether the event will happen to the writer, according to the text.
-public enum TemporalStanding: String, Equatable, Sendable {
+package enum TemporalStanding: String, Equatable, Sendable {
   /// It is ahead or going on.
   case upcoming
   /// It was over when the message was written, or the text speaks of it in the past.
@@ -66,7 +65,7 @@ public enum TemporalStanding: String, Equatable, Sendable {
 }
 
 /// The precision of a time in a text.
-public enum TemporalGrain: String, Equatable, Sendable {
+package enum TemporalGrain: String, Equatable, Sendable {
   /// A clock time, or a stretch between two of them.
   case minute
   /// A part of one day, such as its evening.
@@ -92,12 +91,12 @@ extension TemporalGrain {
 }
 
 /// The times of one text.
-public struct TemporalReading: Equatable, Sendable {
+package struct TemporalReading: Equatable, Sendable {
   /// Its references, in the order of the text.
-  public let references: [TemporalReference]
+  package let references: [TemporalReference]
   /// Events that are called off, or moved without a new time: `presentation` in *the presentation got cancelled*. No
   /// upcoming reference has one of these events.
-  public let calledOff: Set<String>
+  package let calledOff: Set<String>
 
   init(references: [TemporalReference], calledOff: [String]) {
     self.references = references

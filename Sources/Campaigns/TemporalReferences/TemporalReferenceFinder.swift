@@ -1,10 +1,9 @@
-public import FoundationEssentials
-public import TimeZones
+package import FoundationEssentials
 
 /// Finds times and their events in a message.
 ///
 /// Pure: the same arguments give the same result, and no clock is read. Time and memory are linear in the text.
-public struct TemporalReferenceFinder: Sendable {
+package struct TemporalReferenceFinder: Sendable {
   private let language: TemporalLanguage
   private let referencesMax: Int
 
@@ -14,7 +13,7 @@ public struct TemporalReferenceFinder: Sendable {
   ///   - referencesMax: the most references of one text, at least 1. Later phrases are dropped, but later cancellations
   ///     still count. A chat message rarely names more than five times; 64 leaves room for a pasted timetable and
   ///     bounds the cost of one message.
-  public init(language: TemporalLanguage = .english, referencesMax: Int = 64) {
+  package init(language: TemporalLanguage = .english, referencesMax: Int = 64) {
     precondition(referencesMax > 0, "a finder that may find nothing")
     self.language = language
     self.referencesMax = referencesMax
@@ -29,7 +28,7 @@ public struct TemporalReferenceFinder: Sendable {
   ///   - writtenAt: when the writer sent it.
   ///   - zone: the writer's zone at that time.
   ///   - dateOrder: the order of numeric dates in the writer's country.
-  public func reading(
+  package func reading(
     of text: String, writtenAt: Date, zone: ZoneRules, dateOrder: NumericDateOrder
   ) -> TemporalReading {
     let resolver = PhraseResolver(writtenAt: writtenAt, zone: zone)
@@ -50,7 +49,7 @@ public struct TemporalReferenceFinder: Sendable {
 }
 
 /// The order in which a country writes the numbers of a date.
-public enum NumericDateOrder: String, Equatable, Sendable {
+package enum NumericDateOrder: String, Equatable, Sendable {
   /// 2/20/2026, as in the United States.
   case monthDayYear = "mdy"
   /// 20/2/2026, as in most countries.
@@ -65,7 +64,7 @@ extension NumericDateOrder {
   /// The region decides, or else the language's largest region, which matters only for English and the year-first
   /// languages. Unicode extensions and POSIX modifiers are ignored. An unknown identifier has the order of most
   /// countries.
-  public init(localeIdentifier: String) {
+  package init(localeIdentifier: String) {
     let bare = localeIdentifier.prefix { $0 != "@" && $0 != "." }
     let parts = bare.split { "_-".contains($0) }.map(String.init).prefix { $0.count > 1 }
     let language = parts.first?.lowercased() ?? ""

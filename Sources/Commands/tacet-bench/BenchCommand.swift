@@ -1,5 +1,4 @@
 import ArgumentParser
-import BenchReports
 import FoundationEssentials
 
 /// The command line of the measurements.

@@ -1,9 +1,8 @@
-import APNS
-import APNSCore
+import Channels
 import Logging
+import PushRules
 import Reactors
 import Settings
-import TLSStreams
 
 /// How every reactor reaches APNs for every app. It is whole before any reactor takes it, so that keys that cannot sign
 /// change nothing.

@@ -1,7 +1,6 @@
 import Campaigns
 import CoreMetrics
 import HTTPTransfers
-import LanguageModels
 import Logging
 import Postgres
 import PushPipeline

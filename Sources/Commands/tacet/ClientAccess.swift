@@ -1,5 +1,4 @@
 import API
-import Callers
 import HTTPTransfers
 import Logging
 import Reactors

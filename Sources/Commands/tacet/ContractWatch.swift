@@ -1,6 +1,6 @@
 import API
-import Doctor
 import Logging
+import Operations
 import Postgres
 import PushStore
 import Reactors

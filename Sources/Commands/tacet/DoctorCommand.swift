@@ -1,7 +1,7 @@
 import ArgumentParser
-import Doctor
 import FoundationEssentials
 import Logging
+import Operations
 import Reactors
 import Settings
 

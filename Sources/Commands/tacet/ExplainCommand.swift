@@ -1,10 +1,9 @@
 import API
 import ArgumentParser
-import Callers
-import Explanations
 import FoundationEssentials
+import Operations
 import Postgres
-internal import PushKinds
+internal import PushRules
 import PushStore
 import Reactors
 import Settings

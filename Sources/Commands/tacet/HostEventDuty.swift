@@ -1,6 +1,6 @@
 import CoreMetrics
-import HostEvents
 import Logging
+import Operations
 import PushStore
 import Reactors
 import Settings

@@ -1,8 +1,8 @@
 import ArgumentParser
 import FoundationEssentials
 import Glibc
-import HostWiring
 import Logging
+import Operations
 import Postgres
 import PushStore
 import Reactors

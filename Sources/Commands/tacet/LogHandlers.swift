@@ -1,7 +1,7 @@
-import APNSCore
-import Explanations
 import Glibc
 import Logging
+import Operations
+import PushRules
 import Settings
 
 extension SettingValues<LogSettings> {

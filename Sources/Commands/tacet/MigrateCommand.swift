@@ -1,8 +1,8 @@
-public import ArgumentParser
+internal import ArgumentParser
 import FoundationEssentials
 import Logging
 import Postgres
-public import PushKinds
+package import PushRules
 import PushStore
 import Reactors
 import Settings

@@ -1,14 +1,11 @@
 import API
+import Channels
 import Cryptography
-import Deliverers
-import Delivery
-import FCM
 import HTTPTransfers
-import Pages
 import PushPipeline
+import PushRules
 import Reactors
 import Settings
-import WebPush
 
 /// The channels beside APNs, as far as the settings set them up. Shared by the reactors.
 struct OtherChannels: Sendable {

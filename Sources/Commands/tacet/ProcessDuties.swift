@@ -1,4 +1,4 @@
-import APNS
+import Channels
 import CoreMetrics
 import Logging
 import Postgres

@@ -1,7 +1,7 @@
 import Glibc
 import Logging
 import Postgres
-import PushKinds
+import PushRules
 import PushStore
 import Reactors
 

@@ -1,16 +1,13 @@
 import API
-import Callers
-import HTTPServing
+import HTTP1
 import Logging
-import Pages
 import Postgres
 import PrometheusMetrics
-internal import PushKinds
 import PushPipeline
+internal import PushRules
 import PushStore
 import Reactors
 import Settings
-import TLSStreams
 import UnixSignals
 
 /// The parts of `tacet serve`, put together: one worker on each reactor, and the HTTP service in front of them.

@@ -1,10 +1,9 @@
 import API
-import APNS
-import APNSCore
+import Channels
 import CoreMetrics
 import Logging
-import PushKinds
 import PushPipeline
+import PushRules
 import Reactors
 import Settings
 

@@ -1,7 +1,7 @@
-import APNSCore
 import Postgres
 import PrometheusMetrics
 import PushPipeline
+import PushRules
 
 /// What one reactor has done so far, and what it does now.
 struct ReactorFigures: Sendable {

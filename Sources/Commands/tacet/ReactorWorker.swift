@@ -1,13 +1,11 @@
 import API
-import APNS
-import APNSCore
 import Campaigns
+import Channels
 import CoreMetrics
-import Delivery
 import Logging
-import Pages
 import Postgres
 import PushPipeline
+import PushRules
 import PushStore
 import Reactors
 import Settings

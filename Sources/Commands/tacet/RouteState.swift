@@ -1,8 +1,7 @@
 import API
-import APNS
-import APNSCore
-import Pages
+import Channels
 import PushPipeline
+import PushRules
 import Reactors
 
 /// How one reactor fares with the pushes of one route.

@@ -1,14 +1,11 @@
-import APNS
-import APNSCore
+import Channels
 import HTTP1
-import HTTPServing
 import Logging
-import PushKinds
 import PushPipeline
 import PushRules
 import PushStore
+import Reactors
 import Settings
-import TLSStreams
 
 extension PipelineConfiguration {
   /// The part of the settings that the pipeline needs.

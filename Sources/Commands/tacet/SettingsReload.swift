@@ -1,6 +1,6 @@
-import APNSCore
-import HTTPServing
+import HTTP1
 import Logging
+import PushRules
 import Reactors
 import Settings
 

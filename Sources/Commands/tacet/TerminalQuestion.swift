@@ -1,5 +1,5 @@
 import Glibc
-import HostWiring
+import Operations
 import Settings
 
 /// A question of `tacet init`, put to a person.

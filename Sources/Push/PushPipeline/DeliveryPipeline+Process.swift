@@ -1,10 +1,9 @@
-public import Delivery
-public import PushKinds
+package import PushRules
 internal import PushStore
-public import Reactors
+package import Reactors
 
 /// Hears, on the pipeline's reactor, of events that concern other parts of the process. Must not block.
-public protocol DeliveryPipelineObserver: AnyObject {
+package protocol DeliveryPipelineObserver: AnyObject {
   /// A claim came back full: other reactors may help.
   func pipelineFoundMore(on reactor: isolated Reactor)
 
@@ -21,24 +20,24 @@ public protocol DeliveryPipelineObserver: AnyObject {
 // What the rest of the process asks about routes, and tells of them.
 extension DeliveryPipeline {
   /// Why pushes of a route wait in the database; nil when they go.
-  public func fault(of route: DeliveryRoute) -> String? {
+  package func fault(of route: DeliveryRoute) -> String? {
     lanes[route].map(\.fault) ?? Lanes.isNotConfigured
   }
 
   /// Whether pushes of a route go; open for one that is not configured.
-  public func breakerState(of route: DeliveryRoute) -> BreakerState {
+  package func breakerState(of route: DeliveryRoute) -> BreakerState {
     lanes[route]?.breaker.state ?? .open
   }
 
   /// Whether pushes of a route's own device tokens wait for it, as far as this pipeline knows since the route shut. A shut
   /// route without such pushes had only trials of tokens of the app's other environment.
-  public func isWaitedFor(_ route: DeliveryRoute) -> Bool {
+  package func isWaitedFor(_ route: DeliveryRoute) -> Bool {
     lanes[route]?.isWaitedFor ?? false
   }
 
   /// Keeps pushes out of a route that refused another reactor's for a credential or a setting. A probe of this reactor finds
   /// out when they may go.
-  public func stop(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor) {
+  package func stop(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor) {
     lanes[route]?.stop(because: reason, now: Reactor.now, draw: jitter.draw())
   }
 }
@@ -47,7 +46,7 @@ extension DeliveryPipeline {
 extension DeliveryPipeline {
   /// Stops claiming and waits until all claimed work is recorded.
   /// - Returns: whether all of it was, within the time. Another process claims the rest later.
-  public func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+  package func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     isDraining = true
     recorder.hurry(on: reactor)
     signal.signal(on: reactor)
@@ -61,12 +60,12 @@ extension DeliveryPipeline {
   }
 
   /// Ends the tries to record what is left after a drain; another process claims it again.
-  public func abandon() {
+  package func abandon() {
     recorder.giveUp()
   }
 
   /// Waits until this pipeline has recorded a subject, or the time is over.
-  public func waitForRecord(of subject: PushSubject, _ limit: Duration, on reactor: isolated Reactor) async {
+  package func waitForRecord(of subject: PushSubject, _ limit: Duration, on reactor: isolated Reactor) async {
     recorder.hurry(on: reactor)
     await waiters.wait(for: subject, limit, on: reactor)
   }

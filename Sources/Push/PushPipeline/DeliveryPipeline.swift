@@ -1,15 +1,14 @@
-public import Deliverers
-public import Delivery
-public import Logging
-public import PushKinds
-public import PushStore
-public import Reactors
+package import Channels
+package import Logging
+package import PushRules
+package import PushStore
+package import Reactors
 
 /// Trigger, gate, compose, deliver, record: one pipeline per reactor, all of it on that reactor.
 ///
 /// It sleeps until a wake-up or its next poll, claims what waits in the database, decides each recipient, sends pushes through
 /// the deliverers of their channels, and records their outcomes. It may forget everything: an event is claimed again when its lease runs out.
-public final class DeliveryPipeline {
+package final class DeliveryPipeline {
   let store: PushDatabase
   let deliverers: [DeliveryChannel: any PushDeliverer]
   let configuration: PipelineConfiguration
@@ -54,16 +53,16 @@ public final class DeliveryPipeline {
   lazy var words = KnownWords(in: store)
 
   /// What pushes may say from now on.
-  public var content: ContentPolicy
+  package var content: ContentPolicy
 
   /// Hears of events that concern other parts of the process.
-  public weak var observer: (any DeliveryPipelineObserver)?
+  package weak var observer: (any DeliveryPipelineObserver)?
 
   /// Makes a pipeline; ``run(on:)`` makes it work.
   /// - Parameters:
   ///   - deliverers: one for each channel.
   ///   - metrics: counts the outcomes.
-  public init(
+  package init(
     store: PushDatabase, deliverers: [any PushDeliverer], configuration: PipelineConfiguration,
     metrics: PipelineMetrics = PipelineMetrics(), logger: Logger
   ) {
@@ -82,7 +81,7 @@ public final class DeliveryPipeline {
 
   /// Follows the routes of the deliverers, which have taken new settings; pushes that waited for one of them go.
   /// - Parameter renewed: routes with new credentials or another way to their service. Their known faults are forgotten.
-  public func followRoutes(renewed: Set<DeliveryRoute> = [], on reactor: isolated Reactor) {
+  package func followRoutes(renewed: Set<DeliveryRoute> = [], on reactor: isolated Reactor) {
     lanes.update(deliverers.values, renewed: renewed)
     wake(.due, on: reactor)
   }

@@ -1,6 +1,5 @@
-public import CoreMetrics
-internal import Delivery
-internal import PushKinds
+package import CoreMetrics
+internal import PushRules
 internal import PushStore
 
 /// Counts the outcomes of pushes, and how long they take. One for each pipeline, on its reactor.
@@ -14,7 +13,7 @@ internal import PushStore
 /// | `tacet_releases_queued_total` | | releases of holds that a host's transaction left to the service |
 ///
 /// Hosts and push services choose kinds and reasons, so the backend must bound a family's series.
-public final class PipelineMetrics {
+package final class PipelineMetrics {
   private struct Outcome: Hashable {
     let kind: String
     let decision: OutcomeDecision
@@ -35,7 +34,7 @@ public final class PipelineMetrics {
   private let queuedReleases: Counter
 
   /// - Parameter factory: where the figures go; by default nowhere.
-  public init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
+  package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
     self.factory = factory
     func latency(_ stage: String) -> Timer {
       Timer(label: "tacet_push_latency_seconds", dimensions: [("stage", stage)], factory: factory)

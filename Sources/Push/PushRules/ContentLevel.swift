@@ -1,5 +1,5 @@
 /// How much of an event's words a push brings: the value of `CONTENT`, of an app's section, and of a user's choice.
-public enum ContentChoice: String, CaseIterable, Sendable {
+package enum ContentChoice: String, CaseIterable, Sendable {
   /// Everything.
   case full
   /// The sender's name.
@@ -14,9 +14,9 @@ public enum ContentChoice: String, CaseIterable, Sendable {
 ///
 /// The two are independent, so the strictest of both applies. `sealed` and `sender` together seal the sender's name; `sealed` and
 /// `none` together are `none`.
-public struct ContentLevel: Hashable, Sendable {
+package struct ContentLevel: Hashable, Sendable {
   /// Words that a device may show.
-  public enum Words: Int, Comparable, Sendable {
+  package enum Words: Int, Comparable, Sendable {
     /// All.
     case full
     /// The sender's name.
@@ -25,26 +25,26 @@ public struct ContentLevel: Hashable, Sendable {
     case none
 
     /// Fewer words are more.
-    public static func < (one: Words, other: Words) -> Bool { one.rawValue < other.rawValue }
+    package static func < (one: Words, other: Words) -> Bool { one.rawValue < other.rawValue }
   }
 
   /// What the device shows.
-  public var words: Words
+  package var words: Words
 
   /// Whether the words are encrypted for the device.
-  public var isSealed: Bool
+  package var isSealed: Bool
 
   /// Everything, in the clear.
-  public static let full = ContentLevel(words: .full, isSealed: false)
+  package static let full = ContentLevel(words: .full, isSealed: false)
 
   /// Describes a level.
-  public init(words: Words, isSealed: Bool) {
+  package init(words: Words, isSealed: Bool) {
     self.words = words
     self.isSealed = isSealed
   }
 
   /// What one choice means.
-  public init(_ choice: ContentChoice) {
+  package init(_ choice: ContentChoice) {
     switch choice {
     case .full, .sealed: words = .full
     case .sender: words = .sender
@@ -54,7 +54,7 @@ public struct ContentLevel: Hashable, Sendable {
   }
 
   /// The strictest of both.
-  public func strictest(_ other: ContentLevel) -> ContentLevel {
+  package func strictest(_ other: ContentLevel) -> ContentLevel {
     ContentLevel(words: max(words, other.words), isSealed: isSealed || other.isSealed)
   }
 }

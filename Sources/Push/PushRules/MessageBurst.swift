@@ -2,30 +2,30 @@
 ///
 /// Times are microseconds since 1970. `tacet.fold_messages` keeps bursts in `tacet.bursts` by the same rules, behind a lock;
 /// ``FoldPolicy`` is for tests. Keep both the same.
-public struct MessageBurst: Equatable, Sendable {
+package struct MessageBurst: Equatable, Sendable {
   /// Messages that are counted; further ones add nothing.
-  public static let membersMax = 100
+  package static let membersMax = 100
 
   /// The message whose push sounded. Its pushes and those of the others have its collapse identifier.
-  public private(set) var first: BurstMessage
+  package private(set) var first: BurstMessage
 
   /// When the sound was reserved.
-  public private(set) var soundedAt: Int64
+  package private(set) var soundedAt: Int64
 
   /// Whether it began with a mention within the window of another sound.
-  public private(set) var isMention = false
+  package private(set) var isMention = false
 
   /// The message whose push was handed over last.
-  public private(set) var latest: BurstMessage
+  package private(set) var latest: BurstMessage
 
   /// When the newest message was committed that has asked.
   private var newestAt: Int64
 
   /// When the next update goes; nil while none is planned.
-  public private(set) var updateAt: Int64?
+  package private(set) var updateAt: Int64?
 
   /// The ids of its messages since the recipient last looked.
-  public private(set) var members: Set<String>
+  package private(set) var members: Set<String>
 
   /// Those of them that the newest update has counted.
   private var told: Set<String> = []
@@ -34,7 +34,7 @@ public struct MessageBurst: Equatable, Sendable {
   private var countedBefore: [String] = []
 
   /// Messages besides the one that is shown.
-  public var more: Int { max(0, members.count - 1) }
+  package var more: Int { max(0, members.count - 1) }
 
   /// A burst that begins with this message.
   init(_ message: BurstMessage, at now: Int64) {
@@ -47,24 +47,24 @@ public struct MessageBurst: Equatable, Sendable {
 }
 
 /// A message, in the order of a conversation: by its commit, then by its id.
-public struct BurstMessage: Hashable, Comparable, Sendable {
+package struct BurstMessage: Hashable, Comparable, Sendable {
   /// When it was committed.
-  public let enqueuedAt: Int64
+  package let enqueuedAt: Int64
   /// The host's id as text.
-  public let id: String
+  package let id: String
 
   /// Names a message.
-  public init(enqueuedAt: Int64, id: String) {
+  package init(enqueuedAt: Int64, id: String) {
     self.enqueuedAt = enqueuedAt
     self.id = id
   }
 
   /// Older messages come first.
-  public static func < (one: Self, other: Self) -> Bool { (one.enqueuedAt, one.id) < (other.enqueuedAt, other.id) }
+  package static func < (one: Self, other: Self) -> Bool { (one.enqueuedAt, one.id) < (other.enqueuedAt, other.id) }
 }
 
 /// What the ledger says of the push that was handed over last.
-public enum HandedOverPush: String, CaseIterable, Sendable {
+package enum HandedOverPush: String, CaseIterable, Sendable {
   /// Nothing since it was handed over: it is in flight, or its process has died.
   case inFlight = "in_flight"
   /// A device has it.
@@ -76,7 +76,7 @@ public enum HandedOverPush: String, CaseIterable, Sendable {
 }
 
 /// What a message does that may be pushed.
-public enum FoldDecision: Equatable, Sendable {
+package enum FoldDecision: Equatable, Sendable {
   /// It goes with its sound, by its own collapse identifier.
   case sound
   /// It replaces the burst's notification without a sound.
@@ -88,18 +88,18 @@ public enum FoldDecision: Equatable, Sendable {
 }
 
 /// How long a burst lasts, and how often its notification changes.
-public struct FoldPolicy: Equatable, Sendable {
+package struct FoldPolicy: Equatable, Sendable {
   /// How often a notification changes at most: half of a usual burst's messages come within a second of another.
-  public static let settleDefault = Duration.seconds(1)
+  package static let settleDefault = Duration.seconds(1)
 
   /// From a sound on, how long nothing but a mention sounds; the end is exclusive.
-  public let window: Duration
+  package let window: Duration
 
   /// Between two updates.
-  public let settle: Duration
+  package let settle: Duration
 
   /// A policy; both are positive.
-  public init(window: Duration, settle: Duration = settleDefault) {
+  package init(window: Duration, settle: Duration = settleDefault) {
     precondition(window > .zero && settle > .zero, "without a window nothing folds")
     self.window = window
     self.settle = settle
@@ -114,7 +114,7 @@ public struct FoldPolicy: Equatable, Sendable {
   ///   - isNewest: whether no newer message of the conversation is decided together with it, after it.
   ///   - latest: the state of the push that was handed over last.
   ///   - burst: nil before the first message.
-  public func decide(
+  package func decide(
     _ message: BurstMessage, at now: Int64, isMentioned: Bool = false, lookedAt: Int64? = nil, isNewest: Bool = true,
     latest: HandedOverPush, of burst: inout MessageBurst?
   ) -> FoldDecision {

@@ -1,27 +1,25 @@
-internal import Localisation
-
 /// What a push says about a message: its sender and its beginning.
 ///
 /// Both texts are cut between grapheme clusters, so that no accent or emoji is torn. Only the first few kilobytes of the input
 /// are read.
-public struct MessagePreview: Equatable, Sendable {
+package struct MessagePreview: Equatable, Sendable {
   /// The most grapheme clusters of the text that are shown.
-  public static let bodyClustersMax = 50
+  package static let bodyClustersMax = 50
   /// The most bytes of the text that are shown. A cluster has no largest size, so a count of clusters bounds nothing. Fifty of
   /// the longest emoji in use (a family with four skin tones, 41 bytes) fit, and over 1,600 of the 4,096 bytes that APNs takes
   /// remain for the rest.
-  public static let bodyBytesMax = 2_400
+  package static let bodyBytesMax = 2_400
   /// The most grapheme clusters of a name that are shown; more than a screen shows, less than a text.
-  public static let nameClustersMax = 80
+  package static let nameClustersMax = 80
   /// The most bytes of a name that are shown: 80 clusters of a script with combining marks, at 9 bytes each.
-  public static let nameBytesMax = 720
+  package static let nameBytesMax = 720
 
   /// `Message from <name>`, or `New message` when there is no name.
-  public let title: String
+  package let title: String
   /// The sender's name alone; empty when it is unknown.
-  public let name: String
+  package let name: String
   /// The first 50 clusters of the text, with `...` when there was more; empty for an empty text, such as that of a picture.
-  public let body: String
+  package let body: String
 
   /// Makes the preview of one message.
   ///
@@ -30,7 +28,7 @@ public struct MessagePreview: Equatable, Sendable {
   /// - Parameters:
   ///   - senderName: the sender's display name; nil, empty or blank when unknown.
   ///   - text: the message.
-  public init(senderName: String?, text: String) {
+  package init(senderName: String?, text: String) {
     let name = TextExcerpt(of: senderName ?? "", clustersMax: Self.nameClustersMax, bytesMax: Self.nameBytesMax)
       .text.trimmed
     self.name = String(name)
@@ -60,23 +58,23 @@ extension String {
 /// What a push says about an event whose texts come from the host or another server.
 ///
 /// Both texts are put on one line and cut between grapheme clusters, like those of ``MessagePreview``.
-public struct NoticePreview: Equatable, Sendable {
+package struct NoticePreview: Equatable, Sendable {
   /// The most grapheme clusters of a title that are shown.
-  public static let titleClustersMax = 100
+  package static let titleClustersMax = 100
   /// The most bytes of a title that are shown. In a document each may take six, so a title can never fill a push.
-  public static let titleBytesMax = 400
+  package static let titleBytesMax = 400
   /// The most grapheme clusters of a body that are shown; more than any screen shows before the push is opened.
-  public static let bodyClustersMax = 200
+  package static let bodyClustersMax = 200
   /// The most bytes of a body that are shown.
-  public static let bodyBytesMax = 2_400
+  package static let bodyBytesMax = 2_400
 
   /// The first line; empty for an empty one.
-  public let title: String
+  package let title: String
   /// The text; empty for an empty one.
-  public let body: String
+  package let body: String
 
   /// Cuts both.
-  public init(title: String, body: String) {
+  package init(title: String, body: String) {
     self.title = TextExcerpt(of: title, clustersMax: Self.titleClustersMax, bytesMax: Self.titleBytesMax).text
     self.body = TextExcerpt(of: body, clustersMax: Self.bodyClustersMax, bytesMax: Self.bodyBytesMax).text
   }

@@ -2,18 +2,18 @@
 ///
 /// All are compared with the moment of the claim, by the database's clock, so no two machines' clocks are ever compared. A time
 /// after that moment was written by another clock: it proves nothing.
-public struct PresenceTimes: Equatable, Sendable {
+package struct PresenceTimes: Equatable, Sendable {
   /// When the recipient's client last reported looking at the conversation.
-  public var lastSeen: Int64?
+  package var lastSeen: Int64?
   /// When the client last reported leaving it.
-  public var left: Int64?
+  package var left: Int64?
   /// When the newest other message of the conversation was touched, if the recipient has read it.
-  public var readOther: Int64?
+  package var readOther: Int64?
   /// The date of the message itself.
-  public var created: Int64?
+  package var created: Int64?
 
   /// Nothing known unless said.
-  public init(lastSeen: Int64? = nil, left: Int64? = nil, readOther: Int64? = nil, created: Int64? = nil) {
+  package init(lastSeen: Int64? = nil, left: Int64? = nil, readOther: Int64? = nil, created: Int64? = nil) {
     self.lastSeen = lastSeen
     self.left = left
     self.readOther = readOther
@@ -25,7 +25,7 @@ extension RecipientSituation {
   /// Computes what the rules ask of presence.
   /// - Parameters:
   ///   - enqueuedAt: when the message was committed. moment: of the claim. Both in microseconds since 1970.
-  public mutating func set(_ times: PresenceTimes, enqueuedAt: Int64, moment: Int64) {
+  package mutating func set(_ times: PresenceTimes, enqueuedAt: Int64, moment: Int64) {
     lastSeenAge = times.lastSeen.map { .microseconds(moment - $0) }
     newestOtherReadAge = times.readOther.map { .microseconds(moment - $0) }
     let (lastSeen, left, readOther) = (

@@ -2,50 +2,50 @@
 ///
 /// The database computes all ages with its own clock, so no two machines' clocks are ever compared. An age of zero is now. A
 /// negative one lies in the database's future: another clock has written it, so it proves nothing.
-public struct RecipientSituation: Equatable, Sendable {
+package struct RecipientSituation: Equatable, Sendable {
   /// Since the message was committed.
-  public var messageAge = Duration.zero
+  package var messageAge = Duration.zero
   /// The part of ``messageAge`` that this push was held on purpose; it does not count towards expiry.
-  public var heldFor = Duration.zero
+  package var heldFor = Duration.zero
   /// Whether the message, or its conversation, is gone.
-  public var isDeleted = false
+  package var isDeleted = false
   /// Whether the push was taken back.
-  public var isCancelled = false
+  package var isCancelled = false
   /// Whether its cap group allows no more pushes on the user's day.
-  public var isCapped = false
+  package var isCapped = false
   /// How long the push may be sent, counted from the beginning of ``messageAge``; nil for the policy's time to live.
-  public var life: Duration?
+  package var life: Duration?
   /// Whether the recipient is in the message's `read_by`.
-  public var hasRead = false
+  package var hasRead = false
   /// Since the recipient's client last reported looking at the conversation; nil when it never did.
-  public var lastSeenAge: Duration?
+  package var lastSeenAge: Duration?
   /// Whether that report is later than the message's arrival.
-  public var sawAfterMessage = false
+  package var sawAfterMessage = false
   /// Whether the client has reported leaving the conversation since it was last seen there.
-  public var hasLeft = false
+  package var hasLeft = false
   /// Since the newest other message of the conversation was touched, if the recipient has read it; nil otherwise.
-  public var newestOtherReadAge: Duration?
+  package var newestOtherReadAge: Duration?
   /// Whether the recipient wants no pushes of this kind.
-  public var isOptedOut = false
+  package var isOptedOut = false
   /// Whether the recipient silenced the conversation or its sender.
-  public var isMuted = false
+  package var isMuted = false
   /// Whether the recipient wants to hear of this conversation only when mentioned.
-  public var wantsMentionsOnly = false
+  package var wantsMentionsOnly = false
   /// Whether the message mentions the recipient; known only for those who want mentions only.
-  public var isMentioned = false
+  package var isMentioned = false
   /// Until the recipient's quiet hours end; nil outside them.
-  public var quietHoursRemaining: Duration?
+  package var quietHoursRemaining: Duration?
   /// What the recipient wants of pushes that fall into quiet hours.
-  public var quietHoursPolicy = QuietHoursPolicy.hold
+  package var quietHoursPolicy = QuietHoursPolicy.hold
   /// Device tokens the push can go to.
-  public var deviceCount = 1
+  package var deviceCount = 1
 
   /// That of a recipient with one device and no other known facts.
-  public static var nothingKnown: RecipientSituation { RecipientSituation() }
+  package static var nothingKnown: RecipientSituation { RecipientSituation() }
 }
 
 /// What happens to a push during its recipient's quiet hours.
-public enum QuietHoursPolicy: String, CaseIterable, Sendable {
+package enum QuietHoursPolicy: String, CaseIterable, Sendable {
   /// It waits until they end, and is then decided again.
   case hold
   /// It is not sent; the app shows the message when it is opened.

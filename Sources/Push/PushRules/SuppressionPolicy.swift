@@ -1,18 +1,18 @@
 /// The limits of the suppression rules, and the decision about one recipient's push.
-public struct SuppressionPolicy: Equatable, Sendable {
+package struct SuppressionPolicy: Equatable, Sendable {
   /// How long after a sign of presence a recipient counts as still looking. The end is exclusive: a sign exactly this old
   /// no longer counts. 60 s are two to four of the reports that a client sends every 15 to 30 s while it shows the
   /// conversation.
-  public let window: Duration
+  package let window: Duration
   /// The oldest a message may be when its push goes out, without the time it was held on purpose; inclusive. An hour covers
   /// an outage that an operator repairs, and keeps a backlog of yesterday from ringing every phone.
-  public let timeToLive: Duration
+  package let timeToLive: Duration
 
   /// In the order of their precedence; made once, because a decision is asked for every recipient.
   private static let rules = Rule.allCases
 
   /// A policy; neither limit may be negative.
-  public init(window: Duration = .seconds(60), timeToLive: Duration = .seconds(3600)) {
+  package init(window: Duration = .seconds(60), timeToLive: Duration = .seconds(3600)) {
     precondition(window >= .zero && timeToLive >= .zero, "a negative window or time to live means nothing")
     self.window = window
     self.timeToLive = timeToLive
@@ -23,7 +23,7 @@ public struct SuppressionPolicy: Equatable, Sendable {
   /// Asked when a message arrives, whenever a hold ends or new facts arrive, and right before the send. The answer depends
   /// only on the arguments. Without a sign of presence the push goes out, because a lost message is worse than a needless
   /// one.
-  public func decision(for situation: RecipientSituation) -> PushDecision {
+  package func decision(for situation: RecipientSituation) -> PushDecision {
     for rule in Self.rules {
       if let decision = rule.decision(for: situation, by: self) { return decision }
     }
@@ -36,7 +36,7 @@ extension SuppressionPolicy {
   /// then the recipient's wishes, then guesses.
   ///
   /// Before all of them, the gate asks whether the recipient takes part, unless the message is deleted.
-  public enum Rule: CaseIterable, Sendable {
+  package enum Rule: CaseIterable, Sendable {
     /// Nothing is left to announce, and the text must not leave the database.
     case deleted
     /// The host or a server has taken it back.
@@ -64,7 +64,7 @@ extension SuppressionPolicy {
     case viewing
 
     /// The reason that the ledger gets.
-    public var reason: DecisionReason {
+    package var reason: DecisionReason {
       switch self {
       case .deleted: .deleted
       case .cancelled: .cancelled
@@ -81,7 +81,7 @@ extension SuppressionPolicy {
     }
 
     /// The decision of this rule alone; nil when it does not apply.
-    public func decision(for situation: RecipientSituation, by policy: SuppressionPolicy) -> PushDecision? {
+    package func decision(for situation: RecipientSituation, by policy: SuppressionPolicy) -> PushDecision? {
       let applies: Bool
       switch self {
       case .deleted: applies = situation.isDeleted
@@ -129,7 +129,7 @@ extension RecipientSituation {
 }
 
 /// What happens to one recipient's push now.
-public enum PushDecision: Equatable, Sendable {
+package enum PushDecision: Equatable, Sendable {
   /// It goes out at once.
   case send
   /// It waits at most this long, always more than zero, and is decided again then, or when new facts arrive.
@@ -140,7 +140,7 @@ public enum PushDecision: Equatable, Sendable {
 
 /// Why a push was held or skipped. Raw values are part of the interface: they appear in answers, in the ledger and as metric
 /// labels.
-public enum DecisionReason: String, CaseIterable, Sendable {
+package enum DecisionReason: String, CaseIterable, Sendable {
   /// The recipient is looking at the conversation, or saw the message arrive.
   case userViewing = "user_viewing"
   /// The recipient has read the message.

@@ -1,6 +1,6 @@
-public import Postgres
-internal import PushKinds
-public import Reactors
+package import Postgres
+internal import PushRules
+package import Reactors
 
 /// One file of `db/functions`, built into the program.
 struct FunctionFile {
@@ -31,7 +31,7 @@ struct FunctionFile {
 extension DatabaseExamination {
   /// The files of `db/functions` that differ from what `tacet migrate` has applied, by name. Empty also where psql applied
   /// them last, because that leaves no checksums.
-  public func outdatedFunctions(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+  package func outdatedFunctions(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     var names: [String] = []
     let types = IDTypes(ofSessions: connection.configuration)
     let files = FunctionFile.all.map { $0.written(with: types) }

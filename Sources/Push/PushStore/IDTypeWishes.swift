@@ -1,18 +1,18 @@
 internal import Postgres
-public import PushKinds
+package import PushRules
 internal import Reactors
 
 /// The types of ids that an operator asks `tacet migrate` for; nil leaves the choice to what the host's tables have.
-public struct IDTypeWishes: Equatable, Sendable {
+package struct IDTypeWishes: Equatable, Sendable {
   /// Of messages.
-  public var messages: IDTypes.IDType?
+  package var messages: IDTypes.IDType?
   /// Of conversations and other surfaces.
-  public var conversations: IDTypes.IDType?
+  package var conversations: IDTypes.IDType?
   /// Of users.
-  public var users: IDTypes.IDType?
+  package var users: IDTypes.IDType?
 
   /// Asks for types.
-  public init(
+  package init(
     messages: IDTypes.IDType? = nil, conversations: IDTypes.IDType? = nil, users: IDTypes.IDType? = nil
   ) {
     self.messages = messages

@@ -1,8 +1,8 @@
 internal import FoundationEssentials
-public import Logging
-public import Postgres
-public import PushKinds
-public import Reactors
+package import Logging
+package import Postgres
+package import PushRules
+package import Reactors
 
 // The types of ids that `db/statements` declare. Each database has chosen its own.
 extension PostgresType {
@@ -14,10 +14,10 @@ extension PostgresType {
 
 extension IDTypes {
   /// What sessions with a database of these ids are configured with: ``PostgresConfiguration/chosenTypes``.
-  public var postgresTypes: [PostgresType] { [messages, conversations, users, subjects].map(\.postgresType) }
+  package var postgresTypes: [PostgresType] { [messages, conversations, users, subjects].map(\.postgresType) }
 
   /// The types that sessions have found in a database; all are text, which takes any id, until one was open.
-  public init(ofSessions configuration: PostgresConfiguration) {
+  package init(ofSessions configuration: PostgresConfiguration) {
     let types = configuration.chosenTypes
     func type(_ place: Int) -> IDType {
       IDType.allCases.first { types.indices.contains(place) && $0.postgresType == types[place] } ?? .text
@@ -27,7 +27,7 @@ extension IDTypes {
 
   /// Asks a database, and has the connection use the answer: uuids, where it was not migrated.
   @discardableResult
-  public static func look(
+  package static func look(
     over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) -> IDTypes {
     do throws(PostgresError) {
@@ -39,7 +39,7 @@ extension IDTypes {
   }
 
   /// Asks a database over a session that ends with the answer, and has other sessions of the configuration use it.
-  public static func look(
+  package static func look(
     in configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
@@ -68,7 +68,7 @@ extension IDTypes.IDType {
 
 extension HostID: PostgresScalar {
   /// Appends the binary form of `uuid`, `bigint` or `text`. Refuses an id that the type cannot hold.
-  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     switch type {
     case .uuid: uuid?.encode(as: type, into: &bytes) ?? false
     case .int8: Int64(text)?.encode(as: type, into: &bytes) ?? false
@@ -77,7 +77,7 @@ extension HostID: PostgresScalar {
   }
 
   /// Reads a `uuid`, a `bigint`, or text of at most ``bytesMax`` bytes.
-  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     switch type {
     case .uuid:
       guard let uuid = UUID(bytes, type: type) else { return nil }

@@ -1,12 +1,12 @@
-internal import PushKinds
+internal import PushRules
 
 /// One file of `db/migrations`, built into the program.
-public struct Migration: Sendable {
+package struct Migration: Sendable {
   /// The number in front of the file's name; versions are applied in order.
-  public let version: Int
+  package let version: Int
 
   /// The file's name without its ending, e.g. `0001_baseline`.
-  public let name: String
+  package let name: String
 
   let sql: String
 
@@ -24,5 +24,5 @@ public struct Migration: Sendable {
   package static let hostTables = SQLFiles.host[0].text
 
   /// Every migration, in order.
-  public static let all = SQLFiles.migrations.map(Migration.init)
+  package static let all = SQLFiles.migrations.map(Migration.init)
 }

@@ -1,12 +1,12 @@
-public import Logging
-public import Postgres
-internal import PushKinds
-public import Reactors
+package import Logging
+package import Postgres
+internal import PushRules
+package import Reactors
 
 /// Brings a database's schema up to date.
-public enum Migrator {
+package enum Migrator {
   /// The result of one step.
-  public enum Outcome: Sendable {
+  package enum Outcome: Sendable {
     /// Applied now, in its own transaction.
     case applied
     /// Applied earlier, by this program or, for a migration, by psql.
@@ -16,11 +16,11 @@ public enum Migrator {
   }
 
   /// The step after the migrations, as it is reported.
-  public static let functionsStep = "functions"
+  package static let functionsStep = "functions"
 
   /// The SQLSTATE by which a migration refuses a host that it cannot serve. The error's message then says what is wrong,
   /// and what to do, without any value of a row.
-  public static let notWired: SQLState = "TC001"
+  package static let notWired: SQLState = "TC001"
 
   /// How long a step waits for a lock. The host's inserts on that table wait behind it as long.
   private static let lockLimit = Duration.seconds(2)
@@ -40,7 +40,7 @@ public enum Migrator {
   ///   - notice: called with what a file raises or the server warns of: what the host has to do itself.
   ///   - report: called with the name of each step after its transaction, and before another try.
   /// - Throws: ``PostgresError``, of the connection or of the failing file; SQLSTATE 55P03 after the last try for a lock.
-  public static func run(
+  package static func run(
     _ migrations: [Migration] = Migration.all, in configuration: PostgresConfiguration, createsHostTables: Bool,
     ids: IDTypeWishes = IDTypeWishes(), logger: Logger, on reactor: isolated Reactor,
     notice: (@Sendable (String) -> Void)? = nil, report: (String, Outcome) -> Void
@@ -100,7 +100,7 @@ public enum Migrator {
   /// - Parameters:
   ///   - createsHostTables: whether it also creates the tables of the default host contract.
   ///   - ids: uuids where nothing is asked for.
-  public static func script(createsHostTables: Bool, ids: IDTypeWishes = IDTypeWishes()) -> String {
+  package static func script(createsHostTables: Bool, ids: IDTypeWishes = IDTypeWishes()) -> String {
     let types = ids.types(otherwise: IDTypes())
     let files =
       (createsHostTables ? [Migration.hostTables] : []) + Migration.all.map(\.sql) + FunctionFile.all.map(\.text)

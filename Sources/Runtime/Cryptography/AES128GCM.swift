@@ -2,11 +2,11 @@
 ///
 /// Nonces have 12 bytes and tags 16. Two plaintexts sealed with one key and one nonce reveal each other and the
 /// authentication key, so callers never repeat a nonce.
-public struct AES128GCM: Sendable {
+package struct AES128GCM: Sendable {
   private let mode: GaloisCounterMode
 
   /// Traps unless the key has 16 bytes.
-  public init(key: [UInt8]) {
+  package init(key: [UInt8]) {
     precondition(key.count == 16, "AES-128 key of \(key.count) bytes")
     mode = GaloisCounterMode(key)
   }
@@ -14,14 +14,14 @@ public struct AES128GCM: Sendable {
   /// Encrypts a plaintext, which may be empty. Traps unless the nonce has 12 bytes.
   /// - Parameter additionalData: authenticated with the plaintext, not part of the result.
   /// - Returns: the ciphertext, as long as the plaintext, and the tag of 16 bytes.
-  public func seal(_ plaintext: [UInt8], nonce: [UInt8], additionalData: [UInt8] = []) -> [UInt8] {
+  package func seal(_ plaintext: [UInt8], nonce: [UInt8], additionalData: [UInt8] = []) -> [UInt8] {
     mode.seal(plaintext, nonce: nonce, additionalData: additionalData)
   }
 
   /// Decrypts what ``seal(_:nonce:additionalData:)`` returned. Traps unless the nonce has 12 bytes.
   /// - Returns: the plaintext, or nil when anything differs: key, nonce, additional data, ciphertext or tag. Input shorter
   ///   than a tag also returns nil.
-  public func open(_ sealed: [UInt8], nonce: [UInt8], additionalData: [UInt8] = []) -> [UInt8]? {
+  package func open(_ sealed: [UInt8], nonce: [UInt8], additionalData: [UInt8] = []) -> [UInt8]? {
     mode.open(sealed, nonce: nonce, additionalData: additionalData)
   }
 }

@@ -1,18 +1,18 @@
 /// Base64 with the URL-safe alphabet and without padding (RFC 4648 section 5, RFC 7515 section 2).
-public enum Base64URL {
+package enum Base64URL {
   /// The bytes of an encoded text. The empty text gives an empty array.
   ///
   /// Each sequence of bytes has exactly one accepted text (RFC 4648 sections 3.2, 3.3 and 3.5).
   /// - Parameter text: ASCII characters.
   /// - Returns: nil for padding, white space and other characters outside the alphabet, for an impossible length, and for
   ///   trailing bits that are not zero.
-  public static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+  package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
     if let decoded = text.withContiguousStorageIfAvailable({ decode($0) }) { return decoded }
     return Array(text).withUnsafeBufferPointer { decode($0) }
   }
 
   /// The text of the bytes: four characters for three bytes, rounded up to whole characters.
-  public static func encode(_ bytes: some Collection<UInt8>) -> String {
+  package static func encode(_ bytes: some Collection<UInt8>) -> String {
     if let encoded = bytes.withContiguousStorageIfAvailable({ encode($0) }) { return encoded }
     return Array(bytes).withUnsafeBufferPointer { encode($0) }
   }

@@ -1,12 +1,12 @@
 /// A refused key, or a failed operation with a key.
 ///
 /// Holds no secret: the texts are constants of this module and of OpenSSL.
-public struct CryptographyError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct CryptographyError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The operation, e.g. `P-256 public key`.
-  public let operation: String
+  package let operation: String
 
   /// Why it failed. OpenSSL's text has several entries, joined by `; `, and is empty when OpenSSL gave no reason.
-  public let message: String
+  package let message: String
 
   package init(_ operation: String, _ message: String) {
     self.operation = operation
@@ -14,5 +14,5 @@ public struct CryptographyError: Error, Equatable, Sendable, CustomStringConvert
   }
 
   /// The operation and the reason on one line.
-  public var description: String { message.isEmpty ? "\(operation) failed" : "\(operation) failed (\(message))" }
+  package var description: String { message.isEmpty ? "\(operation) failed" : "\(operation) failed (\(message))" }
 }

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
 /// The hash function SHA-256 (FIPS 180-4).
-public enum SHA256 {
+package enum SHA256 {
   /// The digest of the bytes, also of an empty sequence.
-  public static func hash(_ bytes: [UInt8]) -> SHA256Digest {
+  package static func hash(_ bytes: [UInt8]) -> SHA256Digest {
     bytes.withUnsafeBytes { hash($0) }
   }
 
   /// The digest of the bytes, also of an empty sequence.
-  public static func hash(_ bytes: UnsafeRawBufferPointer) -> SHA256Digest {
+  package static func hash(_ bytes: UnsafeRawBufferPointer) -> SHA256Digest {
     SHA256Digest { digest(bytes, with: OpenSSL.sha256, into: $0) }
   }
 }
@@ -16,9 +16,9 @@ public enum SHA256 {
 /// The hash function SHA-1 (FIPS 180-4), only for version 5 UUIDs (RFC 9562 section 5.5).
 ///
 /// Collisions can be computed, so nothing that protects data may use it.
-public enum SHA1 {
+package enum SHA1 {
   /// Calls `use` with the digest of the bytes: 20 bytes on the stack, which are valid only during the call.
-  public static func hash<R>(_ bytes: UnsafeRawBufferPointer, _ use: (UnsafeRawBufferPointer) -> R) -> R {
+  package static func hash<R>(_ bytes: UnsafeRawBufferPointer, _ use: (UnsafeRawBufferPointer) -> R) -> R {
     withUnsafeTemporaryAllocation(byteCount: 20, alignment: 8) { output in
       digest(bytes, with: OpenSSL.sha1, into: output)
       return use(UnsafeRawBufferPointer(output))

@@ -3,15 +3,15 @@ internal import COpenSSL
 /// An ECDSA signature on P-256: two integers, r and s.
 ///
 /// A value can hold any integers of 32 bytes. Those outside the curve's range verify no message.
-public struct ES256Signature: Equatable, Sendable {
+package struct ES256Signature: Equatable, Sendable {
   private static let integerByteCount = 32
 
   /// The fixed form (RFC 7518 section 3.4): r and s, 32 bytes each, big-endian.
-  public let raw: [UInt8]
+  package let raw: [UInt8]
 
   /// Reads the fixed form.
   /// - Returns: nil unless there are exactly 64 bytes.
-  public init?(raw: [UInt8]) {
+  package init?(raw: [UInt8]) {
     guard raw.count == 2 * Self.integerByteCount else { return nil }
     self.raw = raw
   }
@@ -19,7 +19,7 @@ public struct ES256Signature: Equatable, Sendable {
   /// Reads the form of X.509 and most libraries: `ECDSA-Sig-Value` of RFC 3279 section 2.2.3 in DER.
   /// - Returns: nil for other encodings of the same integers, for bytes after the signature, and for integers that are
   ///   negative or longer than 32 bytes.
-  public init?(der: [UInt8]) {
+  package init?(der: [UInt8]) {
     guard let raw = Self.raw(der: der) else { return nil }
     self.raw = raw
     // OpenSSL accepts long forms of lengths. DER has one encoding of each value, so it must be this one.
@@ -27,7 +27,7 @@ public struct ES256Signature: Equatable, Sendable {
   }
 
   /// The form that ``init(der:)`` reads: 8 to 72 bytes.
-  public var der: [UInt8] {
+  package var der: [UInt8] {
     let signature = OpenSSL.require(ECDSA_SIG_new(), "ECDSA_SIG_new")
     defer { ECDSA_SIG_free(signature) }
     // The signature takes the integers over.

@@ -1,5 +1,5 @@
 /// Keys from a shared secret: HKDF with SHA-256 (RFC 5869).
-public enum HKDFSHA256 {
+package enum HKDFSHA256 {
   /// The longest output (RFC 5869 section 2.3): a block counter has one byte.
   private static let byteCountMax = 255 * SHA256Digest.byteCount
 
@@ -10,7 +10,7 @@ public enum HKDFSHA256 {
   ///   - info: binds the output to its purpose. May be empty.
   ///   - byteCount: the length of the output, in `0...8160`. Traps outside.
   /// - Returns: `byteCount` bytes. A shorter output is a prefix of a longer one.
-  public static func derive(
+  package static func derive(
     from secret: [UInt8], salt: [UInt8] = [], info: [UInt8], byteCount: Int
   ) -> [UInt8] {
     precondition((0...byteCountMax).contains(byteCount), "HKDF of \(byteCount) bytes")

@@ -3,16 +3,16 @@ internal import COpenSSL
 /// Message authentication codes with SHA-256 and one key (RFC 2104, FIPS 198-1).
 ///
 /// The two blocks of the key are hashed once, by `init`. A code for 100 bytes then takes 0.4 µs.
-public struct HMACSHA256: Sendable {
+package struct HMACSHA256: Sendable {
   private let keyed: KeyedContext
 
   /// Codes with a key of any length. Keys shorter than 32 bytes weaken the codes (RFC 2104 section 3).
-  public init(key: [UInt8]) {
+  package init(key: [UInt8]) {
     keyed = KeyedContext(key: key)
   }
 
   /// The code of a message, which may be empty.
-  public func code(for message: [UInt8]) -> SHA256Digest {
+  package func code(for message: [UInt8]) -> SHA256Digest {
     let context = OpenSSL.require(EVP_MAC_CTX_dup(keyed.pointer), "EVP_MAC_CTX_dup")
     defer { EVP_MAC_CTX_free(context) }
     OpenSSL.require(EVP_MAC_update(context, message, message.count), "EVP_MAC_update")
@@ -24,7 +24,7 @@ public struct HMACSHA256: Sendable {
 
   /// Whether a code belongs to a message. Compares in constant time.
   /// - Parameter code: all 32 bytes. A code of another length is not valid.
-  public func isValid(_ code: [UInt8], for message: [UInt8]) -> Bool {
+  package func isValid(_ code: [UInt8], for message: [UInt8]) -> Bool {
     guard code.count == SHA256Digest.byteCount else { return false }
     return self.code(for: message).withUnsafeBytes { CRYPTO_memcmp($0.baseAddress, code, code.count) == 0 }
   }

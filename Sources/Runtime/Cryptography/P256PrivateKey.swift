@@ -1,16 +1,16 @@
 internal import COpenSSL
 
 /// A private key on the curve P-256, for ES256 signatures and key agreement. Copies share one OpenSSL key.
-public struct P256PrivateKey: Sendable {
+package struct P256PrivateKey: Sendable {
   private static let operation = "P-256 private key"
 
   private let key: KeyHandle
 
   /// The public half.
-  public let publicKey: P256PublicKey
+  package let publicKey: P256PublicKey
 
   /// A new random key.
-  public init() {
+  package init() {
     self.init(P256.generate())
   }
 
@@ -19,7 +19,7 @@ public struct P256PrivateKey: Sendable {
   /// Other PEM blocks before it are skipped.
   /// - Throws: for a text without a key, and for a key that has a passphrase, another algorithm, another curve, explicit
   ///   curve parameters, or the public half of another key.
-  public init(pem: String) throws(CryptographyError) {
+  package init(pem: String) throws(CryptographyError) {
     // -1 refuses a key with a passphrase. By default OpenSSL asks for it on the terminal.
     let read = try KeyHandle(pem: pem, Self.operation) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
     try P256.requireCurve(of: read, Self.operation)
@@ -31,7 +31,7 @@ public struct P256PrivateKey: Sendable {
   /// A key from its scalar. OpenSSL computes the public half.
   /// - Parameter scalar: 32 bytes, big-endian, from 1 to the curve's order less 1.
   /// - Throws: for another length or value.
-  public init(scalar: [UInt8]) throws(CryptographyError) {
+  package init(scalar: [UInt8]) throws(CryptographyError) {
     let key = try P256.privateKey(scalar, Self.operation)
     try P256.check(key, Self.operation)
     self.init(key)
@@ -46,17 +46,17 @@ public struct P256PrivateKey: Sendable {
   }
 
   /// The key as PKCS #8 PEM text (RFC 5958), not encrypted. A secret. The same for equal keys.
-  public var pem: String {
+  package var pem: String {
     MemoryBIO.text { PEM_write_bio_PrivateKey($0, key.pointer, nil, nil, 0, nil, nil) }
   }
 
   /// The scalar: 32 bytes, big-endian. A secret.
-  public var scalar: [UInt8] { Self.scalar(of: key) }
+  package var scalar: [UInt8] { Self.scalar(of: key) }
 
   /// Signs a message with ECDSA and SHA-256 (FIPS 186-5 section 6, ES256 of RFC 7518 section 3.4). Takes 20 µs.
   ///
   /// Two signatures of one message differ, because each has a random nonce.
-  public func sign(_ message: [UInt8]) throws(CryptographyError) -> ES256Signature {
+  package func sign(_ message: [UInt8]) throws(CryptographyError) -> ES256Signature {
     guard let signature = ES256Signature(der: try key.sign(message)) else {
       preconditionFailure("EVP_DigestSign wrote no ECDSA signature")
     }
@@ -65,7 +65,7 @@ public struct P256PrivateKey: Sendable {
 
   /// Agrees on a secret (ECDH, RFC 5903 section 9): the x coordinate of the shared point. Takes 35 µs.
   /// - Returns: 32 bytes, big-endian. Not evenly random: derive keys from it with ``HKDFSHA256``.
-  public func sharedSecret(with other: P256PublicKey) throws(CryptographyError) -> [UInt8] {
+  package func sharedSecret(with other: P256PublicKey) throws(CryptographyError) -> [UInt8] {
     try key.sharedSecret(with: other.key)
   }
 

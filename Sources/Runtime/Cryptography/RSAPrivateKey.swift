@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// An RSA private key, for RS256 signatures. Copies share one OpenSSL key.
-public struct RSAPrivateKey: Sendable {
+package struct RSAPrivateKey: Sendable {
   private static let operation = "RSA private key"
 
   /// The longest modulus that ``RSAPublicKey`` accepts, in bytes.
@@ -10,11 +10,11 @@ public struct RSAPrivateKey: Sendable {
   private let key: KeyHandle
 
   /// The public half.
-  public let publicKey: RSAPublicKey
+  package let publicKey: RSAPublicKey
 
   /// A new random key with the public exponent 65537.
   /// - Parameter bits: the length of the modulus, in `2048...8192`. Traps outside. 2048 bits take about 50 ms.
-  public init(bits: Int = 2048) {
+  package init(bits: Int = 2048) {
     precondition((2048...8192).contains(bits), "RSA key of \(bits) bits")
     let context = EVP_PKEY_CTX_new_from_name(nil, "RSA", nil)
     defer { EVP_PKEY_CTX_free(context) }
@@ -32,7 +32,7 @@ public struct RSAPrivateKey: Sendable {
   /// Other PEM blocks before it are skipped.
   /// - Throws: for a text without a key, and for a key that has a passphrase, another algorithm (RSASSA-PSS included),
   ///   a modulus or exponent that ``RSAPublicKey`` refuses, or numbers that do not belong together.
-  public init(pem: String) throws(CryptographyError) {
+  package init(pem: String) throws(CryptographyError) {
     // -1 refuses a key with a passphrase. By default OpenSSL asks for it on the terminal.
     key = try KeyHandle(pem: pem, Self.operation) { PEM_read_bio_PrivateKey($0, nil, { _, _, _, _ in -1 }, nil) }
     guard EVP_PKEY_is_a(key.pointer, "RSA") == 1 else { throw CryptographyError(Self.operation, "not an RSA key") }
@@ -44,7 +44,7 @@ public struct RSAPrivateKey: Sendable {
   }
 
   /// The key as PKCS #8 PEM text (RFC 5958), not encrypted. A secret.
-  public var pem: String {
+  package var pem: String {
     MemoryBIO.text { PEM_write_bio_PrivateKey($0, key.pointer, nil, nil, 0, nil, nil) }
   }
 
@@ -52,7 +52,7 @@ public struct RSAPrivateKey: Sendable {
   ///
   /// Takes 0.7 ms with 2048 bits. The same message always has the same signature.
   /// - Returns: as many bytes as the modulus has.
-  public func sign(_ message: [UInt8]) throws(CryptographyError) -> [UInt8] {
+  package func sign(_ message: [UInt8]) throws(CryptographyError) -> [UInt8] {
     try key.sign(message)
   }
 

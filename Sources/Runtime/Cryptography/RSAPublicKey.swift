@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// An RSA public key, for RS256 signatures.
-public struct RSAPublicKey: Sendable {
+package struct RSAPublicKey: Sendable {
   private static let operation = "RSA public key"
 
   /// At least 2048 bits (RFC 7518 section 3.3). The time of a verification grows with the square of the length, and the
@@ -20,7 +20,7 @@ public struct RSAPublicKey: Sendable {
   ///   - modulus: big-endian (RFC 7518 section 6.3.1.1): odd, 2048 to 8192 bits. Leading zeros do not count.
   ///   - exponent: big-endian: odd, at least 3, at most 33 bits. Leading zeros do not count.
   /// - Throws: for other numbers. Whether the modulus is a product of two primes cannot be checked.
-  public init(modulus: [UInt8], exponent: [UInt8]) throws(CryptographyError) {
+  package init(modulus: [UInt8], exponent: [UInt8]) throws(CryptographyError) {
     let modulus = modulus.drop { $0 == 0 }
     let exponent = exponent.drop { $0 == 0 }
     guard Self.modulusBits.contains(Self.bits(modulus)), Self.isOdd(modulus) else {
@@ -35,7 +35,7 @@ public struct RSAPublicKey: Sendable {
 
   /// Whether the key's owner signed the message: RSASSA-PKCS1-v1_5 with SHA-256 (RFC 8017 section 8.2.2, RS256 of RFC 7518).
   /// - Parameter signature: exactly as long as the modulus. Another length verifies nothing.
-  public func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+  package func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
     signature.count == modulusByteCount && key.verifies(signature, of: message)
   }
 

@@ -3,9 +3,9 @@ internal import COpenSSL
 /// A SHA-256 digest or an HMAC-SHA-256 code: 32 bytes, stored inline.
 ///
 /// `==` takes the same time for all pairs, so it can compare secrets.
-public struct SHA256Digest: Hashable, Sendable {
+package struct SHA256Digest: Hashable, Sendable {
   /// The length of every digest, in bytes.
-  public static let byteCount = 32
+  package static let byteCount = 32
 
   private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
@@ -15,22 +15,22 @@ public struct SHA256Digest: Hashable, Sendable {
   }
 
   /// A digest that was computed elsewhere; nil for another length.
-  public init?(_ bytes: [UInt8]) {
+  package init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.byteCount else { return nil }
     self.init { $0.copyBytes(from: bytes) }
   }
 
   /// Calls `body` with the 32 bytes, which are valid only during the call.
-  public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+  package func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
     try Swift.withUnsafeBytes(of: words, body)
   }
 
   /// The 32 bytes.
-  public var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
+  package var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 
   /// The first bytes as lower-case hexadecimal digits.
   /// - Parameter count: how many bytes to write, in `0...32`. Each takes two digits.
-  public func hexadecimal(bytes count: Int = 32) -> String {
+  package func hexadecimal(bytes count: Int = 32) -> String {
     withUnsafeBytes { bytes in
       String(unsafeUninitializedCapacity: 2 * count) { digits in
         for index in 0..<count {
@@ -47,14 +47,14 @@ public struct SHA256Digest: Hashable, Sendable {
   }
 
   /// Compares all bytes, in constant time.
-  public static func == (one: SHA256Digest, other: SHA256Digest) -> Bool {
+  package static func == (one: SHA256Digest, other: SHA256Digest) -> Bool {
     one.withUnsafeBytes { one in
       other.withUnsafeBytes { CRYPTO_memcmp(one.baseAddress, $0.baseAddress, byteCount) == 0 }
     }
   }
 
   /// Feeds all bytes into the hasher.
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     withUnsafeBytes { hasher.combine(bytes: $0) }
   }
 }

@@ -1,14 +1,14 @@
 internal import COpenSSL
 
 /// A private key for key agreement on Curve25519 (RFC 7748). Copies share one OpenSSL key.
-public struct X25519PrivateKey: Sendable {
+package struct X25519PrivateKey: Sendable {
   private let key: KeyHandle
 
   /// The public half.
-  public let publicKey: X25519PublicKey
+  package let publicKey: X25519PublicKey
 
   /// A new random key. Takes 25 µs.
-  public init() {
+  package init() {
     var made: OpaquePointer?
     let context = EVP_PKEY_CTX_new_from_name(nil, "X25519", nil)
     defer { EVP_PKEY_CTX_free(context) }
@@ -20,7 +20,7 @@ public struct X25519PrivateKey: Sendable {
   /// A key from its scalar.
   /// - Parameter scalar: 32 bytes; five of their bits have no effect (RFC 7748 section 5).
   /// - Throws: for another length.
-  public init(scalar: [UInt8]) throws(CryptographyError) {
+  package init(scalar: [UInt8]) throws(CryptographyError) {
     let read = try ErrorQueue.checked("X25519 private key") {
       EVP_PKEY_new_raw_private_key_ex(nil, "X25519", nil, scalar, scalar.count)
     }
@@ -39,7 +39,7 @@ public struct X25519PrivateKey: Sendable {
   }
 
   /// The scalar, 32 bytes. A secret.
-  public var scalar: [UInt8] {
+  package var scalar: [UInt8] {
     [UInt8](unsafeUninitializedCapacity: X25519PublicKey.byteCount) { output, count in
       count = X25519PublicKey.byteCount
       OpenSSL.require(
@@ -50,24 +50,24 @@ public struct X25519PrivateKey: Sendable {
   /// Agrees on a secret (RFC 7748 section 6.1). Takes 25 µs.
   /// - Returns: 32 bytes. Not evenly random: derive keys from them with ``HKDFSHA256``.
   /// - Throws: for one of the few public keys of low order, with which every secret is zero.
-  public func sharedSecret(with other: X25519PublicKey) throws(CryptographyError) -> [UInt8] {
+  package func sharedSecret(with other: X25519PublicKey) throws(CryptographyError) -> [UInt8] {
     try key.sharedSecret(with: other.key)
   }
 }
 
 /// A public key on Curve25519.
-public struct X25519PublicKey: Sendable, Equatable {
+package struct X25519PublicKey: Sendable, Equatable {
   /// The length of every key, in bytes.
-  public static let byteCount = 32
+  package static let byteCount = 32
 
   let key: KeyHandle
 
   /// The u-coordinate, 32 bytes, little-endian.
-  public let bytes: [UInt8]
+  package let bytes: [UInt8]
 
   /// Takes a u-coordinate. Any 32 bytes are one.
   /// - Throws: for another length.
-  public init(_ bytes: [UInt8]) throws(CryptographyError) {
+  package init(_ bytes: [UInt8]) throws(CryptographyError) {
     let read = try ErrorQueue.checked("X25519 public key") {
       EVP_PKEY_new_raw_public_key_ex(nil, "X25519", nil, bytes, bytes.count)
     }
@@ -76,5 +76,5 @@ public struct X25519PublicKey: Sendable, Equatable {
   }
 
   /// Compares the coordinates.
-  public static func == (one: X25519PublicKey, other: X25519PublicKey) -> Bool { one.bytes == other.bytes }
+  package static func == (one: X25519PublicKey, other: X25519PublicKey) -> Bool { one.bytes == other.bytes }
 }

@@ -61,7 +61,7 @@ struct ReceiveBuffer {
 }
 
 /// The bytes to send, in one allocation that is reused while it is small.
-public struct SendBuffer: Sendable {
+package struct SendBuffer: Sendable {
   var bytes: [UInt8] = []
   private var sent = 0
 
@@ -71,15 +71,15 @@ public struct SendBuffer: Sendable {
   /// The memory held, in bytes.
   var capacity: Int { bytes.capacity }
   /// The number of bytes to send.
-  public var count: Int { bytes.count - sent }
+  package var count: Int { bytes.count - sent }
 
   /// Whether there is nothing to send.
-  public var isEmpty: Bool { count == 0 }
+  package var isEmpty: Bool { count == 0 }
 
   /// Passes the bytes to `write`, which returns how many it took.
   /// - Returns: the same number.
   @discardableResult
-  public mutating func send(_ write: (UnsafeRawBufferPointer) -> Int) -> Int {
+  package mutating func send(_ write: (UnsafeRawBufferPointer) -> Int) -> Int {
     let taken = bytes.withUnsafeBytes { write(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
     sent += taken
     if isEmpty {
@@ -94,17 +94,17 @@ public struct SendBuffer: Sendable {
 ///
 /// A connection takes them to read, and gives them back before it waits unless they still hold bytes. So thousands of waiting
 /// connections keep no memory, and a request on one of them allocates none.
-public struct SpareBuffers: Sendable {
+package struct SpareBuffers: Sendable {
   var input = ReceiveBuffer()
   var output = SendBuffer()
 
   /// Makes an empty store. The first connection that gives back its buffers fills it.
-  public init() {}
+  package init() {}
 }
 
 extension ConnectionStateMachine {
   /// Takes the spare buffers in place of its empty ones. Call it before `receive`.
-  public mutating func borrow(from spare: inout SpareBuffers) {
+  package mutating func borrow(from spare: inout SpareBuffers) {
     if input.capacity == 0 { swap(&input, &spare.input) }
     if output.capacity == 0 { swap(&output, &spare.output) }
   }
@@ -112,7 +112,7 @@ extension ConnectionStateMachine {
   /// Gives back the buffers without unread or unsent bytes. Call it before a wait.
   ///
   /// Frees larger buffers than usual, but keeps that of content, so that it is read in few pieces.
-  public mutating func giveBack(to spare: inout SpareBuffers) {
+  package mutating func giveBack(to spare: inout SpareBuffers) {
     if input.isEmpty, phase != .body {
       if input.capacity == ReceiveBuffer.usualBytes { swap(&input, &spare.input) }
       if input.capacity > 0 { input = ReceiveBuffer() }

@@ -2,7 +2,7 @@
 ///
 /// Sending is not an action. The machine collects bytes in its send buffer, and the caller empties it before it waits, so the
 /// answers to pipelined requests leave in one write.
-public enum ConnectionAction: Sendable {
+package enum ConnectionAction: Sendable {
   /// Send the output, then read and call `received`. Call `deadlinePassed` when the deadline of this stretch passes.
   case read(ReadStretch)
   /// Find the request's route. Then call `routed` with its content limit, or `answered` to answer at once.
@@ -14,7 +14,7 @@ public enum ConnectionAction: Sendable {
 }
 
 /// What the peer sends next, which decides how long it may take.
-public enum ReadStretch: Sendable, Equatable {
+package enum ReadStretch: Sendable, Equatable {
   /// Another request on a connection that has been used. It may never come.
   case idle
   /// A request head, from the connection's start or the head's first byte to the head's end.
@@ -24,7 +24,7 @@ public enum ReadStretch: Sendable, Equatable {
 }
 
 /// Why a connection closes.
-public enum CloseReason: Sendable, Equatable {
+package enum CloseReason: Sendable, Equatable {
   /// The last answer announced it, or the client asked for it.
   case answered
   /// A request was refused, and its answer is in the output. Indirect, so that an action takes two words.
@@ -38,7 +38,7 @@ public enum CloseReason: Sendable, Equatable {
 
   /// Whether the peer may still be sending. Closing at once could then destroy the answer on its way (RFC 9112 section 9.6), so
   /// shut down sending, read on for a bounded time, then close.
-  public var lingers: Bool {
+  package var lingers: Bool {
     switch self {
     case .answered, .refused: true
     case .peerClosed, .idle, .drained: false

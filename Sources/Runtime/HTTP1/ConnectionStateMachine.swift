@@ -10,7 +10,7 @@ internal import HTTPTypes
 ///     // .route: `routed` or `answered`;  .handle: `answered`;  .close: flush and close
 ///
 /// An event that the last action did not ask for is a programming error and traps. `drainRequested` may come at any time.
-public struct ConnectionStateMachine: Sendable {
+package struct ConnectionStateMachine: Sendable {
   enum Phase: Equatable {
     case head
     case routing
@@ -31,9 +31,9 @@ public struct ConnectionStateMachine: Sendable {
   }
 
   /// The Date of the next answers. The caller keeps it current.
-  public var date: HTTPDate
+  package var date: HTTPDate
   /// The bytes to send.
-  public var output = SendBuffer()
+  package var output = SendBuffer()
 
   private let limits: HTTPLimits
   private(set) var phase = Phase.head
@@ -46,21 +46,21 @@ public struct ConnectionStateMachine: Sendable {
 
   /// Makes the machine of a connection that was just accepted.
   /// - Parameter isSecure: whether the connection uses TLS. Without TLS, the answer to an absolute https target is 421.
-  public init(limits: HTTPLimits, date: HTTPDate, isSecure: Bool = false) {
+  package init(limits: HTTPLimits, date: HTTPDate, isSecure: Bool = false) {
     self.limits = limits
     self.date = date
     parser = RequestHeadParser(limits: limits, isSecure: isSecure)
   }
 
   /// The connection was accepted.
-  public func opened() -> ConnectionAction { .read(.head) }
+  package func opened() -> ConnectionAction { .read(.head) }
 
   /// Lets `fill` write received bytes and return their number. Call `received` afterwards.
   /// - Returns: the number that `fill` returned.
-  public mutating func receive(_ fill: (UnsafeMutableRawBufferPointer) -> Int) -> Int { input.receive(fill) }
+  package mutating func receive(_ fill: (UnsafeMutableRawBufferPointer) -> Int) -> Int { input.receive(fill) }
 
   /// Bytes were received.
-  public mutating func received() -> ConnectionAction {
+  package mutating func received() -> ConnectionAction {
     switch phase {
     case .head: readHead()
     case .body: readBody()
@@ -70,7 +70,7 @@ public struct ConnectionStateMachine: Sendable {
   }
 
   /// The peer has ended its stream. It may still be reading.
-  public mutating func peerClosed() -> ConnectionAction {
+  package mutating func peerClosed() -> ConnectionAction {
     switch phase {
     case .head where isQuiet, .discarding: close(.peerClosed)
     case .head, .body: refuse(.incomplete)
@@ -79,7 +79,7 @@ public struct ConnectionStateMachine: Sendable {
   }
 
   /// The time for the current stretch has passed.
-  public mutating func deadlinePassed() -> ConnectionAction {
+  package mutating func deadlinePassed() -> ConnectionAction {
     switch phase {
     case .head where isQuiet: close(.idle)
     case .head, .body: refuse(.timedOut)
@@ -90,17 +90,17 @@ public struct ConnectionStateMachine: Sendable {
 
   /// The server shuts down: the current request is the last, and its answer says so.
   /// - Returns: the close of a connection without a request; nil if the last action remains in force.
-  public mutating func drainRequested() -> ConnectionAction? {
+  package mutating func drainRequested() -> ConnectionAction? {
     isDraining = true
     guard isQuiet else { return nil }
     return close(.drained)
   }
 
   /// The memory that the connection keeps, in bytes.
-  public var bytesKept: Int { input.capacity + output.capacity + (reader?.capacity ?? 0) }
+  package var bytesKept: Int { input.capacity + output.capacity + (reader?.capacity ?? 0) }
 
   /// There is no memory for the rest of the request: it is refused, and its bytes are freed.
-  public mutating func bytesRefused() -> ConnectionAction {
+  package mutating func bytesRefused() -> ConnectionAction {
     guard phase == .head || phase == .body else { return close(.answered) }
     reader = nil
     let action = refuse(.outOfMemory)
@@ -128,7 +128,7 @@ extension ConnectionStateMachine {
   /// The request's route is known and accepts content up to this size.
   ///
   /// Refuses larger content before reading it, if its length is announced. Tells a waiting client to continue.
-  public mutating func routed(bodyBytesMax: Int) -> ConnectionAction {
+  package mutating func routed(bodyBytesMax: Int) -> ConnectionAction {
     precondition(phase == .routing, "routed in phase \(phase)")
     guard exchange.framing.expectsContent else {
       phase = .handling
@@ -190,14 +190,14 @@ extension ConnectionStateMachine {
   /// The request was answered with a prepared response.
   ///
   /// May come in place of `routed`. Short unread content is then discarded, and longer content closes the connection.
-  public mutating func answered(_ response: PreparedResponse) -> ConnectionAction {
+  package mutating func answered(_ response: PreparedResponse) -> ConnectionAction {
     let closes = closesAfterAnswer(response.closesConnection)
     write(response, closes: closes)
     return finishAnswer(closes)
   }
 
   /// The request was answered. See the other `answered`.
-  public mutating func answered(_ head: ResponseHead, body: [UInt8] = []) -> ConnectionAction {
+  package mutating func answered(_ head: ResponseHead, body: [UInt8] = []) -> ConnectionAction {
     let closes = closesAfterAnswer(head.closesConnection)
     head.write(contentLength: body.count, to: &output.bytes)
     writeConnectionFields(closes: closes)

@@ -121,7 +121,7 @@ struct TokenList {
 }
 
 /// How a request's content is delimited (RFC 9112 section 6.3).
-public enum MessageFraming: Sendable, Equatable {
+package enum MessageFraming: Sendable, Equatable {
   /// Neither Content-Length nor Transfer-Encoding: the request has no content.
   case none
   /// Exactly this many bytes follow the head; may be zero.
@@ -130,7 +130,7 @@ public enum MessageFraming: Sendable, Equatable {
   case chunked
 
   /// Whether content follows the head.
-  public var expectsContent: Bool {
+  package var expectsContent: Bool {
     switch self {
     case .none, .length(0): false
     case .length, .chunked: true

@@ -1,9 +1,9 @@
 /// The Date field of a second: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7).
 ///
 /// Stored as the whole field line, which each response copies. Make one a second, not one a response.
-public struct HTTPDate: Sendable, Equatable {
+package struct HTTPDate: Sendable, Equatable {
   /// Seconds since 1970-01-01 00:00:00 UTC.
-  public let unixSeconds: Int
+  package let unixSeconds: Int
   /// `Date: …` with its line end.
   let fieldLine: [UInt8]
 
@@ -11,7 +11,7 @@ public struct HTTPDate: Sendable, Equatable {
   private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
   /// - Parameter unixSeconds: in the years 1970 to 9999.
-  public init(unixSeconds: Int) {
+  package init(unixSeconds: Int) {
     self.unixSeconds = unixSeconds
     fieldLine = Array("Date: \(Self.text(unixSeconds))\r\n".utf8)
   }

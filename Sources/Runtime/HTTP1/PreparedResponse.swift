@@ -1,14 +1,14 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// A final response, complete except for its Date and Connection fields.
 ///
 /// Make one ahead for an answer that never changes. Writing it then copies its bytes. An object, because it is passed through
 /// many calls.
-public final class PreparedResponse: Sendable {
+package final class PreparedResponse: Sendable {
   /// The status.
-  public let status: HTTPResponse.Status
+  package let status: HTTPResponse.Status
   /// Whether the fields ask to close the connection (`Connection: close`).
-  public let closesConnection: Bool
+  package let closesConnection: Bool
   /// Status line, fields and Content-Length, without the empty line.
   let head: [UInt8]
   /// The empty line and the content.
@@ -17,7 +17,7 @@ public final class PreparedResponse: Sendable {
   /// - Parameters:
   ///   - head: with a final status. See `ResponseHead` for the fields that are not written.
   ///   - body: the content; dropped for 204 and 304, which have none.
-  public init(_ head: ResponseHead, body: [UInt8] = []) {
+  package init(_ head: ResponseHead, body: [UInt8] = []) {
     status = head.status
     closesConnection = head.closesConnection
     ending = Array("\r\n".utf8) + (head.hasContent ? body : [])
@@ -27,7 +27,7 @@ public final class PreparedResponse: Sendable {
   }
 
   /// The bytes of the response as the last one of its connection.
-  public func bytes(date: HTTPDate) -> [UInt8] {
+  package func bytes(date: HTTPDate) -> [UInt8] {
     var bytes = head
     bytes.append(contentsOf: date.fieldLine)
     bytes.append(contentsOf: "Connection: close\r\n".utf8)

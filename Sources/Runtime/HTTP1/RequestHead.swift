@@ -1,28 +1,28 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// A request without its content.
 ///
 /// Holds the received bytes and the ranges of its parts, and makes text on demand: a request whose fields are not read costs
 /// three allocations. An object, because it is passed through many calls, where copying its parts would cost more than sharing
 /// them.
-public final class RequestHead: Sendable {
+package final class RequestHead: Sendable {
   /// The method, in the client's case.
-  public let method: HTTPRequest.Method
+  package let method: HTTPRequest.Method
   /// The version that the request is treated as.
-  public let version: HTTPVersion
+  package let version: HTTPVersion
   /// How the content is delimited.
-  public let framing: MessageFraming
+  package let framing: MessageFraming
   /// Whether the client lets the connection be used again after the answer (RFC 9112 section 9.3).
-  public let isPersistent: Bool
+  package let isPersistent: Bool
   /// Whether the client waits for `100 Continue` before it sends the content (RFC 9110 section 10.1.1).
-  public let expectsContinue: Bool
+  package let expectsContinue: Bool
 
   let bytes: [UInt8]
   let targetParts: RequestTarget
   let fieldLines: [FieldLine]
 
   /// The size of the head on the wire, its empty line included.
-  public var byteCount: Int { bytes.count }
+  package var byteCount: Int { bytes.count }
 
   init(
     line: RequestLine, framing: MessageFraming, control: ControlFields, bytes: [UInt8], fieldLines: [FieldLine]
@@ -57,7 +57,7 @@ extension RequestHead {
 
   /// The field's value; nil without the field. The values of a repeated field are joined by a comma (RFC 9110 section 5.3), of
   /// Cookie by a semicolon.
-  public subscript(name: HTTPField.Name) -> String? {
+  package subscript(name: HTTPField.Name) -> String? {
     var joined: String?
     for line in fieldLines where isNamed(line, name) {
       let value = self.value(line.value)
@@ -67,12 +67,12 @@ extension RequestHead {
   }
 
   /// The values of a field, in the order of its lines.
-  public func values(of name: HTTPField.Name) -> [String] {
+  package func values(of name: HTTPField.Name) -> [String] {
     fieldLines.filter { isNamed($0, name) }.map { value($0.value) }
   }
 
   /// All fields, in the order of their lines. Makes a string of each name and value.
-  public var fields: HTTPFields {
+  package var fields: HTTPFields {
     var fields = HTTPFields()
     for line in fieldLines {
       guard let name = HTTPField.Name(text(line.name)) else { continue }
@@ -90,26 +90,26 @@ extension RequestHead {
 
 extension RequestHead {
   /// The request target as sent, in visible ASCII.
-  public var target: String { text(targetParts.whole) }
+  package var target: String { text(targetParts.whole) }
 
   /// Whether the request is for the whole server: `OPTIONS *`, or OPTIONS with an absolute target without path and query (RFC
   /// 9112 section 3.2.4).
-  public var isForServer: Bool { targetParts.isServer }
+  package var isForServer: Bool { targetParts.isServer }
 
   /// The client's name for this server, host and port: from an absolute-form target, or else from the Host field. Nil only for
   /// HTTP/1.0.
-  public var authority: String? {
+  package var authority: String? {
     let bytes = bytes
     let host = fieldLines.first { bytes.span.extracting($0.name).equalsIgnoringCase("host") }
     return (targetParts.authority ?? host?.value).map(text)
   }
 
   /// The path as sent, percent-encoded. Begins with a slash; empty for a target without a path.
-  public var path: String { text(targetParts.path) }
+  package var path: String { text(targetParts.path) }
 
   /// Lends the bytes of `path` to a router.
   @inline(__always)
-  public func withPathBytes<Result>(_ read: (Span<UInt8>) -> Result) -> Result {
+  package func withPathBytes<Result>(_ read: (Span<UInt8>) -> Result) -> Result {
     let bytes = bytes
     return read(bytes.span.extracting(targetParts.path))
   }
@@ -117,7 +117,7 @@ extension RequestHead {
   /// The decoded segments of the path; nil if one is not UTF-8.
   ///
   /// An encoded slash does not separate: `/a/b%2Fc/` has the segments `a`, `b/c` and an empty one. `/` has one empty segment.
-  public var pathSegments: [String]? {
+  package var pathSegments: [String]? {
     let bytes = bytes
     let path = bytes.span.extracting(targetParts.path)
     var segments: [String] = []
@@ -132,12 +132,12 @@ extension RequestHead {
   }
 
   /// The text behind the first question mark, as sent; nil without one.
-  public var query: String? { targetParts.query.map(text) }
+  package var query: String? { targetParts.query.map(text) }
 
   /// The query's parameters in order. Names and values are decoded, with plus signs as spaces.
   ///
   /// A parameter without an equals sign has an empty value. A parameter that is not UTF-8 is left out.
-  public var queryParameters: [(name: String, value: String)] {
+  package var queryParameters: [(name: String, value: String)] {
     guard let range = targetParts.query else { return [] }
     let bytes = bytes
     let query = bytes.span.extracting(range)
@@ -152,7 +152,7 @@ extension RequestHead {
   }
 
   /// The first value of a query parameter.
-  public func queryValue(_ name: String) -> String? {
+  package func queryValue(_ name: String) -> String? {
     queryParameters.first { $0.name == name }?.value
   }
 

@@ -133,7 +133,7 @@ extension String {
 /// The protocol version that a request is treated as.
 ///
 /// A minor version above 1.1 counts as 1.1 (RFC 9110 section 2.5). Other major versions are refused.
-public enum HTTPVersion: Sendable, Equatable {
+package enum HTTPVersion: Sendable, Equatable {
   /// HTTP/1.0: no chunks, no 100-continue, and the connection closes after the answer unless asked otherwise.
   case http10
   /// HTTP/1.1: the connection stays open unless one side asks to close it.

@@ -1,13 +1,13 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// Why a request is refused. The answer has the status, and the connection closes.
 ///
 /// The text is constant: it repeats nothing of the request, neither to the peer nor to a log.
-public struct RequestRefusal: Error, Equatable, CustomStringConvertible {
+package struct RequestRefusal: Error, Equatable, CustomStringConvertible {
   /// The status of the answer, 4xx or 5xx.
-  public let status: HTTPResponse.Status
+  package let status: HTTPResponse.Status
   /// One sentence for the client's developer.
-  public let detail: String
+  package let detail: String
 
   init(_ status: HTTPResponse.Status, _ detail: StaticString) {
     self.status = status
@@ -15,7 +15,7 @@ public struct RequestRefusal: Error, Equatable, CustomStringConvertible {
   }
 
   /// The status and the sentence.
-  public var description: String { "\(status.code): \(detail)" }
+  package var description: String { "\(status.code): \(detail)" }
 
   /// The answer as RFC 9457 problem details. No sentence needs JSON escapes.
   var response: PreparedResponse {

@@ -1,17 +1,17 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// The status and the fields of a final response.
 ///
 /// The connection writes Content-Length, Transfer-Encoding, Date and Connection itself and ignores these fields here, except
 /// that `Connection: close` closes the connection after the answer.
-public struct ResponseHead: Sendable {
+package struct ResponseHead: Sendable {
   /// A final status, 200 to 599. Writing another one traps.
-  public var status: HTTPResponse.Status
+  package var status: HTTPResponse.Status
   /// The fields, in the order to write them.
-  public var fields: HTTPFields
+  package var fields: HTTPFields
 
   /// Makes a head with the given parts.
-  public init(status: HTTPResponse.Status, fields: HTTPFields = [:]) {
+  package init(status: HTTPResponse.Status, fields: HTTPFields = [:]) {
     self.status = status
     self.fields = fields
   }

@@ -1,64 +1,64 @@
 /// Limits and times of one client connection.
-public struct HTTP2ClientConfiguration: Sendable {
+package struct HTTP2ClientConfiguration: Sendable {
   /// Concurrent requests before the server's first SETTINGS. RFC 9113 §6.5.2 recommends servers to allow at least 100. APNs
   /// allows 1.
-  public var initialStreamsMax = 100
+  package var initialStreamsMax = 100
 
   /// Concurrent requests, even if the server allows more.
-  public var streamsMax = 1000
+  package var streamsMax = 1000
 
   /// Requests that may wait for a stream; more are refused at once. One second of work at 5,000 a second.
-  public var waitingRequestsMax = 5000
+  package var waitingRequestsMax = 5000
 
   /// Bytes of one response's body. A longer response is cancelled.
-  public var responseBodyBytesMax = 64 * 1024
+  package var responseBodyBytesMax = 64 * 1024
 
   /// Bytes of one response's header fields, plus 8 for each field.
-  public var responseFieldsBytesMax = 16 * 1024
+  package var responseFieldsBytesMax = 16 * 1024
 
   /// The server's silence before a PING, while requests are on the wire.
-  public var silenceBeforePing = Duration.seconds(5)
+  package var silenceBeforePing = Duration.seconds(5)
 
   /// The server's silence before a PING on an idle connection. APNs wants at most one PING an hour.
-  public var idleBeforePing = Duration.seconds(3600)
+  package var idleBeforePing = Duration.seconds(3600)
 
   /// The wait for any frame after a PING until the connection is suspect (``HTTP2Connection/isSuspect``). Half a second
   /// is longer than any round trip, and leaves time to open another connection before this one is given up.
-  public var pingLateAfter = Duration.milliseconds(500)
+  package var pingLateAfter = Duration.milliseconds(500)
 
   /// The wait for any frame after a PING until the connection is given up.
-  public var pingTimeout = Duration.seconds(5)
+  package var pingTimeout = Duration.seconds(5)
 
   /// The connection drains when the next stream's id has passed this. Ids are never reused and end at 2^31 - 1.
-  public var streamIDMax = Int32.max - 10_000
+  package var streamIDMax = Int32.max - 10_000
 
   /// The first stream's id, odd. Larger than 1 only in tests of the last ids.
   var firstStreamID: Int32 = 1
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }
 
 /// Limits of one server connection.
-public struct HTTP2ServerConfiguration: Sendable {
+package struct HTTP2ServerConfiguration: Sendable {
   /// Concurrent requests, announced in SETTINGS.
-  public var streamsMax = 1000
+  package var streamsMax = 1000
 
   /// Whether to refuse streams above `streamsMax` with REFUSED_STREAM.
-  public var refusesExcessStreams = true
+  package var refusesExcessStreams = true
 
   /// Bytes of a request's body to keep. The rest is counted and dropped, so that a handler can answer 413.
-  public var requestBodyBytesMax = 64 * 1024
+  package var requestBodyBytesMax = 64 * 1024
 
   /// Bytes of a request's header fields, plus 8 for each field. A stream with more is reset.
-  public var requestFieldsBytesMax = 64 * 1024
+  package var requestFieldsBytesMax = 64 * 1024
 
   /// The time for a client's TLS handshake.
-  public var handshakeTimeout = Duration.seconds(10)
+  package var handshakeTimeout = Duration.seconds(10)
 
   /// Connections of one listener, including those in their handshake. More are closed at once.
-  public var connectionsMax = 1000
+  package var connectionsMax = 1000
 
   /// The defaults.
-  public init() {}
+  package init() {}
 }

@@ -1,6 +1,5 @@
 internal import Glibc
-public import Reactors
-public import TLSStreams
+package import Reactors
 
 extension HTTP2Connection {
   /// Connects, secures the connection and starts HTTP/2.
@@ -11,7 +10,7 @@ extension HTTP2Connection {
   ///   - context: a client's context with the protocol `h2`.
   ///   - limit: the time for the whole connect.
   /// - Throws: ``ResolutionError``, ``SystemError`` or ``TLSError``: of the last address, if there are several.
-  public static func connect(
+  package static func connect(
     host: String, port: UInt16, context: TLSContext,
     configuration: HTTP2ClientConfiguration = HTTP2ClientConfiguration(),
     observer: (any HTTP2ConnectionObserver)? = nil, within limit: Duration, on reactor: isolated Reactor

@@ -1,5 +1,5 @@
 internal import DequeModule
-public import Reactors
+package import Reactors
 
 // Deadlines and liveness, with two timers for the whole connection.
 //
@@ -7,7 +7,7 @@ public import Reactors
 // the earliest deadline fires, most requests are done. The timer then moves to the oldest that is left.
 extension HTTP2Connection: TimerHandler {
   /// One of the two timers.
-  public func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
+  package func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     if timer == deadlineTimer {
       expire(on: reactor)
     } else if timer == livenessTimer {

@@ -1,17 +1,16 @@
 internal import DequeModule
-public import Reactors
-internal import TLSStreams
+package import Reactors
 
 /// A client's HTTP/2 connection over TLS with concurrent requests. The outcome of a request says whether it may be sent again.
 ///
 /// Belongs to one reactor. Lives until either side closes it, even without a reference to it, and never reconnects. The
 /// requests of a tick leave in few TLS records at the tick's end.
-public final class HTTP2Connection {
+package final class HTTP2Connection {
   /// The connection's state.
-  public internal(set) var state = HTTP2ConnectionState.ready
+  package internal(set) var state = HTTP2ConnectionState.ready
 
   /// The observer of the state and the capacity.
-  public weak var observer: (any HTTP2ConnectionObserver)?
+  package weak var observer: (any HTTP2ConnectionObserver)?
 
   /// Requests of one tick after which full TLS records leave before its end. With bodies of 250 bytes, as many fill a record.
   private static let burstRequests = 32
@@ -55,22 +54,22 @@ public final class HTTP2Connection {
   }
 
   /// Concurrent requests that the connection now allows.
-  public var streamsMax: Int { min(serverStreamsMax, configuration.streamsMax) }
+  package var streamsMax: Int { min(serverStreamsMax, configuration.streamsMax) }
 
   /// Whether the answer to a PING is late: the connection may be dead, so prefer another one.
-  public var isSuspect: Bool { liveness.isSuspect }
+  package var isSuspect: Bool { liveness.isSuspect }
 
   /// Requests on the wire, including cancelled requests whose streams the server has not closed.
-  public var openStreams: Int { streams.count }
+  package var openStreams: Int { streams.count }
 
   /// Requests that wait for a stream.
-  public var waitingRequests: Int { waiting.count }
+  package var waitingRequests: Int { waiting.count }
 
   /// Sends a request and waits for its outcome. Failures are outcomes.
   ///
   /// Cancelling the task does not end the wait.
   /// - Parameter limit: the time from now to the response, including the wait for a stream.
-  public func send(
+  package func send(
     _ request: HTTP2Request, within limit: Duration, on reactor: isolated Reactor
   ) async -> HTTP2Outcome {
     await send(request, until: Reactor.now &+ limit.clampedNanoseconds, on: reactor)
@@ -81,7 +80,7 @@ public final class HTTP2Connection {
   ///
   /// Always inlined: an asynchronous call looks up the task's executor twice, under a lock.
   @inlinable @inline(__always)
-  public func send(
+  package func send(
     _ request: HTTP2Request, until deadline: UInt64, on reactor: isolated Reactor
   ) async -> HTTP2Outcome {
     await withUnsafeContinuation { send(request, until: deadline, resuming: $0, on: reactor) }
@@ -89,7 +88,7 @@ public final class HTTP2Connection {
 
   /// Sends a request.
   /// - Parameter waiter: resumed once with the outcome, immediately if the connection refuses the request.
-  public func send(
+  package func send(
     _ request: HTTP2Request, until deadline: UInt64, resuming waiter: UnsafeContinuation<HTTP2Outcome, Never>,
     on reactor: isolated Reactor
   ) {
@@ -103,7 +102,7 @@ public final class HTTP2Connection {
   }
 
   /// Refuses new requests, and closes after the last answer. Requests that wait for a stream are `notProcessed`.
-  public func drain(on reactor: isolated Reactor) {
+  package func drain(on reactor: isolated Reactor) {
     guard state == .ready else { return }
     beginDraining(.requested)
     tellState(on: reactor)
@@ -111,7 +110,7 @@ public final class HTTP2Connection {
   }
 
   /// Closes now. Requests on the wire are `unknown`, the others `notProcessed`.
-  public func close(on reactor: isolated Reactor) {
+  package func close(on reactor: isolated Reactor) {
     end(.closedLocally, on: reactor)
   }
 
@@ -126,7 +125,7 @@ public final class HTTP2Connection {
 }
 
 /// The states of a client connection, in order.
-public enum HTTP2ConnectionState: Equatable, Sendable {
+package enum HTTP2ConnectionState: Equatable, Sendable {
   /// The connection takes requests.
   case ready
   /// The connection takes no requests. Those on the wire may still be answered, and the last answer closes the connection.
@@ -136,7 +135,7 @@ public enum HTTP2ConnectionState: Equatable, Sendable {
 }
 
 /// Why a connection takes no new requests.
-public enum HTTP2DrainReason: Equatable, Sendable {
+package enum HTTP2DrainReason: Equatable, Sendable {
   /// The server sent GOAWAY.
   case goAway(HTTP2GoAway)
   /// The stream ids are used up.
@@ -146,7 +145,7 @@ public enum HTTP2DrainReason: Equatable, Sendable {
 }
 
 /// Observes a client connection, on its reactor.
-public protocol HTTP2ConnectionObserver: AnyObject {
+package protocol HTTP2ConnectionObserver: AnyObject {
   /// The state has changed, or a second GOAWAY says more than the first.
   func connection(
     _ connection: HTTP2Connection, changedTo state: HTTP2ConnectionState, on reactor: isolated Reactor)
@@ -157,5 +156,5 @@ public protocol HTTP2ConnectionObserver: AnyObject {
 
 extension HTTP2ConnectionObserver {
   /// Does nothing.
-  public func connectionCapacityChanged(_ connection: HTTP2Connection, on reactor: isolated Reactor) {}
+  package func connectionCapacityChanged(_ connection: HTTP2Connection, on reactor: isolated Reactor) {}
 }

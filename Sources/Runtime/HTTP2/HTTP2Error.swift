@@ -1,9 +1,8 @@
 internal import CNghttp2
-public import Reactors
-public import TLSStreams
+package import Reactors
 
 /// Why a connection ended.
-public enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
+package enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
   /// TLS or the socket failed.
   case transport(TLSError)
   /// The reactor can no longer watch the descriptor.
@@ -20,7 +19,7 @@ public enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
   case protocolViolation(String)
 
   /// One line for a log.
-  public var description: String {
+  package var description: String {
     switch self {
     case .transport(let error): "\(error)"
     case .system(let error): "\(error)"
@@ -34,38 +33,38 @@ public enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
 }
 
 /// An error code on the wire (RFC 9113 §7). Unknown numbers are kept.
-public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+package struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
   /// The number on the wire.
-  public let rawValue: UInt32
+  package let rawValue: UInt32
 
   /// Makes a code from its number.
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// NO_ERROR, an orderly end.
-  public static let noError = HTTP2ErrorCode(rawValue: 0)
+  package static let noError = HTTP2ErrorCode(rawValue: 0)
   /// PROTOCOL_ERROR.
-  public static let protocolError = HTTP2ErrorCode(rawValue: 1)
+  package static let protocolError = HTTP2ErrorCode(rawValue: 1)
   /// INTERNAL_ERROR.
-  public static let internalError = HTTP2ErrorCode(rawValue: 2)
+  package static let internalError = HTTP2ErrorCode(rawValue: 2)
   /// STREAM_CLOSED: a frame for a stream that is over.
-  public static let streamClosed = HTTP2ErrorCode(rawValue: 5)
+  package static let streamClosed = HTTP2ErrorCode(rawValue: 5)
   /// REFUSED_STREAM: not processed, safe to send again.
-  public static let refusedStream = HTTP2ErrorCode(rawValue: 7)
+  package static let refusedStream = HTTP2ErrorCode(rawValue: 7)
   /// CANCEL: no longer wanted.
-  public static let cancel = HTTP2ErrorCode(rawValue: 8)
+  package static let cancel = HTTP2ErrorCode(rawValue: 8)
 
   /// The name in the RFC, or `unknown`, with the number.
-  public var description: String { "\(String(cString: nghttp2_http2_strerror(rawValue))) (\(rawValue))" }
+  package var description: String { "\(String(cString: nghttp2_http2_strerror(rawValue))) (\(rawValue))" }
 }
 
 /// A server's GOAWAY: it takes no more streams (RFC 9113 §6.8).
-public struct HTTP2GoAway: Equatable, Sendable {
+package struct HTTP2GoAway: Equatable, Sendable {
   /// The server will not process streams above this. `Int32.max` announces a second GOAWAY.
-  public let lastStreamID: Int32
+  package let lastStreamID: Int32
   /// The reason.
-  public let code: HTTP2ErrorCode
+  package let code: HTTP2ErrorCode
   /// Opaque bytes, often text. APNs sends JSON with a `reason`. At most 4,096 bytes are kept.
-  public let debugData: [UInt8]
+  package let debugData: [UInt8]
 
   static let debugDataBytesMax = 4096
 }

@@ -1,15 +1,15 @@
 /// One header field. Names are lower-case in HTTP/2 (RFC 9113 §8.2).
-public struct HTTP2Field: Equatable, Sendable {
+package struct HTTP2Field: Equatable, Sendable {
   /// The name, lower-case.
-  public let name: String
+  package let name: String
   /// The value. Bytes that are not UTF-8 are replaced.
-  public let value: String
+  package let value: String
 }
 
 /// Header fields in order, with duplicates, packed into one allocation. Pseudo-header fields (`:path`) are not among them.
 ///
 /// A prepared list can be copied and extended for each message.
-public struct HTTP2Fields: Sendable {
+package struct HTTP2Fields: Sendable {
   // For each field: UInt32 name length, with `neverIndexedBit`; UInt32 value length; name; value. Zeros follow the last.
   // A `ContiguousArray`, because making an `Array` calls into the standard library, which looks up the type each time.
   private var storage: ContiguousArray<UInt8> = []
@@ -18,7 +18,7 @@ public struct HTTP2Fields: Sendable {
   private(set) var byteCount = 0
 
   /// The number of fields.
-  public private(set) var count = 0
+  package private(set) var count = 0
 
   static let neverIndexedBit: UInt32 = 1 << 31
   static let headBytes = 8
@@ -27,11 +27,11 @@ public struct HTTP2Fields: Sendable {
   private static let storageBytesMin = 256
 
   /// An empty list.
-  public init() {}
+  package init() {}
 
   /// An empty list with reserved space.
   /// - Parameter byteCount: the bytes of names and values, and 8 for each field.
-  public init(reservingBytes byteCount: Int) {
+  package init(reservingBytes byteCount: Int) {
     storage = ContiguousArray(repeating: 0, count: byteCount)
   }
 
@@ -40,13 +40,13 @@ public struct HTTP2Fields: Sendable {
   ///   - name: lower-case.
   ///   - isIndexed: false keeps the value out of header compression's tables on every hop. Use it for secrets, and for values
   ///     that never repeat and would displace useful entries. `authorization` is never indexed.
-  public mutating func append(_ name: String, _ value: String, isIndexed: Bool = true) {
+  package mutating func append(_ name: String, _ value: String, isIndexed: Bool = true) {
     let isIndexed = isIndexed && name != "authorization"
     append(name.utf8Span.span.bytes, value.utf8Span.span.bytes, isIndexed: isIndexed)
   }
 
   /// The first value of a name; nil without the field.
-  public subscript(name: String) -> String? {
+  package subscript(name: String) -> String? {
     let name = name.utf8Span.span.bytes
     return withPackedBytes { packed in
       var offset = 0
@@ -91,26 +91,26 @@ public struct HTTP2Fields: Sendable {
 
 extension HTTP2Fields: Equatable {
   /// Same fields, in the same order, indexed alike.
-  public static func == (a: HTTP2Fields, b: HTTP2Fields) -> Bool {
+  package static func == (a: HTTP2Fields, b: HTTP2Fields) -> Bool {
     a.count == b.count && a.storage[..<a.byteCount] == b.storage[..<b.byteCount]
   }
 }
 
 extension HTTP2Fields: ExpressibleByDictionaryLiteral {
   /// A list from pairs of name and value, in the order written.
-  public init(dictionaryLiteral elements: (String, String)...) {
+  package init(dictionaryLiteral elements: (String, String)...) {
     for (name, value) in elements { append(name, value) }
   }
 }
 
 extension HTTP2Fields: Sequence {
   /// Decodes one field per step.
-  public struct Iterator: IteratorProtocol {
+  package struct Iterator: IteratorProtocol {
     fileprivate let fields: HTTP2Fields
     fileprivate var offset = 0
 
     /// The next field, nil at the end.
-    public mutating func next() -> HTTP2Field? {
+    package mutating func next() -> HTTP2Field? {
       guard offset < fields.byteCount else { return nil }
       return fields.withPackedBytes { bytes in
         let field = PackedField(in: bytes, at: &offset)
@@ -121,7 +121,7 @@ extension HTTP2Fields: Sequence {
   }
 
   /// Iterates over the fields in order.
-  public func makeIterator() -> Iterator { Iterator(fields: self) }
+  package func makeIterator() -> Iterator { Iterator(fields: self) }
 }
 
 /// One field in a list's memory.

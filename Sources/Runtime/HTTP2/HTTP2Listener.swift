@@ -1,10 +1,9 @@
-public import Reactors
-public import TLSStreams
+package import Reactors
 
 /// Accepts connections on one reactor and serves them with one handler.
-public final class HTTP2Listener {
+package final class HTTP2Listener {
   /// The address it listens on, with the kernel's choice in place of port 0.
-  public let address: SocketAddress
+  package let address: SocketAddress
 
   /// The pause when the process has no descriptors or memory left. The next connection that closes makes room.
   private static let exhaustionPause = Duration.milliseconds(100)
@@ -23,7 +22,7 @@ public final class HTTP2Listener {
   /// Listens until ``stop(on:)``.
   /// - Parameter context: a server's context with the protocol `h2`.
   /// - Throws: ``SystemError``, e.g. `EADDRINUSE`.
-  public init(
+  package init(
     on address: SocketAddress, context: TLSContext,
     configuration: HTTP2ServerConfiguration = HTTP2ServerConfiguration(), handler: any HTTP2RequestHandler,
     reactor: isolated Reactor
@@ -39,7 +38,7 @@ public final class HTTP2Listener {
   }
 
   /// Closes the port, so that new connections are refused. Accepted connections go on.
-  public func stop(on reactor: isolated Reactor) {
+  package func stop(on reactor: isolated Reactor) {
     reactor.deregister(&registration)
     socket = nil
   }
@@ -51,7 +50,7 @@ public final class HTTP2Listener {
 
 extension HTTP2Listener: ReadinessHandler {
   /// Clients are waiting.
-  public func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
+  package func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
     while let socket {
       switch socket.accept() {
       case .accepted(let client, _): admit(client, on: reactor)
@@ -89,7 +88,7 @@ extension HTTP2Listener: TimerHandler {
   }
 
   /// The pause is over.
-  public func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
+  package func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     guard let socket else { return }
     registration = try? reactor.register(socket.descriptor, for: .read, handler: self)
     if registration == nil { reactor.schedule(after: Self.exhaustionPause, self) }
@@ -99,7 +98,7 @@ extension HTTP2Listener: TimerHandler {
 /// Handles a server's connections and requests, on their reactor.
 ///
 /// It may answer inside ``requestReceived(_:from:on:)`` or later.
-public protocol HTTP2RequestHandler: AnyObject {
+package protocol HTTP2RequestHandler: AnyObject {
   /// A client has connected, before its TLS handshake. False closes its socket.
   func shouldAdmitConnection(on reactor: isolated Reactor) -> Bool
   /// A client has completed its handshake with `h2`. A test server may send unusual frames first.
@@ -113,29 +112,29 @@ public protocol HTTP2RequestHandler: AnyObject {
 
 extension HTTP2RequestHandler {
   /// Admits every client.
-  public func shouldAdmitConnection(on reactor: isolated Reactor) -> Bool { true }
+  package func shouldAdmitConnection(on reactor: isolated Reactor) -> Bool { true }
   /// Does nothing.
-  public func connectionOpened(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {}
+  package func connectionOpened(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {}
   /// Does nothing.
-  public func connectionClosed(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {}
+  package func connectionClosed(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {}
 }
 
 /// A complete request as a server receives it.
-public struct HTTP2ServerRequest: Sendable {
+package struct HTTP2ServerRequest: Sendable {
   /// The request's stream: odd, and rising on a connection.
-  public let streamID: Int32
+  package let streamID: Int32
   /// `:method`.
-  public let method: String
+  package let method: String
   /// `:path`; empty if the client sent none.
-  public let path: String
+  package let path: String
   /// `:authority`; empty if the client sent none.
-  public let authority: String
+  package let authority: String
   /// All other fields, in order, with duplicates.
-  public let fields: HTTP2Fields
+  package let fields: HTTP2Fields
   /// The body, cut at the configuration's limit.
-  public let body: [UInt8]
+  package let body: [UInt8]
   /// The body's length as sent.
-  public let bodyBytesReceived: Int
+  package let bodyBytesReceived: Int
   /// When its last byte was read, in monotonic nanoseconds (``Reactor/now``).
-  public let arrival: UInt64
+  package let arrival: UInt64
 }

@@ -1,5 +1,5 @@
 /// The outcome of a request, which says whether it may be sent again.
-public enum HTTP2Outcome: Sendable {
+package enum HTTP2Outcome: Sendable {
   /// The server has answered completely.
   case response(HTTP2Response)
   /// The server has provably not acted on the request, so it can be sent again without a duplicate.
@@ -9,7 +9,7 @@ public enum HTTP2Outcome: Sendable {
 }
 
 /// Why a request was provably not processed.
-public enum HTTP2Unprocessed: Equatable, Sendable {
+package enum HTTP2Unprocessed: Equatable, Sendable {
   /// The server's GOAWAY names a last stream below this one (RFC 9113 §6.8), or came before this request was sent.
   case goAway(HTTP2GoAway)
   /// The server reset the stream with REFUSED_STREAM (RFC 9113 §8.7).
@@ -23,7 +23,7 @@ public enum HTTP2Unprocessed: Equatable, Sendable {
 }
 
 /// Why the outcome of a sent request is unknown.
-public enum HTTP2Uncertainty: Equatable, Sendable {
+package enum HTTP2Uncertainty: Equatable, Sendable {
   /// The stream was reset before a complete response.
   case reset(HTTP2ErrorCode)
   /// The connection ended with this error.
@@ -35,18 +35,18 @@ public enum HTTP2Uncertainty: Equatable, Sendable {
 }
 
 /// A client's request. The connection adds `:scheme` and `:authority`.
-public struct HTTP2Request: Sendable {
+package struct HTTP2Request: Sendable {
   /// The method, e.g. `POST`.
-  public var method: String
+  package var method: String
   /// The target in origin form, e.g. `/3/device/00fc`.
-  public var path: String
+  package var path: String
   /// All other fields.
-  public var fields: HTTP2Fields
+  package var fields: HTTP2Fields
   /// The body; may be empty.
-  public var body: [UInt8]
+  package var body: [UInt8]
 
   /// Makes a request.
-  public init(method: String = "POST", path: String, fields: HTTP2Fields = HTTP2Fields(), body: [UInt8] = []) {
+  package init(method: String = "POST", path: String, fields: HTTP2Fields = HTTP2Fields(), body: [UInt8] = []) {
     self.method = method
     self.path = path
     self.fields = fields
@@ -55,11 +55,11 @@ public struct HTTP2Request: Sendable {
 }
 
 /// A complete response.
-public struct HTTP2Response: Sendable, Equatable {
+package struct HTTP2Response: Sendable, Equatable {
   /// The final status, 200...599. Informational responses are skipped.
-  public let status: Int
+  package let status: Int
   /// The fields without `:status`. Trailers are not kept.
-  public let fields: HTTP2Fields
+  package let fields: HTTP2Fields
   /// The whole body.
-  public let body: [UInt8]
+  package let body: [UInt8]
 }

@@ -1,27 +1,26 @@
-public import Reactors
-internal import TLSStreams
+package import Reactors
 
 /// A server's HTTP/2 connection, for simulators and tests. It follows the protocol, except where its owner tells it not to.
 ///
 /// Belongs to one reactor, and lives until either side closes it.
-public final class HTTP2ServerConnection {
+package final class HTTP2ServerConnection {
   /// Concurrent requests; more are refused. See ``announce(_:on:)``.
-  public private(set) var streamsMax: Int
+  package private(set) var streamsMax: Int
 
   /// Unfinished requests.
-  public var openStreams: Int { streams.count }
+  package var openStreams: Int { streams.count }
 
   /// Streams refused above the limit, since the start.
-  public private(set) var refusedStreams = 0
+  package private(set) var refusedStreams = 0
 
   /// Whether to refuse streams above the limit. A server that only announces its limit accepts them.
-  public var refusesExcessStreams: Bool
+  package var refusesExcessStreams: Bool
 
   /// The client's certificate in binary form (DER). Nil unless the listener's context asks for one and the client sends one.
-  public let clientCertificate: [UInt8]?
+  package let clientCertificate: [UInt8]?
 
   /// Whether to acknowledge PINGs. Without acknowledgements and other frames, a client must consider the connection half-open.
-  public var acknowledgesPings: Bool {
+  package var acknowledgesPings: Bool {
     get { session.acknowledgesPings }
     set { session.acknowledgesPings = newValue }
   }
@@ -63,7 +62,7 @@ public final class HTTP2ServerConnection {
   /// Answers a request. Answers of one tick leave together.
   /// - Returns: false when the stream has closed or has its answer.
   @discardableResult
-  public func respond(
+  package func respond(
     to streamID: Int32, status: Int, fields: HTTP2Fields = HTTP2Fields(), body: [UInt8] = [],
     on reactor: isolated Reactor
   ) -> Bool {
@@ -75,7 +74,7 @@ public final class HTTP2ServerConnection {
   }
 
   /// Sends SETTINGS. A limit of streams applies from now on, before the client acknowledges it.
-  public func announce(_ settings: [HTTP2Setting], on reactor: isolated Reactor) {
+  package func announce(_ settings: [HTTP2Setting], on reactor: isolated Reactor) {
     if let setting = settings.last(where: { $0.id == HTTP2Setting.streamsMaxID }) { streamsMax = Int(setting.value) }
     session.submit(settings, disguisingStreamsMax: true)
     link.flushAtTickEnd(on: reactor)
@@ -85,7 +84,7 @@ public final class HTTP2ServerConnection {
   /// - Parameter lastStreamID: nil for the last received stream. `Int32.max` announces a second GOAWAY.
   /// - Returns: false when it would contradict an earlier one.
   @discardableResult
-  public func goAway(
+  package func goAway(
     lastStreamID: Int32? = nil, _ code: HTTP2ErrorCode = .noError, debugData: [UInt8] = [],
     on reactor: isolated Reactor
   ) -> Bool {
@@ -94,29 +93,29 @@ public final class HTTP2ServerConnection {
   }
 
   /// Resets one stream.
-  public func reset(_ streamID: Int32, _ code: HTTP2ErrorCode, on reactor: isolated Reactor) {
+  package func reset(_ streamID: Int32, _ code: HTTP2ErrorCode, on reactor: isolated Reactor) {
     session.reset(streamID, code)
     link.flushAtTickEnd(on: reactor)
   }
 
   /// Writes submitted frames before the tick's end, as far as the socket has room.
-  public func flushNow(on reactor: isolated Reactor) {
+  package func flushNow(on reactor: isolated Reactor) {
     link.flushNow(on: reactor)
   }
 
   /// Stops reading, writing and answering PINGs, and keeps the connection open until ``closeAbruptly(on:)``. Drops unsent frames.
-  public func fallSilent(on reactor: isolated Reactor) {
+  package func fallSilent(on reactor: isolated Reactor) {
     link.freeze(on: reactor)
   }
 
   /// Closes without GOAWAY and `close_notify`, and drops unsent frames.
-  public func closeAbruptly(on reactor: isolated Reactor) {
+  package func closeAbruptly(on reactor: isolated Reactor) {
     link.close(orderly: false, on: reactor)
     forget(on: reactor)
   }
 
   /// Sends the submitted frames and a GOAWAY, and closes.
-  public func close(on reactor: isolated Reactor) {
+  package func close(on reactor: isolated Reactor) {
     session.goAway(.noError)
     link.close(orderly: true, on: reactor)
     forget(on: reactor)

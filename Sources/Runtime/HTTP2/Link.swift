@@ -1,5 +1,4 @@
 internal import Reactors
-internal import TLSStreams
 
 /// The connection of a link, on its reactor. It may end the link in any of these methods.
 protocol LinkOwner: AnyObject {

@@ -1,13 +1,13 @@
 internal import CLibcurl
 internal import DequeModule
-public import Reactors
+package import Reactors
 
 /// An HTTP client over libcurl, on one reactor.
 ///
 /// For small calls, such as key sets, language models and pushes to browsers. Keeps idle connections for the next call to the
 /// same server.
 /// Does not block the reactor: names are resolved on other threads, and everything else is readiness and timers.
-public final class HTTPTransferClient {
+package final class HTTPTransferClient {
   private let configuration: HTTPTransferConfiguration
   private let multi: MultiHandle
   let addresses: AddressBook
@@ -18,7 +18,7 @@ public final class HTTPTransferClient {
   private var drainWaiters: [Signal] = []
 
   /// Makes a client without connections. Its methods must be called on the same reactor.
-  public init(_ configuration: HTTPTransferConfiguration = HTTPTransferConfiguration(), on reactor: isolated Reactor) {
+  package init(_ configuration: HTTPTransferConfiguration = HTTPTransferConfiguration(), on reactor: isolated Reactor) {
     self.configuration = configuration
     multi = MultiHandle(configuration, on: reactor)
     addresses = AddressBook(keepingFor: configuration.addressesLifetime)
@@ -26,11 +26,11 @@ public final class HTTPTransferClient {
   }
 
   /// Transfers that run or wait for their turn.
-  public var pendingCount: Int { active.count + waiting.count }
+  package var pendingCount: Int { active.count + waiting.count }
 
   /// Sends a request and waits for the whole answer. Cancelling the calling task ends the transfer.
   /// - Throws: ``HTTPTransferError``. Every status is an answer, not an error.
-  public func send(
+  package func send(
     _ request: HTTPTransferRequest, on reactor: isolated Reactor
   ) async throws(HTTPTransferError) -> HTTPTransferResponse {
     guard !isClosed else { throw HTTPTransferError(.closed) }
@@ -45,7 +45,7 @@ public final class HTTPTransferClient {
 
   /// Waits until no transfer is left.
   /// - Returns: false when the limit passed first.
-  public func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+  package func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     if pendingCount == 0 { return true }
     let signal = Signal()
     drainWaiters.append(signal)
@@ -54,7 +54,7 @@ public final class HTTPTransferClient {
   }
 
   /// Cancels pending transfers and closes all connections. Closing twice does nothing.
-  public func close(on reactor: isolated Reactor) {
+  package func close(on reactor: isolated Reactor) {
     isClosed = true
     for transfer in waiting + active {
       finish(transfer, .failure(HTTPTransferError(.closed)), on: reactor)
@@ -163,44 +163,44 @@ private final class Transfer {
 }
 
 /// The settings of a client.
-public struct HTTPTransferConfiguration: Equatable, Sendable {
+package struct HTTPTransferConfiguration: Equatable, Sendable {
   /// Concurrent transfers, each on a separate connection unless the server multiplexes; more wait. 16: calls to key sets and
   /// language models are rare, and a hanging server must not take descriptors without a bound.
-  public var transfersMax = 16
+  package var transfersMax = 16
 
   /// Waiting transfers; more are refused. 256: about as many as the deadlines of most callers would let run.
-  public var waitingMax = 256
+  package var waitingMax = 256
 
   /// Whether to offer HTTP/2 on connections with TLS, where one connection carries many transfers. A server that goes away may
   /// leave some of them unprocessed, and they end with ``HTTPTransferError/Code/connectionLost`` like processed ones: for
   /// requests that may be sent twice.
-  public var multiplexes = false
+  package var multiplexes = false
 
   /// Connections to one host and port; transfers beyond them wait for one. Nil for no limit except `transfersMax`.
-  public var connectionsPerHostMax: Int?
+  package var connectionsPerHostMax: Int?
 
   /// Idle connections kept for later transfers; nil for as many as `transfersMax`.
-  public var idleConnectionsMax: Int?
+  package var idleConnectionsMax: Int?
 
   /// How long the addresses of a host are used for further transfers. Zero looks them up for each, also where a kept connection
   /// serves it: right for few calls. Each connection is judged by its address in any case.
-  public var addressesLifetime = Duration.zero
+  package var addressesLifetime = Duration.zero
 
   /// The trusted certificate authorities.
-  public var trust = HTTPTransferTrust.system
+  package var trust = HTTPTransferTrust.system
 
   /// Where it may connect to.
-  public var reach = HTTPTransferReach()
+  package var reach = HTTPTransferReach()
 
   /// The User-Agent.
-  public var userAgent = "tacet"
+  package var userAgent = "tacet"
 
   /// The default settings.
-  public init() {}
+  package init() {}
 }
 
 /// The certificate authorities that a client trusts. It always verifies certificates and host names.
-public enum HTTPTransferTrust: Sendable, Equatable {
+package enum HTTPTransferTrust: Sendable, Equatable {
   /// The system's certificate authorities.
   case system
   /// Only these, as PEM text.

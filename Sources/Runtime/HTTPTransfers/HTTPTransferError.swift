@@ -3,9 +3,9 @@ internal import CLibcurl
 /// Why a transfer has no answer.
 ///
 /// ``description`` can be shown to a stranger. ``debugDescription`` adds libcurl's text, which names the host but no password.
-public struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
+package struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
   /// The kind of failure.
-  public enum Code: String, Sendable {
+  package enum Code: String, Sendable {
     /// The URL is malformed, or its scheme is not `http` or `https`.
     case invalidRequest = "the request cannot be sent"
     /// The limit of waiting transfers is reached. Nothing was sent; try later.
@@ -37,10 +37,10 @@ public struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConvert
   }
 
   /// The kind of failure.
-  public let code: Code
+  package let code: Code
 
   /// libcurl's or the resolver's text; may be empty.
-  public let message: String
+  package let message: String
 
   init(_ code: Code, _ message: String = "") {
     self.code = code
@@ -48,10 +48,10 @@ public struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConvert
   }
 
   /// The kind of failure.
-  public var description: String { code.rawValue }
+  package var description: String { code.rawValue }
 
   /// The description and the message.
-  public var debugDescription: String { message.isEmpty ? description : "\(description): \(message)" }
+  package var debugDescription: String { message.isEmpty ? description : "\(description): \(message)" }
 }
 
 extension HTTPTransferError {

@@ -3,15 +3,15 @@ internal import Reactors
 /// Where a client may connect to.
 ///
 /// Judged by the address of each new connection, not by the name: a name may resolve to anything, and to something else next time.
-public struct HTTPTransferReach: Sendable, Equatable {
+package struct HTTPTransferReach: Sendable, Equatable {
   /// Whether addresses that are not on the public internet are reached: `IPAddress.isPublic`.
-  public var includesPrivateAddresses: Bool
+  package var includesPrivateAddresses: Bool
 
   /// Whether `http` is used elsewhere than on this machine.
-  public var includesPlainHTTP: Bool
+  package var includesPlainHTTP: Bool
 
   /// Chooses; without arguments everything is reached.
-  public init(includesPrivateAddresses: Bool = true, includesPlainHTTP: Bool = true) {
+  package init(includesPrivateAddresses: Bool = true, includesPlainHTTP: Bool = true) {
     self.includesPrivateAddresses = includesPrivateAddresses
     self.includesPlainHTTP = includesPlainHTTP
   }

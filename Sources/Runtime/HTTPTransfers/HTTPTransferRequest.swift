@@ -1,38 +1,38 @@
 internal import CLibcurl
-public import HTTPTypes
+package import HTTPTypes
 
 /// A request to a web server.
 ///
 /// Redirects are not followed, and proxies of the environment are not used.
-public struct HTTPTransferRequest: Sendable {
+package struct HTTPTransferRequest: Sendable {
   /// The method.
-  public var method: HTTPRequest.Method
+  package var method: HTTPRequest.Method
 
   /// An absolute URL with the scheme `http` or `https`. Its user and password are sent as basic authentication.
-  public var url: String
+  package var url: String
 
   /// Header fields. The client adds Host, Content-Length and, unless it is here, User-Agent.
-  public var fields: HTTPFields
+  package var fields: HTTPFields
 
   /// The content; nil for none.
-  public var body: [UInt8]?
+  package var body: [UInt8]?
 
   /// The time from the call to the last byte of the answer, including the wait for a turn and the resolution.
-  public var deadline: Duration
+  package var deadline: Duration
 
   /// The largest content of the answer, in bytes.
-  public var bodyBytesMax: Int
+  package var bodyBytesMax: Int
 
   /// Whether to fail with ``HTTPTransferError/Code/connectionLost`` where libcurl would send the request again: when a kept
   /// connection ends without an answer. The server may have processed the first one (RFC 9110 section 9.2.2).
-  public var isSentOnce = false
+  package var isSentOnce = false
 
   /// Where this request may connect to, instead of the client's ``HTTPTransferConfiguration/reach``. A kept connection is used
   /// again without another judgement, so requests to one host and port must have one reach.
-  public var reach: HTTPTransferReach?
+  package var reach: HTTPTransferReach?
 
   /// Describes a request.
-  public init(
+  package init(
     _ method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: [UInt8]? = nil,
     deadline: Duration = .seconds(10), bodyBytesMax: Int = 1 << 20
   ) {
@@ -46,15 +46,15 @@ public struct HTTPTransferRequest: Sendable {
 }
 
 /// A complete answer with any status.
-public struct HTTPTransferResponse: Sendable {
+package struct HTTPTransferResponse: Sendable {
   /// The final status; may be a redirect.
-  public let status: HTTPResponse.Status
+  package let status: HTTPResponse.Status
 
   /// The header fields, in order.
-  public let fields: HTTPFields
+  package let fields: HTTPFields
 
   /// The content without transfer coding, at most `bodyBytesMax` bytes.
-  public let body: [UInt8]
+  package let body: [UInt8]
 }
 
 /// The host and port of a URL, as libcurl parses it.

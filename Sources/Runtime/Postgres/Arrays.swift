@@ -18,14 +18,14 @@ extension Array: PostgresEncodable where Element: PostgresArrayElement {
   @specialized(where Element == String?)
   @specialized(where Element == UUID)
   @specialized(where Element == UUID?)
-  public func encode(into encoder: inout PostgresParameterEncoder) {
+  package func encode(into encoder: inout PostgresParameterEncoder) {
     encoder.appendArray(count: count) { self[$0].encodeElement(as: $1, into: &$2) }
   }
 }
 
 extension Array: PostgresDecodable where Element: PostgresArrayElement {
   /// Reads an array of at most one dimension with any lower bound.
-  public init?(_ field: PostgresField) {
+  package init?(_ field: PostgresField) {
     guard let bytes = field.bytes, let header = ArrayHeader(bytes) else { return nil }
     self.init()
     reserveCapacity(header.count)

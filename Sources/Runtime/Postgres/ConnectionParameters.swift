@@ -128,7 +128,7 @@ extension ConnectionParameters {
 extension PostgresConfiguration {
   /// Why libpq could not use a connection string, or would take a part of its password for something else; nil when it is usable.
   /// Nothing of the string is in the text but names of libpq's own parameters. Connects to nothing.
-  public static func fault(of conninfo: String) -> String? {
+  package static func fault(of conninfo: String) -> String? {
     do throws(PostgresError) {
       return try ConnectionParameters.fault(of: conninfo)
     } catch {

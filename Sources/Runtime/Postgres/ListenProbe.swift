@@ -1,4 +1,4 @@
-public import Reactors
+package import Reactors
 
 /// Tests whether a listening session receives notifies: another session notifies a channel that only this listener uses.
 ///
@@ -93,7 +93,7 @@ final class ListenProbe {
 }
 
 /// Sends the probes of a ``PostgresListener``.
-public protocol PostgresProbeSender: AnyObject {
+package protocol PostgresProbeSender: AnyObject {
   /// Notifies the channel from another session than the listener's.
   func sendProbe(_ token: String, to channel: String, on reactor: isolated Reactor) async throws(PostgresError)
 

@@ -2,26 +2,26 @@ internal import Synchronization
 
 /// The columns of a result that are read, each a case named like its column in camel case: `readMessageIDs` is
 /// `read_message_ids`.
-public protocol PostgresColumn: RawRepresentable<Int>, CaseIterable, Sendable {}
+package protocol PostgresColumn: RawRepresentable<Int>, CaseIterable, Sendable {}
 
 /// Where the results of one statement have their columns.
 ///
 /// Looked up by name in the first result and kept, for rows that are read too often to compare names each time. Make one for
 /// each statement, as a static value: another statement may have the same columns in another order.
-public final class PostgresColumns<Column: PostgresColumn>: Sendable {
+package final class PostgresColumns<Column: PostgresColumn>: Sendable {
   private let places = Mutex<[Int]>([])
   private let constants: Set<Int>
 
   /// Knows nothing before the first result.
   /// - Parameter constants: columns that the statement leaves out, because all its rows have the same value. They are read as
   ///   null. libpq takes some 700 instructions for the description of a column, with every result.
-  public init(without constants: [Column] = []) {
+  package init(without constants: [Column] = []) {
     self.constants = Set(constants.map(\.rawValue))
   }
 
   /// The places of the columns, in the order of the cases' raw values, which count from 0.
   /// - Throws: ``PostgresError/Code/decoding`` where the statement has no column of a case's name and does not leave it out.
-  public func places(in rows: PostgresRows) throws(PostgresError) -> [Int] {
+  package func places(in rows: PostgresRows) throws(PostgresError) -> [Int] {
     let known = places.withLock { $0 }
     if !known.isEmpty { return known }
     var found: [Int] = []
@@ -51,7 +51,7 @@ extension PostgresRow {
 
   /// Reads the column at one of the ``PostgresColumns/places(in:)``.
   /// - Throws: ``PostgresError/Code/decoding`` as for a name; a column that the statement leaves out needs an optional too.
-  public func decode<Value: PostgresDecodable>(at place: Int) throws(PostgresError) -> Value {
+  package func decode<Value: PostgresDecodable>(at place: Int) throws(PostgresError) -> Value {
     if place == Self.leftOut, let null = Value(PostgresField(bytes: nil, type: .text)) { return null }
     return try decode(place)
   }

@@ -1,48 +1,48 @@
 internal import Synchronization
 
 /// How to connect, and the settings of a session.
-public struct PostgresConfiguration: Sendable {
+package struct PostgresConfiguration: Sendable {
   /// A libpq URI or keyword/value string. Several hosts and `target_session_attrs` are allowed. Contains the password: never log
   /// it. Source: PostgreSQL manual, section 34.1.1, "Connection Strings".
-  public var conninfo: String
+  package var conninfo: String
 
   /// Whether sessions last as long as connections; see ``PostgresPoolMode``.
-  public var poolMode = PostgresPoolMode.session
+  package var poolMode = PostgresPoolMode.session
 
   /// The name in `pg_stat_activity`, unless the connection string sets one.
-  public var applicationName = "tacet"
+  package var applicationName = "tacet"
 
   /// The time for name resolution, connect and authentication, over all hosts together.
-  public var connectLimit: Duration = .seconds(5)
+  package var connectLimit: Duration = .seconds(5)
 
   /// The server's `statement_timeout`: it ends a longer statement with SQLSTATE 57014. Nil sets none and also switches off
   /// ``silenceLimit`` and ``answerLimit``, as migrations need.
-  public var statementLimit: Duration? = .seconds(5)
+  package var statementLimit: Duration? = .seconds(5)
 
   /// How much longer than ``statementLimit`` the oldest statement may be unanswered before the connection is closed as dead. The
   /// server should have cancelled the statement by then.
-  public var silenceLimit: Duration = .seconds(1)
+  package var silenceLimit: Duration = .seconds(1)
 
   /// How long a caller waits for its answer, including its place in the pipeline. The statement stays in the pipeline, so its
   /// outcome is then unknown to the caller.
-  public var answerLimit: Duration = .seconds(6)
+  package var answerLimit: Duration = .seconds(6)
 
   /// Statements in flight on one connection. At 25 µs each, 512 are 13 ms of a server process's work.
-  public var pendingStatementsMax = 512
+  package var pendingStatementsMax = 512
 
   /// `synchronous_commit = off` for the session: commits are acknowledged before they are on disk, and a crash of the database
   /// server may lose those of the last few hundred milliseconds.
-  public var commitsAsynchronously = false
+  package var commitsAsynchronously = false
 
   /// The `search_path`. Without `public`, other roles cannot create functions that shadow Tacet's.
-  public var searchPath = "pg_catalog, pg_temp"
+  package var searchPath = "pg_catalog, pg_temp"
 
   /// Further session settings by name, e.g. `["work_mem": "8MB"]`.
-  public var settings: [String: String] = [:]
+  package var settings: [String: String] = [:]
 
   /// Receives the texts that functions raise and the server's warnings, on the connection's thread. They may quote rows, so use it
   /// for Tacet's scripts only.
-  public var noticeHandler: (@Sendable (String) -> Void)?
+  package var noticeHandler: (@Sendable (String) -> Void)?
 
   /// Findings that sessions with copies of this configuration share.
   let hosts = HostMemory()
@@ -50,7 +50,7 @@ public struct PostgresConfiguration: Sendable {
   private let chosen = ChosenTypes()
 
   /// What ``PostgresType/chosen(_:)`` means in this database; empty until it is known. All copies of the configuration share it.
-  public var chosenTypes: [PostgresType] {
+  package var chosenTypes: [PostgresType] {
     get { chosen.types.withLock { $0 } }
     nonmutating set { chosen.types.withLock { $0 = newValue } }
   }
@@ -58,10 +58,10 @@ public struct PostgresConfiguration: Sendable {
   /// The first statement of each session of a pool or listener. Its first column is false for a database that this program must
   /// not use; the session is then closed. Its second one, a `bigint[]`, has the numbers of ``chosenTypes``. A condition of class
   /// 42, such as a missing table, counts as true and says nothing of types.
-  public var sessionCheck: PostgresStatement?
+  package var sessionCheck: PostgresStatement?
 
   /// A configuration with defaults.
-  public init(conninfo: String) {
+  package init(conninfo: String) {
     self.conninfo = conninfo
   }
 
@@ -87,7 +87,7 @@ extension Duration {
 }
 
 /// How long a session with the server lasts.
-public enum PostgresPoolMode: Sendable {
+package enum PostgresPoolMode: Sendable {
   /// As long as the connection, also behind a pooler in session mode. Settings and prepared statements are sent once, and LISTEN
   /// and advisory locks work.
   case session

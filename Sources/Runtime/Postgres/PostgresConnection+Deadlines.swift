@@ -1,13 +1,13 @@
 internal import CLibpq
 internal import DequeModule
 internal import Logging
-public import Reactors
+package import Reactors
 
 // One timer per connection, armed for the earliest deadline. Answers do not touch it, so a busy connection pays for a timer once
 // per limit and not once per statement.
 extension PostgresConnection: TimerHandler {
   /// The armed deadline has passed. The answers may have come in time.
-  public func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
+  package func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     guard timer == deadlineTimer else { return }
     deadlineTimer = nil
     deadlineArmed = .max

@@ -1,6 +1,6 @@
 internal import CLibpq
 internal import DequeModule
-public import Reactors
+package import Reactors
 
 extension PostgresConnection {
   /// Runs a statement. Prepares it first, if this session has not yet.
@@ -10,7 +10,7 @@ extension PostgresConnection {
   /// - Throws: ``PostgresError``. After ``PostgresError/Code/connectionLost`` and ``PostgresError/Code/timedOut`` the statement may
   ///   have taken effect. After other errors it has not, and the connection can still be used.
   @discardableResult
-  public func query(
+  package func query(
     _ statement: PostgresStatement, _ parameters: [any PostgresEncodable] = [], within limit: Duration? = nil,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> PostgresRows {
@@ -30,7 +30,7 @@ extension PostgresConnection {
   }
 
   /// Prepares a statement without running it, e.g. to test it against a schema. Not for transaction mode.
-  public func prepare(_ statement: PostgresStatement, on reactor: isolated Reactor) async throws(PostgresError) {
+  package func prepare(_ statement: PostgresStatement, on reactor: isolated Reactor) async throws(PostgresError) {
     try checkRoom(for: statement)
     let statement = statement.resolved(by: chosenTypes)
     guard try sendParseIfNeeded(statement, on: reactor) else { return }
@@ -38,7 +38,7 @@ extension PostgresConnection {
   }
 
   /// Runs a ``PostgresConfiguration/sessionCheck``, and uses the types that it returns.
-  public func check(
+  package func check(
     _ statement: PostgresStatement, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     let row = try await query(statement, on: reactor).one()

@@ -1,6 +1,6 @@
 internal import CLibpq
 internal import DequeModule
-public import Reactors
+package import Reactors
 
 /// A script in progress.
 struct PendingScript {
@@ -14,7 +14,7 @@ extension PostgresConnection {
   /// Waits until nothing is pending, and leaves pipeline mode meanwhile. Other statements are refused with
   /// ``PostgresError/Code/tooManyPending``, so use a separate connection. Results are dropped. There is no client-side limit, and
   /// the server's `statement_timeout` applies to the whole script.
-  public func simple(_ sql: String, on reactor: isolated Reactor) async throws(PostgresError) {
+  package func simple(_ sql: String, on reactor: isolated Reactor) async throws(PostgresError) {
     guard !sql.utf8.contains(0) else { throw PostgresError(.invalidParameter, "a script has no NUL") }
     guard script == nil, await drain(within: configuration.answerLimit, on: reactor) else {
       throw PostgresError(.tooManyPending, "the connection is busy")
@@ -56,7 +56,7 @@ extension PostgresConnection {
   /// - Throws: the error of `body`, or ``PostgresError``: with ``SQLState/inFailedTransaction`` when a statement failed and `body`
   ///   continued, which rolls back. A COMMIT that ends in ``PostgresError/Code/connectionLost`` or ``PostgresError/Code/timedOut``
   ///   may have taken effect.
-  public func withTransaction<Value>(
+  package func withTransaction<Value>(
     on reactor: isolated Reactor, _ body: () async throws -> Value
   ) async throws -> Value {
     try await query(.begin, on: reactor)

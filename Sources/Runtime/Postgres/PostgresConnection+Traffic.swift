@@ -1,10 +1,10 @@
 internal import CLibpq
 internal import DequeModule
-public import Reactors
+package import Reactors
 
 extension PostgresConnection: ReadinessHandler {
   /// The session's socket is ready.
-  public func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
+  package func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
     if readiness.shouldRead { receive(on: reactor) }
     // Also after a read, because libpq may have output (`PQflush` in the manual, section 34.4).
     if isWatchingWrites { flush(on: reactor) }
@@ -35,7 +35,7 @@ extension PostgresConnection: ReadinessHandler {
 // Writing.
 extension PostgresConnection: TickEndHandler {
   /// Sends this tick's statements, which are in libpq's buffer, in one write.
-  public func tickEnded(on reactor: isolated Reactor) {
+  package func tickEnded(on reactor: isolated Reactor) {
     hasAskedForTickEnd = false
     flush(on: reactor)
   }
@@ -62,15 +62,15 @@ extension PostgresConnection: TickEndHandler {
 }
 
 /// A message that another session sent with NOTIFY.
-public struct PostgresNotify: Sendable, Equatable {
+package struct PostgresNotify: Sendable, Equatable {
   /// The channel it was sent on.
-  public let channel: String
+  package let channel: String
 
   /// The text sent along, at most 7999 bytes; empty when none was given.
-  public let payload: String
+  package let payload: String
 
   /// The sending session's server process.
-  public let processID: Int32
+  package let processID: Int32
 }
 
 // The server's answers, in order: for each statement its results, each followed by a null, then its sync point.

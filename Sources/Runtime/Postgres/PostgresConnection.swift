@@ -1,7 +1,7 @@
 internal import CLibpq
 internal import DequeModule
-public import Logging
-public import Reactors
+package import Logging
+package import Reactors
 
 /// One session with a PostgreSQL server, in pipeline mode, on one reactor.
 ///
@@ -12,9 +12,9 @@ public import Reactors
 /// With ``PostgresPoolMode/transaction`` it is a connection to a pooler, and each transaction may run in another session.
 ///
 /// The reactor keeps an open connection alive, so call ``close(on:)``. Cancelling a task does not end its statement.
-public final class PostgresConnection {
+package final class PostgresConnection {
   /// How it was opened.
-  public let configuration: PostgresConfiguration
+  package let configuration: PostgresConfiguration
   let logger: Logger
 
   // The one owner of this `PGconn`; nil once finished.
@@ -53,10 +53,10 @@ public final class PostgresConnection {
   private var drainWaiters: [Signal] = []
 
   /// Statements answered since the connect. Each is a round trip, unless it shared one with others.
-  public internal(set) var statementsAnswered = 0
+  package internal(set) var statementsAnswered = 0
 
   /// Why the connection ended; nil while it is open.
-  public internal(set) var lossReason: PostgresError?
+  package internal(set) var lossReason: PostgresError?
 
   private let noticeLog: NoticeLog
 
@@ -76,27 +76,27 @@ public final class PostgresConnection {
   }
 
   /// Whether statements can be sent.
-  public var isOpen: Bool { handle != nil }
+  package var isOpen: Bool { handle != nil }
 
   /// Statements sent and not yet answered.
-  public var pendingCount: Int { pending.count }
+  package var pendingCount: Int { pending.count }
 
   /// The session's host, as in the connection string. A folder for a Unix socket; empty once closed.
-  public var host: String { handle.flatMap { PQhost($0) }.map { String(cString: $0) } ?? "" }
+  package var host: String { handle.flatMap { PQhost($0) }.map { String(cString: $0) } ?? "" }
 
   /// The process number that the server sent at the connect; 0 once closed. A pooler makes up a number, so it differs from
   /// `pg_backend_pid()`.
-  public var backendID: Int32 { handle.map { PQbackendPID($0) } ?? 0 }
+  package var backendID: Int32 { handle.map { PQbackendPID($0) } ?? 0 }
 
   /// Ends the session. Pending statements fail with ``PostgresError/Code/connectionLost``, unless ``drain(within:on:)`` comes
   /// first. Closing twice does nothing.
-  public func close(on reactor: isolated Reactor) {
+  package func close(on reactor: isolated Reactor) {
     lose(PostgresError(.connectionLost, "closed by this process"), on: reactor)
   }
 
   /// Waits until nothing is pending.
   /// - Returns: false when the limit passed first.
-  public func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+  package func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     if pending.isEmpty { return true }
     let signal = Signal()
     drainWaiters.append(signal)
@@ -139,7 +139,7 @@ extension PostgresConnection {
   /// ``ConnectRace``. Follows `target_session_attrs`.
   /// - Throws: ``PostgresError/Code/notConnected`` with each host's reason and, if a host gave one, an SQLSTATE;
   ///   ``PostgresError/Code/timedOut``; or ``PostgresError/Code/invalidConfiguration``.
-  public static func connect(
+  package static func connect(
     _ configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
   ) async throws(PostgresError) -> PostgresConnection {
     var parameters = try ConnectionParameters(configuration)

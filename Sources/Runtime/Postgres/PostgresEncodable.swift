@@ -1,17 +1,17 @@
 /// A value that can be a statement's parameter.
-public protocol PostgresEncodable {
+package protocol PostgresEncodable {
   /// Writes the value as the next parameter. Call exactly one of the encoder's methods.
   func encode(into encoder: inout PostgresParameterEncoder)
 }
 
 /// A value that can be read from a column.
-public protocol PostgresDecodable {
+package protocol PostgresDecodable {
   /// Reads a field; nil if its value or type does not fit.
   init?(_ field: PostgresField)
 }
 
 /// A single value: a parameter, a column, or an element of an array.
-public protocol PostgresScalar: PostgresEncodable, PostgresDecodable, PostgresArrayElement {
+package protocol PostgresScalar: PostgresEncodable, PostgresDecodable, PostgresArrayElement {
   /// Appends the binary form of `type`.
   /// - Returns: false if the value cannot be sent as this type. The appended bytes are then ignored.
   func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool
@@ -23,7 +23,7 @@ public protocol PostgresScalar: PostgresEncodable, PostgresDecodable, PostgresAr
 }
 
 /// An element of an array: a scalar, or an optional scalar for elements that may be null.
-public protocol PostgresArrayElement {
+package protocol PostgresArrayElement {
   /// Appends the element with its length; false if it cannot be sent as `type`.
   func encodeElement(as type: PostgresType, into bytes: inout [UInt8]) -> Bool
 
@@ -32,28 +32,28 @@ public protocol PostgresArrayElement {
 }
 
 /// One field of a row, valid while the row is decoded.
-public struct PostgresField {
+package struct PostgresField {
   /// The value in binary form; nil for a null.
-  public let bytes: UnsafeRawBufferPointer?
+  package let bytes: UnsafeRawBufferPointer?
 
   /// The column's type.
-  public let type: PostgresType
+  package let type: PostgresType
 }
 
 extension PostgresScalar {
   /// Sends the value in its binary form.
-  public func encode(into encoder: inout PostgresParameterEncoder) {
+  package func encode(into encoder: inout PostgresParameterEncoder) {
     encoder.appendBinary { type, bytes in encode(as: type, into: &bytes) }
   }
 
   /// Reads a field that is not null.
-  public init?(_ field: PostgresField) {
+  package init?(_ field: PostgresField) {
     guard let bytes = field.bytes else { return nil }
     self.init(bytes, type: field.type)
   }
 
   /// Appends the value with its length in front.
-  public func encodeElement(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+  package func encodeElement(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     let start = bytes.count
     bytes.appendBigEndian(Int32(0))
     guard encode(as: type, into: &bytes) else { return false }
@@ -62,14 +62,14 @@ extension PostgresScalar {
   }
 
   /// Reads an element that is not null.
-  public static func decodeElement(_ bytes: UnsafeRawBufferPointer?, type: PostgresType) -> Self? {
+  package static func decodeElement(_ bytes: UnsafeRawBufferPointer?, type: PostgresType) -> Self? {
     bytes.flatMap { Self($0, type: type) }
   }
 }
 
 extension Optional: PostgresEncodable where Wrapped: PostgresEncodable {
   /// Sends nil as null.
-  public func encode(into encoder: inout PostgresParameterEncoder) {
+  package func encode(into encoder: inout PostgresParameterEncoder) {
     guard let self else { return encoder.appendNull() }
     self.encode(into: &encoder)
   }
@@ -77,7 +77,7 @@ extension Optional: PostgresEncodable where Wrapped: PostgresEncodable {
 
 extension Optional: PostgresDecodable where Wrapped: PostgresDecodable {
   /// Reads null as nil.
-  public init?(_ field: PostgresField) {
+  package init?(_ field: PostgresField) {
     if field.bytes == nil {
       self = .none
     } else if let value = Wrapped(field) {
@@ -90,14 +90,14 @@ extension Optional: PostgresDecodable where Wrapped: PostgresDecodable {
 
 extension Optional: PostgresArrayElement where Wrapped: PostgresArrayElement {
   /// Appends nil as a null element.
-  public func encodeElement(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+  package func encodeElement(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     if let self { return self.encodeElement(as: type, into: &bytes) }
     bytes.appendBigEndian(Int32(-1))
     return true
   }
 
   /// Reads a null element as nil.
-  public static func decodeElement(_ bytes: UnsafeRawBufferPointer?, type: PostgresType) -> Wrapped?? {
+  package static func decodeElement(_ bytes: UnsafeRawBufferPointer?, type: PostgresType) -> Wrapped?? {
     guard bytes != nil else { return .some(.none) }
     return Wrapped.decodeElement(bytes, type: type).map { .some($0) }
   }
@@ -106,15 +106,15 @@ extension Optional: PostgresArrayElement where Wrapped: PostgresArrayElement {
 /// An enumeration with raw values is sent as its raw value.
 extension PostgresScalar where Self: RawRepresentable, RawValue: PostgresScalar {
   /// Sends the raw value.
-  public func encode(into encoder: inout PostgresParameterEncoder) { rawValue.encode(into: &encoder) }
+  package func encode(into encoder: inout PostgresParameterEncoder) { rawValue.encode(into: &encoder) }
 
   /// Appends the raw value.
-  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     rawValue.encode(as: type, into: &bytes)
   }
 
   /// Reads a raw value; nil if no case has it.
-  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     guard let rawValue = RawValue(bytes, type: type) else { return nil }
     self.init(rawValue: rawValue)
   }

@@ -4,9 +4,9 @@ internal import CLibpq
 ///
 /// ``description`` can be shown to a stranger. ``debugDescription`` adds the server's message, without quoted values, texts that
 /// functions raised, and the detail line, which quotes the row.
-public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   /// The kind of failure.
-  public enum Code: String, Sendable {
+  package enum Code: String, Sendable {
     /// The server refused the statement; see ``PostgresError/sqlState``. Only this statement failed.
     case server = "the database refused the statement"
     /// The connection ended before the answer. The statement may have taken effect.
@@ -30,7 +30,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
   }
 
   /// The kind of failure.
-  public let code: Code
+  package let code: Code
 
   // An object, because the result of every query has space for an error, which would take 130 bytes.
   private let report: Report
@@ -44,35 +44,35 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
   }
 
   /// The server's condition. May also be set for ``Code/connectionLost`` and ``Code/notConnected``.
-  public var sqlState: SQLState? { context.sqlState }
+  package var sqlState: SQLState? { context.sqlState }
 
   /// The server's or libpq's message. May quote values of the statement.
-  public var message: String { context.message }
+  package var message: String { context.message }
 
   /// The server's detail line, which usually quotes the row. Never part of a description.
-  public var detail: String? { context.detail }
+  package var detail: String? { context.detail }
 
   /// The name of the statement that failed.
-  public var statement: String? { context.statement }
+  package var statement: String? { context.statement }
 
   /// The constraint that refused the row.
-  public var constraint: String? { context.constraint }
+  package var constraint: String? { context.constraint }
 
   /// The table of the failure.
-  public var table: String? { context.table }
+  package var table: String? { context.table }
 
   /// The innermost database function that was running or being planned.
-  public var function: String? { context.function }
+  package var function: String? { context.function }
 
   /// The server's message, if the schema lacks an object of the statement or the role may not use it. Contains names of columns,
   /// tables and functions, but no values. Nil for other failures.
-  public var missingObject: String? {
+  package var missingObject: String? {
     guard let sqlState, SQLState.ofMissingObjects.contains(sqlState), !context.isRaised else { return nil }
     return message
   }
 
   /// The kind of failure with SQLSTATE, statement and constraint. Contains no data.
-  public var description: String {
+  package var description: String {
     var text = code.rawValue
     if let sqlState { text += " (SQLSTATE \(sqlState))" }
     if let statement { text += ", statement \(statement)" }
@@ -84,7 +84,7 @@ public struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDeb
   var isRaised: Bool { context.isRaised }
 
   /// The description and the message.
-  public var debugDescription: String {
+  package var debugDescription: String {
     let message = messageWithoutValues
     return message.isEmpty ? description : "\(description): \(message)"
   }
@@ -189,7 +189,7 @@ extension PostgresError {
   }
 
   /// Why a database answers, and no push goes out: of sessions, readiness and the doctor alike.
-  public static let takesNoWrites = "it takes no writes: a standby, or default_transaction_read_only is on"
+  package static let takesNoWrites = "it takes no writes: a standby, or default_transaction_read_only is on"
 
   private static let pooler = "a pooler in transaction mode, which needs DATABASE_POOL_MODE=transaction"
 

@@ -1,13 +1,13 @@
-public import Logging
-public import Reactors
+package import Logging
+package import Reactors
 
 /// A session that listens for notifies. It is kept open, and its state is reported to a handler.
 ///
 /// A notify is a hint: notifies sent while the session is away are lost, so poll whenever the state becomes ``State/listening``.
 /// The session can also hold state of one session, such as an advisory lock, which ends with ``State/lost(_:)``.
-public final class PostgresListener {
+package final class PostgresListener {
   /// Whether notifies arrive.
-  public enum State: Sendable {
+  package enum State: Sendable {
     /// The session listens to every channel from now on. Reported after each connect.
     case listening
     /// Notifies do not arrive, and the listener reconnects. Reported for each loss and each failed attempt.
@@ -15,7 +15,7 @@ public final class PostgresListener {
   }
 
   /// The channels, as case-sensitive names rather than SQL.
-  public let channels: [String]
+  package let channels: [String]
 
   private let configuration: PostgresConfiguration
   private let heartbeat: ReconnectingConnection.Heartbeat
@@ -33,7 +33,7 @@ public final class PostgresListener {
   ///   - probeSender: sends a notify from another session for each check, the first before ``State/listening``. If it cannot
   ///     send, an answer within another second keeps the session. Without a sender, a check is an answered statement. Weak.
   ///   - handler: weak.
-  public init(
+  package init(
     _ configuration: PostgresConfiguration, channels: [String], heartbeatInterval: Duration = .seconds(10),
     heartbeatLimit: Duration = .seconds(5), probeSender: (any PostgresProbeSender)? = nil, logger: Logger,
     handler: any PostgresListenerHandler
@@ -48,7 +48,7 @@ public final class PostgresListener {
   }
 
   /// Begins to connect, in the background. Call it once.
-  public func start(on reactor: isolated Reactor) {
+  package func start(on reactor: isolated Reactor) {
     precondition(slot == nil, "a listener is started once")
     let slot = ReconnectingConnection(
       configuration, heartbeat: heartbeat, isEager: true, logger: logger, owner: self)
@@ -57,18 +57,18 @@ public final class PostgresListener {
   }
 
   /// Whether the session listens to every channel now.
-  public var isListening: Bool { slot?.connection != nil }
+  package var isListening: Bool { slot?.connection != nil }
 
   /// Sessions opened after the first.
-  public var reconnects: Int { max(0, (slot?.connects ?? 0) - 1) }
+  package var reconnects: Int { max(0, (slot?.connects ?? 0) - 1) }
 
   /// The listening session, for statements that must run on it; nil while away. Do not close it.
-  public var connection: PostgresConnection? { slot?.connection }
+  package var connection: PostgresConnection? { slot?.connection }
 
   /// Runs a statement on the listening session.
   /// - Throws: ``PostgresError/Code/notConnected`` at once while the session is away; otherwise like a connection.
   @discardableResult
-  public func query(
+  package func query(
     _ statement: PostgresStatement, _ parameters: [any PostgresEncodable] = [], within limit: Duration? = nil,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> PostgresRows {
@@ -77,13 +77,13 @@ public final class PostgresListener {
   }
 
   /// Ends the session and the attempts to open one. The handler is not called any more. Call it once, after `start`.
-  public func close(on reactor: isolated Reactor) async {
+  package func close(on reactor: isolated Reactor) async {
     await slot?.close(on: reactor)
   }
 }
 
 /// Handles notifies, on the listener's reactor.
-public protocol PostgresListenerHandler: AnyObject {
+package protocol PostgresListenerHandler: AnyObject {
   /// Another session sent a notify. Equal notifies of one transaction arrive as one.
   func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor)
 

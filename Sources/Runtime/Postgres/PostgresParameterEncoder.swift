@@ -1,7 +1,7 @@
 /// Encodes the parameters of one statement for libpq.
 ///
 /// A connection reuses one and its memory, because libpq copies the values when it sends the statement.
-public struct PostgresParameterEncoder {
+package struct PostgresParameterEncoder {
   private var types: [PostgresType] = []
   private var bytes: [UInt8] = []
   private var offsets: [Int] = []
@@ -72,12 +72,12 @@ public struct PostgresParameterEncoder {
 // The methods for the types of parameters.
 extension PostgresParameterEncoder {
   /// The parameter is null.
-  public mutating func appendNull() {
+  package mutating func appendNull() {
     append(from: -1, format: 0)
   }
 
   /// The parameter is sent as text, which the server reads as the declared type. A NUL byte refuses the statement.
-  public mutating func appendText(_ text: some Sequence<UInt8>) {
+  package mutating func appendText(_ text: some Sequence<UInt8>) {
     let offset = bytes.count
     bytes.append(contentsOf: text)
     if bytes.hasZero(from: offset) { isRefused = true }
@@ -87,7 +87,7 @@ extension PostgresParameterEncoder {
   /// The parameter is an array, sent in binary form.
   /// - Parameter append: appends the element at an index with its length in front, or −1 for a null, and returns false to refuse
   ///   the statement.
-  public mutating func appendArray(
+  package mutating func appendArray(
     count: Int, _ append: (_ index: Int, _ type: PostgresType, _ bytes: inout [UInt8]) -> Bool
   ) {
     appendBinary { type, bytes in
@@ -102,7 +102,7 @@ extension PostgresParameterEncoder {
 
   /// The parameter is sent in binary form.
   /// - Parameter write: appends the form of the declared type, and returns false to refuse the statement.
-  public mutating func appendBinary(_ write: (_ type: PostgresType, _ bytes: inout [UInt8]) -> Bool) {
+  package mutating func appendBinary(_ write: (_ type: PostgresType, _ bytes: inout [UInt8]) -> Bool) {
     let offset = bytes.count
     if !write(types[formats.count], &bytes) { isRefused = true }
     append(from: offset, format: 1)

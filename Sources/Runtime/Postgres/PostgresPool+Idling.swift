@@ -4,7 +4,7 @@ internal import Reactors
 extension PostgresPool {
   /// Whether the sessions were closed for want of work, and no attempt to open them has failed since. False for a pool
   /// without an idle limit.
-  public var isResting: Bool { idling?.hasRested == true && failure == nil && !isReady }
+  package var isResting: Bool { idling?.hasRested == true && failure == nil && !isReady }
 
   /// A caller needs a session.
   func noteUse(on reactor: isolated Reactor) {

@@ -1,4 +1,4 @@
-public import Reactors
+package import Reactors
 
 extension PostgresPool {
   /// Runs a statement on the least-loaded session. Retries it a few times after a deadlock or a serialization failure, because a
@@ -10,7 +10,7 @@ extension PostgresPool {
   ///   - time: how long to leave the database to others after its return.
   /// - Throws: ``PostgresError``; ``PostgresError/Code/notConnected`` if no session was opened in time.
   @discardableResult
-  public func query(
+  package func query(
     _ statement: PostgresStatement, _ parameters: [any PostgresEncodable] = [], within limit: Duration? = nil,
     afterReturn time: Duration = .zero, on reactor: isolated Reactor
   ) async throws(PostgresError) -> PostgresRows {
@@ -41,7 +41,7 @@ extension PostgresPool {
   ///
   /// The session returns to the pool after `body`. A session left in a transaction is closed and replaced.
   /// - Throws: the error of `body`, or ``PostgresError/Code/notConnected``.
-  public func withConnection<Value>(
+  package func withConnection<Value>(
     on reactor: isolated Reactor, _ body: (PostgresConnection) async throws -> Value
   ) async throws -> Value {
     noteUse(on: reactor)
@@ -81,7 +81,7 @@ extension PostgresPool {
 }
 
 /// Handles the return of the database, before other work.
-public protocol PostgresPoolObserver: AnyObject {
+package protocol PostgresPoolObserver: AnyObject {
   /// A session is open again after all had ended.
   /// - Parameter lostAt: when the last session ended, in monotonic nanoseconds.
   func databaseReturned(lostAt: UInt64, on reactor: isolated Reactor)

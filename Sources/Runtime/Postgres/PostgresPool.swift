@@ -1,38 +1,38 @@
-public import Logging
-public import Reactors
+package import Logging
+package import Reactors
 
 /// A few sessions of one reactor, opened at the start and reopened when they end.
 ///
 /// Statements share sessions through their pipelines. The pool has several sessions because commits on one wait for each other,
 /// while commits on different ones share a disk flush (4 to 32 sessions gave 3.5 times the rate of synchronous commits). Belongs
 /// to one reactor. Call ``close(within:on:)`` at the end.
-public final class PostgresPool {
+package final class PostgresPool {
   /// What the pool has done so far.
-  public struct Counters: Sendable, Equatable {
+  package struct Counters: Sendable, Equatable {
     /// Statements answered.
-    public var roundTrips = 0
+    package var roundTrips = 0
     /// Sessions reopened.
-    public var reconnects = 0
+    package var reconnects = 0
 
     /// The sum of two pools.
-    public static func + (a: Counters, b: Counters) -> Counters {
+    package static func + (a: Counters, b: Counters) -> Counters {
       Counters(roundTrips: a.roundTrips + b.roundTrips, reconnects: a.reconnects + b.reconnects)
     }
   }
 
   /// What the pool's sessions do now.
-  public struct Usage: Sendable, Equatable {
+  package struct Usage: Sendable, Equatable {
     /// Open sessions without a pending statement.
-    public var idle = 0
+    package var idle = 0
     /// Sessions with a pending statement, or leased.
-    public var inUse = 0
+    package var inUse = 0
     /// Sessions that are being opened.
-    public var closed = 0
+    package var closed = 0
     /// Callers that wait for a session.
-    public var waiting = 0
+    package var waiting = 0
 
     /// The sum of two pools.
-    public static func + (a: Usage, b: Usage) -> Usage {
+    package static func + (a: Usage, b: Usage) -> Usage {
       Usage(
         idle: a.idle + b.idle, inUse: a.inUse + b.inUse, closed: a.closed + b.closed, waiting: a.waiting + b.waiting)
     }
@@ -54,7 +54,7 @@ public final class PostgresPool {
     interval: .seconds(60), limit: .seconds(5), intervalAmongHosts: .milliseconds(250))
 
   /// How its sessions connect.
-  public let configuration: PostgresConfiguration
+  package let configuration: PostgresConfiguration
   private let size: Int
   private let acquireLimit: Duration
   private let opensOnDemand: Bool
@@ -72,10 +72,10 @@ public final class PostgresPool {
   var returnedAt: UInt64?
 
   /// Called when the database is back.
-  public weak var observer: (any PostgresPoolObserver)?
+  package weak var observer: (any PostgresPoolObserver)?
 
   /// Called for each statement, before it waits for a session.
-  public var onUse: (() -> Void)?
+  package var onUse: (() -> Void)?
 
   /// Makes a pool that is not connected yet.
   /// - Parameters:
@@ -84,7 +84,7 @@ public final class PostgresPool {
   ///   - opensOnDemand: whether the first caller starts the pool, instead of ``start(on:)``.
   ///   - idleLimit: after how long without a statement the sessions are closed; the next caller opens them again. Nil keeps
   ///     them open.
-  public init(
+  package init(
     _ configuration: PostgresConfiguration, size: Int = 4, acquireLimit: Duration = .seconds(1),
     opensOnDemand: Bool = false, idleLimit: Duration? = nil, logger: Logger
   ) {
@@ -99,7 +99,7 @@ public final class PostgresPool {
   }
 
   /// Begins to open the sessions, in the background. Call it once.
-  public func start(on reactor: isolated Reactor) {
+  package func start(on reactor: isolated Reactor) {
     precondition(members.isEmpty, "a pool is started once")
     members = (0..<size).map { number in
       let heartbeat = number == 0 && isWatchful ? Self.watchfulHeartbeat : Self.heartbeat
@@ -112,21 +112,21 @@ public final class PostgresPool {
   }
 
   /// Whether at least one session is open.
-  public var isReady: Bool { members.contains { $0.connection != nil } }
+  package var isReady: Bool { members.contains { $0.connection != nil } }
 
   /// Whether the server of an open session has just refused a write.
-  public func takesNoWrites(now: UInt64) -> Bool {
+  package func takesNoWrites(now: UInt64) -> Bool {
     members.contains { $0.connection?.target.map { configuration.hosts.refusesWrites($0, now: now) } ?? false }
   }
 
   /// Why the last session ended or could not be opened; nil once a session is opened.
-  public internal(set) var failure: PostgresError?
+  package internal(set) var failure: PostgresError?
 
   /// The number of open sessions.
-  public var openCount: Int { members.count { $0.connection != nil } }
+  package var openCount: Int { members.count { $0.connection != nil } }
 
   /// What the pool's sessions do now.
-  public var usage: Usage {
+  package var usage: Usage {
     var usage = Usage()
     usage.waiting = waiters.count
     for member in members {
@@ -140,7 +140,7 @@ public final class PostgresPool {
   }
 
   /// What the pool has done so far.
-  public var counters: Counters {
+  package var counters: Counters {
     members.reduce(into: restedCounters) { counters, member in
       counters.roundTrips += member.statementsAnswered
       counters.reconnects += max(0, member.connects - 1)
@@ -149,7 +149,7 @@ public final class PostgresPool {
 
   /// Refuses new statements, waits for pending ones, and ends the sessions. Call it once.
   /// - Parameter limit: how long to wait for pending statements. Those left fail.
-  public func close(within limit: Duration = .seconds(5), on reactor: isolated Reactor) async {
+  package func close(within limit: Duration = .seconds(5), on reactor: isolated Reactor) async {
     isClosed = true
     idling?.cancel(on: reactor)
     wakeWaiters(on: reactor)

@@ -4,27 +4,27 @@ internal import Glibc
 /// The result of a statement: its rows in order, and the number of rows it affected.
 ///
 /// Shape: empty for a statement without rows, such as an `update` without `returning`.
-public struct PostgresRows: RandomAccessCollection, Sendable {
+package struct PostgresRows: RandomAccessCollection, Sendable {
   let result: ResultHandle
 
   /// The first row's place.
-  public var startIndex: Int { 0 }
+  package var startIndex: Int { 0 }
 
   /// The number of rows.
-  public var endIndex: Int { result.rowCount }
+  package var endIndex: Int { result.rowCount }
 
   /// The row at an index. Traps outside the bounds.
-  public subscript(index: Int) -> PostgresRow {
+  package subscript(index: Int) -> PostgresRow {
     precondition(index >= 0 && index < result.rowCount, "row \(index) of \(result.rowCount)")
     return PostgresRow(result: result, index: index)
   }
 
   /// Rows inserted, updated, deleted or selected, by the server's command tag; 0 for other commands.
-  public var affectedCount: Int { result.affectedCount }
+  package var affectedCount: Int { result.affectedCount }
 
   /// The only row.
   /// - Throws: ``PostgresError/Code/decoding`` unless there is exactly one.
-  public func one() throws(PostgresError) -> PostgresRow {
+  package func one() throws(PostgresError) -> PostgresRow {
     guard count == 1 else { throw PostgresError(.decoding, "\(count) rows where one was expected") }
     return self[0]
   }
@@ -82,7 +82,7 @@ final class ResultHandle: @unchecked Sendable {
 }
 
 /// One row of a result.
-public struct PostgresRow: Sendable {
+package struct PostgresRow: Sendable {
   let result: ResultHandle
   let index: Int
 
@@ -93,7 +93,7 @@ public struct PostgresRow: Sendable {
   /// let tokens: [String] = try row.decode("tokens")
   /// ```
   /// - Throws: ``PostgresError/Code/decoding`` with the column, its type and the Swift type. A null needs an optional.
-  public func decode<Value: PostgresDecodable>(
+  package func decode<Value: PostgresDecodable>(
     _ column: String, as type: Value.Type = Value.self
   ) throws(PostgresError) -> Value {
     guard let number = result.column(named: column) else {
@@ -104,7 +104,7 @@ public struct PostgresRow: Sendable {
 
   /// Reads the column with this number, from 0.
   /// - Throws: ``PostgresError/Code/decoding`` as for a name.
-  public func decode<Value: PostgresDecodable>(
+  package func decode<Value: PostgresDecodable>(
     _ column: Int, as type: Value.Type = Value.self
   ) throws(PostgresError) -> Value {
     guard column >= 0, column < result.columnCount else {

@@ -6,15 +6,15 @@
 /// static let markRead = PostgresStatement(
 ///   "mark_read", "update tacet.reads set read_at = now() where user_id = $1", [.uuid])
 /// ```
-public struct PostgresStatement: Sendable {
+package struct PostgresStatement: Sendable {
   /// The name on the server, in errors and in logs; at most 63 bytes.
-  public let name: String
+  package let name: String
 
   /// One SQL statement with parameters `$1`, `$2`, and so on.
-  public let sql: String
+  package let sql: String
 
   /// The types of the parameters, in order.
-  public let parameterTypes: [PostgresType]
+  package let parameterTypes: [PostgresType]
 
   /// Whether ``parameterTypes`` has types that differ between databases.
   private let hasChosenTypes: Bool
@@ -24,7 +24,7 @@ public struct PostgresStatement: Sendable {
   let controlsTransaction: Bool
 
   /// Makes a statement. Nothing is sent before its first use.
-  public init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType] = []) {
+  package init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType] = []) {
     precondition(!name.isEmpty && name.utf8.count <= 63, "a statement name has 1 to 63 bytes")
     self.init(name, sql, parameterTypes, hasChosenTypes: parameterTypes.contains(where: \.isChosen))
   }

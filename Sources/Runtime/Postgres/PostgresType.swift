@@ -2,39 +2,39 @@
 ///
 /// Built-in types have fixed numbers (`pg_type.dat`). Types that a database defines, such as enumerations, have numbers from 16384
 /// that differ between databases.
-public struct PostgresType: Hashable, Sendable, CustomStringConvertible {
+package struct PostgresType: Hashable, Sendable, CustomStringConvertible {
   /// The object identifier; 0 lets the server infer the type.
-  public let oid: UInt32
+  package let oid: UInt32
 
   /// A type by its number.
-  public init(oid: UInt32) { self.oid = oid }
+  package init(oid: UInt32) { self.oid = oid }
 
   /// The server infers the type. A ``Swift/String`` parameter is sent as text for any type.
-  public static let inferred = PostgresType(oid: 0)
+  package static let inferred = PostgresType(oid: 0)
   /// `boolean`
-  public static let bool = PostgresType(oid: 16)
+  package static let bool = PostgresType(oid: 16)
   /// `bytea`
-  public static let bytes = PostgresType(oid: 17)
+  package static let bytes = PostgresType(oid: 17)
   /// `smallint`
-  public static let int2 = PostgresType(oid: 21)
+  package static let int2 = PostgresType(oid: 21)
   /// `integer`
-  public static let int4 = PostgresType(oid: 23)
+  package static let int4 = PostgresType(oid: 23)
   /// `bigint`
-  public static let int8 = PostgresType(oid: 20)
+  package static let int8 = PostgresType(oid: 20)
   /// `text`
-  public static let text = PostgresType(oid: 25)
+  package static let text = PostgresType(oid: 25)
   /// `json`
-  public static let json = PostgresType(oid: 114)
+  package static let json = PostgresType(oid: 114)
   /// `jsonb`
-  public static let jsonb = PostgresType(oid: 3802)
+  package static let jsonb = PostgresType(oid: 3802)
   /// `double precision`
-  public static let float8 = PostgresType(oid: 701)
+  package static let float8 = PostgresType(oid: 701)
   /// `timestamp with time zone`
-  public static let timestamptz = PostgresType(oid: 1184)
+  package static let timestamptz = PostgresType(oid: 1184)
   /// `interval`
-  public static let interval = PostgresType(oid: 1186)
+  package static let interval = PostgresType(oid: 1186)
   /// `uuid`
-  public static let uuid = PostgresType(oid: 2950)
+  package static let uuid = PostgresType(oid: 2950)
 
   static let float4 = PostgresType(oid: 700)
   static let name = PostgresType(oid: 19)
@@ -48,13 +48,13 @@ public struct PostgresType: Hashable, Sendable, CustomStringConvertible {
   static let timestamp = PostgresType(oid: 1114)
 
   /// A type that differs between databases: the one at this place, below 64, of ``PostgresConfiguration/chosenTypes``.
-  public static func chosen(_ place: Int) -> PostgresType {
+  package static func chosen(_ place: Int) -> PostgresType {
     precondition((0..<64).contains(place), "a database chooses at most 64 types")
     return PostgresType(oid: firstChosen + UInt32(place))
   }
 
   /// The array of this type. Nil for types that a database defines.
-  public var array: PostgresType? {
+  package var array: PostgresType? {
     isChosen ? PostgresType(oid: oid + Self.chosenArrays) : Self.arrays.first { $0.element == self }?.array
   }
 
@@ -78,7 +78,7 @@ public struct PostgresType: Hashable, Sendable, CustomStringConvertible {
   var element: PostgresType? { Self.arrays.first { $0.array == self }?.element }
 
   /// The SQL name, or the number of a type without a name here.
-  public var description: String {
+  package var description: String {
     if let name = Self.names[self] { return name }
     if let element { return "\(element)[]" }
     return "type \(oid)"
@@ -114,7 +114,7 @@ public struct PostgresType: Hashable, Sendable, CustomStringConvertible {
 
 extension PostgresType {
   /// The array of `element`. Traps for a type that a database defines.
-  public static func array(of element: PostgresType) -> PostgresType {
+  package static func array(of element: PostgresType) -> PostgresType {
     guard let array = element.array else { preconditionFailure("no array type is known for \(element)") }
     return array
   }

@@ -1,14 +1,14 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 extension Bool: PostgresScalar {
   /// Appends one byte, for `boolean` only.
-  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     bytes.append(self ? 1 : 0)
     return type == .bool
   }
 
   /// Reads a `boolean`.
-  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     guard type == .bool, bytes.count == 1 else { return nil }
     self = bytes[0] != 0
   }
@@ -17,7 +17,7 @@ extension Bool: PostgresScalar {
 /// An integer as wide as the declared type. A value that does not fit is refused.
 extension PostgresScalar where Self: FixedWidthInteger {
   /// Appends two, four or eight bytes, as the type is wide.
-  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     switch type {
     case .int8: append(as: Int64.self, to: &bytes)
     case .int4: append(as: Int32.self, to: &bytes)
@@ -27,7 +27,7 @@ extension PostgresScalar where Self: FixedWidthInteger {
   }
 
   /// Reads a `smallint`, `integer` or `bigint` whose value fits.
-  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     let value: Int64? =
       switch type {
       case .int8: bytes.bigEndian(Int64.self)
@@ -52,13 +52,13 @@ extension Int32: PostgresScalar {}
 
 extension Double: PostgresScalar {
   /// Appends eight bytes, for `double precision` only.
-  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     bytes.appendBigEndian(bitPattern)
     return type == .float8
   }
 
   /// Reads a `double precision` or `real`.
-  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     switch type {
     case .float8:
       guard let bits = bytes.bigEndian(UInt64.self) else { return nil }
@@ -73,17 +73,17 @@ extension Double: PostgresScalar {
 
 extension String: PostgresScalar {
   /// Sends text, which the server reads as the declared type: a string can be a parameter of any type.
-  public func encode(into encoder: inout PostgresParameterEncoder) { encoder.appendText(utf8) }
+  package func encode(into encoder: inout PostgresParameterEncoder) { encoder.appendText(utf8) }
 
   /// Appends the characters, for types whose binary form is their characters. Refuses NUL, which PostgreSQL cannot store.
-  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     let start = bytes.count
     bytes.append(contentsOf: utf8)
     return type.isTextual && !bytes.hasZero(from: start)
   }
 
   /// Reads `text` and its relatives, `json`, `jsonb` and enumerations.
-  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     if type == .jsonb {
       self.init(decoding: bytes.dropFirst(), as: UTF8.self)
     } else if type.isTextual {
@@ -96,13 +96,13 @@ extension String: PostgresScalar {
 
 extension UUID: PostgresScalar {
   /// Appends sixteen bytes, for `uuid` only.
-  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     withUnsafeBytes(of: uuid) { bytes.append(contentsOf: $0) }
     return type == .uuid
   }
 
   /// Reads a `uuid`.
-  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     guard type == .uuid, bytes.count == 16 else { return nil }
     self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
   }
@@ -110,7 +110,7 @@ extension UUID: PostgresScalar {
 
 extension Duration: PostgresScalar {
   /// Appends an `interval` of whole microseconds, without days or months. Rounds towards zero.
-  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     let (seconds, attoseconds) = components
     let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
     let (microseconds, overflow2) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)
@@ -120,7 +120,7 @@ extension Duration: PostgresScalar {
   }
 
   /// Reads an `interval` without months, which have no fixed length. A day is 24 hours.
-  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     guard type == .interval, let microseconds = bytes.bigEndian(Int64.self),
       let days = bytes.bigEndian(Int32.self, at: 8), bytes.bigEndian(Int32.self, at: 12) == 0
     else { return nil }
@@ -129,26 +129,26 @@ extension Duration: PostgresScalar {
 }
 
 /// A moment, for `timestamp with time zone`.
-public struct PostgresTimestamp: Hashable, Sendable, PostgresScalar {
+package struct PostgresTimestamp: Hashable, Sendable, PostgresScalar {
   /// 2000-01-01, from which PostgreSQL counts; microseconds since 1970.
   private static let epoch: Int64 = 946_684_800_000_000
 
   /// Microseconds since 1970; nil for `infinity`, `-infinity`, and the last months before the year 294277, which this count
   /// does not reach.
-  public let microseconds: Int64?
+  package let microseconds: Int64?
 
   /// A moment, in microseconds since 1970.
-  public init(microseconds: Int64?) { self.microseconds = microseconds }
+  package init(microseconds: Int64?) { self.microseconds = microseconds }
 
   /// Microseconds since 1970.
   /// - Throws: ``PostgresError/Code/decoding`` where there is no such number.
-  public func finite() throws(PostgresError) -> Int64 {
+  package func finite() throws(PostgresError) -> Int64 {
     guard let microseconds else { throw PostgresError(.decoding, "a time is infinite") }
     return microseconds
   }
 
   /// Appends eight bytes, for `timestamptz` only. Refuses a moment without a number.
-  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     guard let (value, overflow) = microseconds?.subtractingReportingOverflow(Self.epoch), !overflow else {
       return false
     }
@@ -157,7 +157,7 @@ public struct PostgresTimestamp: Hashable, Sendable, PostgresScalar {
   }
 
   /// Reads a `timestamptz`.
-  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     guard type == .timestamptz, bytes.count == 8, let value = bytes.bigEndian(Int64.self) else { return nil }
     let (microseconds, overflow) = value.addingReportingOverflow(Self.epoch)
     self.microseconds = overflow || value == .min ? nil : microseconds
@@ -165,46 +165,46 @@ public struct PostgresTimestamp: Hashable, Sendable, PostgresScalar {
 }
 
 /// Raw bytes, for `bytea`. `[UInt8]` would be an array of small numbers.
-public struct PostgresBytes: Hashable, Sendable, PostgresScalar {
+package struct PostgresBytes: Hashable, Sendable, PostgresScalar {
   /// The bytes; may be empty.
-  public var bytes: [UInt8]
+  package var bytes: [UInt8]
 
   /// Wraps bytes.
-  public init(_ bytes: [UInt8]) { self.bytes = bytes }
+  package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
   /// Appends the bytes as they are.
-  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     bytes.append(contentsOf: self.bytes)
     return type == .bytes
   }
 
   /// Reads a `bytea`.
-  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     guard type == .bytes else { return nil }
     self.bytes = Array(bytes)
   }
 }
 
 /// A JSON document as UTF-8 text, for `json` and `jsonb`. The server checks its syntax.
-public struct PostgresJSON: Hashable, Sendable, PostgresScalar {
+package struct PostgresJSON: Hashable, Sendable, PostgresScalar {
   /// The document's text.
-  public var utf8: [UInt8]
+  package var utf8: [UInt8]
 
   /// Wraps a document's text.
-  public init(utf8: [UInt8]) { self.utf8 = utf8 }
+  package init(utf8: [UInt8]) { self.utf8 = utf8 }
 
   /// Sends the text.
-  public func encode(into encoder: inout PostgresParameterEncoder) { encoder.appendText(utf8) }
+  package func encode(into encoder: inout PostgresParameterEncoder) { encoder.appendText(utf8) }
 
   /// Appends the text, behind the version byte of `jsonb`.
-  public func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
+  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     if type == .jsonb { bytes.append(1) }
     bytes.append(contentsOf: utf8)
     return type == .json || type == .jsonb
   }
 
   /// Reads a `json` or `jsonb`.
-  public init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
+  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     switch type {
     case .json: utf8 = Array(bytes)
     case .jsonb where bytes.first == 1: utf8 = Array(bytes.dropFirst())

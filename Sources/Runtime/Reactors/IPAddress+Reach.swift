@@ -1,13 +1,13 @@
 extension IPAddress {
   /// Whether this is the machine itself: 127.0.0.0/8 or ::1.
-  public var isLoopback: Bool { Self.loopback.contains { $0.contains(self) } }
+  package var isLoopback: Bool { Self.loopback.contains { $0.contains(self) } }
 
   /// Whether this is an address of one host on the public internet.
   ///
   /// False for private, shared, loopback, link-local, multicast, documentation, reserved and unspecified addresses, and for IPv6
   /// addresses that lead to such an IPv4 address. Source: the IANA registries of special-purpose addresses (RFC 6890), and for
   /// IPv6 the allocated unicast space, 2000::/3.
-  public var isPublic: Bool {
+  package var isPublic: Bool {
     if isIPv4 { return !Self.specialIPv4.contains { $0.contains(self) } }
     if Self.translated.contains(self) { return IPAddress(high: 0, low: 0xffff << 32 | low & 0xffff_ffff).isPublic }
     return Self.unicast.contains(self) && !Self.specialIPv6.contains { $0.contains(self) }

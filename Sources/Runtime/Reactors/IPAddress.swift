@@ -5,7 +5,7 @@ internal import Glibc
 ///
 /// An IPv4 address is stored as its IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), as a dual-stack socket reports it.
 /// One host therefore has one value.
-public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   let high: UInt64
   let low: UInt64
 
@@ -27,7 +27,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Reads `192.0.2.1` or `2001:db8::1`. Nil for anything else, such as names, ports, brackets and zones.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     var v4 = in_addr()
     var v6 = in6_addr()
     if inet_pton(AF_INET, text, &v4) == 1 {
@@ -40,7 +40,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The host of a socket address. Nil for a Unix socket.
-  public init?(_ address: SocketAddress) {
+  package init?(_ address: SocketAddress) {
     switch address.family {
     case .inet: self.init(v4: address.bytes.withUnsafeBytes { $0.loadUnaligned(as: sockaddr_in.self) }.sin_addr)
     case .inet6: self.init(v6: address.bytes.withUnsafeBytes { $0.loadUnaligned(as: sockaddr_in6.self) }.sin6_addr)
@@ -49,10 +49,10 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether this is an IPv4 address, mapped or not.
-  public var isIPv4: Bool { high == 0 && low >> 32 == Self.mappedPrefix }
+  package var isIPv4: Bool { high == 0 && low >> 32 == Self.mappedPrefix }
 
   /// The shortest usual form, without brackets (RFC 5952).
-  public var description: String {
+  package var description: String {
     if isIPv4 {
       return [24, 16, 8, 0].map { String(low >> $0 & 0xff) }.joined(separator: ".")
     }
@@ -61,15 +61,15 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// The addresses that share their first bits: `10.0.0.0/8`, `2001:db8::/32`.
-public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
+package struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
   /// The lowest address.
-  public let address: IPAddress
+  package let address: IPAddress
   /// Shared bits out of 128. An IPv4 address has 96 bits of prefix before its own 32.
   private let prefixBits: Int
 
   /// The network of an address.
   /// - Parameter prefixBits: 0 to 32 for an IPv4 address, 0 to 128 for an IPv6 address. Other values trap.
-  public init(containing address: IPAddress, prefixBits: Int) {
+  package init(containing address: IPAddress, prefixBits: Int) {
     let bits = address.isIPv4 ? prefixBits + 96 : prefixBits
     precondition((address.isIPv4 ? 96 : 0)...128 ~= bits, "\(address) has no network of \(prefixBits) bits")
     self.prefixBits = bits
@@ -77,14 +77,14 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The network of one host: an IPv4 address alone, or the IPv6 /64 in which a host changes its address (RFC 8981).
-  public init(ofHost address: IPAddress) {
+  package init(ofHost address: IPAddress) {
     self.init(containing: address, prefixBits: address.isIPv4 ? 32 : 64)
   }
 
   /// Reads `address/bits`, or an address, which is the network of itself.
   ///
   /// Nil for anything else, also for an address with bits behind its prefix: one of the two is then a mistake.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let address = IPAddress(String(parts[0])) else { return nil }
     let width = address.isIPv4 ? 32 : 128
@@ -97,10 +97,10 @@ public struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether the network contains an address. The only IPv6 network with IPv4 addresses is `::ffff:0:0/96`.
-  public func contains(_ other: IPAddress) -> Bool { Self.masked(other, prefixBits) == address }
+  package func contains(_ other: IPAddress) -> Bool { Self.masked(other, prefixBits) == address }
 
   /// `address/bits`.
-  public var description: String { "\(address)/\(address.isIPv4 ? prefixBits - 96 : prefixBits)" }
+  package var description: String { "\(address)/\(address.isIPv4 ? prefixBits - 96 : prefixBits)" }
 
   /// Swift shifts by 64 to zero, so no width is a special case.
   private static func masked(_ address: IPAddress, _ bits: Int) -> IPAddress {

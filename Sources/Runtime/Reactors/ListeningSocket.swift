@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// The result of one attempt to accept a connection.
-public enum AcceptOutcome {
+package enum AcceptOutcome {
   /// A non-blocking connection, and the address of its peer if the family has one.
   case accepted(Socket, SocketAddress?)
   /// The queue is empty.
@@ -14,19 +14,19 @@ public enum AcceptOutcome {
 }
 
 /// A socket that accepts connections.
-public final class ListeningSocket {
+package final class ListeningSocket {
   /// Connections that the kernel may complete ahead of `accept`. The kernel's ceiling (`somaxconn`) is 4096 by default.
-  public static let backlog = 4096
+  package static let backlog = 4096
 
   private let socket: Socket
   /// The file of a Unix socket. It is removed at the end, unless another file has replaced it.
   private let unixFile: UnixSocketFile?
 
   /// Whether another process owns the queue, so that connections left in it are not lost.
-  public let isInherited: Bool
+  package let isInherited: Bool
 
   /// The address it listens on, with the kernel's choice in place of port 0.
-  public let address: SocketAddress
+  package let address: SocketAddress
 
   /// Binds and listens.
   ///
@@ -35,7 +35,7 @@ public final class ListeningSocket {
   /// A stale Unix socket without a listener is replaced. A socket that answers, or another kind of file, is not.
   /// - Parameter unixMode: the permissions of a Unix socket's file; nil leaves them to the process's umask.
   /// - Throws: ``SystemError``, e.g. `EADDRINUSE`, naming the address.
-  public init(on address: SocketAddress, unixMode: UInt32? = nil) throws(SystemError) {
+  package init(on address: SocketAddress, unixMode: UInt32? = nil) throws(SystemError) {
     let socket = try Socket.open(address.family)
     self.socket = socket
     Self.prepare(socket, for: address)
@@ -54,7 +54,7 @@ public final class ListeningSocket {
 
   /// Takes a socket that a supervisor has opened, through a separate descriptor: several may accept from its queue.
   /// - Throws: ``SystemError`` for a descriptor that is no listening stream socket.
-  public init(inherited descriptor: Int32) throws(SystemError) {
+  package init(inherited descriptor: Int32) throws(SystemError) {
     let operation = "listen on the inherited descriptor \(descriptor)"
     guard Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue),
       Self.option(SO_ACCEPTCONN, of: descriptor) == 1
@@ -81,10 +81,10 @@ public final class ListeningSocket {
   }
 
   /// The descriptor, for registration.
-  public var descriptor: Int32 { socket.descriptor }
+  package var descriptor: Int32 { socket.descriptor }
 
   /// Takes one connection from the queue.
-  public func accept() -> AcceptOutcome {
+  package func accept() -> AcceptOutcome {
     var storage = sockaddr_storage()
     let descriptor = clinux_accept(socket.descriptor, &storage)
     if descriptor >= 0 { return .accepted(Socket(owning: descriptor), SocketAddress(kernel: storage)) }
@@ -126,7 +126,7 @@ extension ListeningSocket {
   ///
   /// Accepted connections inherit the filter, but never carry a SYN. Unix sockets are left as they are.
   /// - Throws: ``SystemError``.
-  public func refuseHandshakes() throws(SystemError) {
+  package func refuseHandshakes() throws(SystemError) {
     guard !address.isUnix else { return }
     var program = Self.dropFirstSegments
     let code = program.withUnsafeMutableBufferPointer { instructions in

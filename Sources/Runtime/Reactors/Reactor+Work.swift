@@ -4,7 +4,7 @@ extension Reactor {
   /// Starts a task on this reactor from code that runs on it. The task begins when the caller suspends or returns.
   ///
   /// The closure is not `Sendable`, so it has the isolation of its context. Use the reactor's name inside it.
-  public func start(_ work: @escaping () async -> Void) {
+  package func start(_ work: @escaping () async -> Void) {
     // Safe: `work` was made on this reactor and runs on it, so it crosses no isolation boundary.
     nonisolated(unsafe) let work = work
     Task(executorPreference: executor) {
@@ -14,19 +14,19 @@ extension Reactor {
   }
 
   /// Starts a task on this reactor from any thread. Costs one job in the inbox, and a wake-up if the reactor sleeps.
-  public nonisolated func submit(_ work: @escaping @Sendable (isolated Reactor) async -> Void) {
+  package nonisolated func submit(_ work: @escaping @Sendable (isolated Reactor) async -> Void) {
     Task(executorPreference: executor) { await work(self) }
   }
 
   /// Runs work on this reactor and returns its result to the calling task.
-  public nonisolated func perform<Result: Sendable>(
+  package nonisolated func perform<Result: Sendable>(
     _ work: @escaping @Sendable (isolated Reactor) async throws -> Result
   ) async throws -> Result {
     try await Task(executorPreference: executor) { try await work(self) }.value
   }
 
   /// Suspends the calling task with a timer of the reactor.
-  public func sleep(for delay: Duration) async {
+  package func sleep(for delay: Duration) async {
     _ = await Signal().wait(for: delay, on: self)
   }
 }

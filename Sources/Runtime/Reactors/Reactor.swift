@@ -7,7 +7,7 @@ internal import CLinux
 /// is the compiler's proof that they stay on the thread.
 ///
 /// Work on a reactor must not block: no name resolution, no synchronous connect, no lock held across a call.
-public actor Reactor {
+package actor Reactor {
   /// Jobs per tick, so that descriptors and timers get their turn. A job takes a few microseconds.
   private static let jobsPerTickMax = 512
 
@@ -15,13 +15,13 @@ public actor Reactor {
   private static let timersPerTickMax = 512
 
   /// The name of the reactor and of its thread. `ps -L` shows the first 15 bytes.
-  public nonisolated let name: String
+  package nonisolated let name: String
 
   /// The executor of this reactor's tasks. Start work with ``start(_:)`` or ``submit(_:)`` instead.
-  public nonisolated let executor: ReactorExecutor
+  package nonisolated let executor: ReactorExecutor
 
   /// Pins the actor to its thread.
-  public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   private var poller: Poller
   private var timers = TimerQueue()
@@ -36,13 +36,13 @@ public actor Reactor {
   }
 
   /// Ticks since the start.
-  public var ticks: Int { tickCount }
+  package var ticks: Int { tickCount }
 
   /// Timers waiting to fire.
-  public var pendingTimers: Int { timers.count }
+  package var pendingTimers: Int { timers.count }
 
   /// The monotonic clock, in nanoseconds from an arbitrary point. Reading it does not enter the kernel (vDSO).
-  public nonisolated static var now: UInt64 { clinux_monotonic_nanoseconds() }
+  package nonisolated static var now: UInt64 { clinux_monotonic_nanoseconds() }
 
   // The loop, on the thread that `ReactorGroup` made for it.
   func run() {
@@ -112,24 +112,24 @@ public actor Reactor {
 extension Reactor {
   /// Watches a descriptor until ``deregister(_:)``. Keeps the handler alive, but not the descriptor.
   /// - Throws: ``SystemError`` when the kernel refuses, e.g. `EEXIST` for a descriptor that is already watched.
-  public func register(
+  package func register(
     _ descriptor: Int32, for interest: Interest, handler: any ReadinessHandler
   ) throws(SystemError) -> Registration {
     try poller.register(descriptor, for: interest, handler: handler)
   }
 
   /// Changes the interest in a descriptor. Does nothing after its deregistration.
-  public func update(_ registration: Registration, to interest: Interest) throws(SystemError) {
+  package func update(_ registration: Registration, to interest: Interest) throws(SystemError) {
     try poller.update(registration, to: interest)
   }
 
   /// Stops watching a descriptor. Call it before the descriptor is closed. Calling it twice does nothing.
-  public func deregister(_ registration: Registration) {
+  package func deregister(_ registration: Registration) {
     poller.deregister(registration)
   }
 
   /// Stops watching a descriptor, if there is one, and forgets its registration.
-  public func deregister(_ registration: inout Registration?) {
+  package func deregister(_ registration: inout Registration?) {
     if let registration { poller.deregister(registration) }
     registration = nil
   }
@@ -141,30 +141,30 @@ extension Reactor {
   ///
   /// An idle reactor is some tens of microseconds late. Kernels before 5.11 round up to whole milliseconds.
   @discardableResult
-  public func schedule(after delay: Duration, _ handler: any TimerHandler) -> TimerToken {
+  package func schedule(after delay: Duration, _ handler: any TimerHandler) -> TimerToken {
     timers.schedule(at: Reactor.now &+ delay.clampedNanoseconds, handler)
   }
 
   /// Cancels a timer. Does nothing after it has fired.
-  public func cancel(_ timer: TimerToken) {
+  package func cancel(_ timer: TimerToken) {
     timers.cancel(timer)
   }
 
   /// Cancels a timer, if there is one, and forgets it.
-  public func cancel(_ timer: inout TimerToken?) {
+  package func cancel(_ timer: inout TimerToken?) {
     if let timer { timers.cancel(timer) }
     timer = nil
   }
 
   /// Calls a handler once at the end of the current tick, where it can write what the tick has gathered.
   /// Asking twice in a tick means two calls; callers keep track.
-  public func callAtTickEnd(_ handler: any TickEndHandler) {
+  package func callAtTickEnd(_ handler: any TickEndHandler) {
     tickEndHandlers.append(handler)
   }
 }
 
 /// Handles the end of a tick, before the reactor waits for descriptors.
-public protocol TickEndHandler: AnyObject {
+package protocol TickEndHandler: AnyObject {
   /// The jobs and timers of this tick have run.
   func tickEnded(on reactor: isolated Reactor)
 }

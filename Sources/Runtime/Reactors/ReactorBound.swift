@@ -1,30 +1,30 @@
 /// A value of one reactor, in a wrapper that other threads may hold but not open.
-public struct ReactorBound<Value>: @unchecked Sendable {
+package struct ReactorBound<Value>: @unchecked Sendable {
   // Unchecked: `value` need not be Sendable. Safe, because only its reactor can read it.
   private let value: Value
 
   /// The reactor of the value.
-  public let reactor: Reactor
+  package let reactor: Reactor
 
   /// Wraps a value of this reactor.
-  public init(_ value: Value, on reactor: isolated Reactor) {
+  package init(_ value: Value, on reactor: isolated Reactor) {
     self.value = value
     self.reactor = reactor
   }
 
   /// The value. Traps on any other reactor.
-  public func value(on reactor: isolated Reactor) -> Value {
+  package func value(on reactor: isolated Reactor) -> Value {
     precondition(reactor === self.reactor, "a value of \(self.reactor.name) was asked for on \(reactor.name)")
     return value
   }
 
   /// Starts work with the value on its reactor, from any thread. Costs one job in the reactor's inbox.
-  public func submit(_ work: @escaping @Sendable (Value, isolated Reactor) async -> Void) {
+  package func submit(_ work: @escaping @Sendable (Value, isolated Reactor) async -> Void) {
     reactor.submit { await work(self.value(on: $0), $0) }
   }
 
   /// Runs work with the value on its reactor, from any thread, and returns its result.
-  public func perform<Result: Sendable>(
+  package func perform<Result: Sendable>(
     _ work: @escaping @Sendable (Value, isolated Reactor) async -> Result
   ) async -> Result {
     await withUnsafeContinuation { continuation in
@@ -34,15 +34,15 @@ public struct ReactorBound<Value>: @unchecked Sendable {
 }
 
 /// One value for each reactor of a group.
-public struct PerReactor<Value>: Sendable {
+package struct PerReactor<Value>: Sendable {
   private let values: [ObjectIdentifier: ReactorBound<Value>]
 
   /// In the order of the reactors.
-  public let all: [ReactorBound<Value>]
+  package let all: [ReactorBound<Value>]
 
   /// Makes a value on each reactor in turn.
   /// - Parameter make: gets the reactor's number and runs on it.
-  public init(
+  package init(
     _ reactors: [Reactor], make: @escaping @Sendable (Int, isolated Reactor) async throws -> Value
   ) async throws {
     var all: [ReactorBound<Value>] = []
@@ -54,7 +54,7 @@ public struct PerReactor<Value>: Sendable {
   }
 
   /// This reactor's value. Traps on a reactor without one.
-  public func value(on reactor: isolated Reactor) -> Value {
+  package func value(on reactor: isolated Reactor) -> Value {
     guard let bound = values[ObjectIdentifier(reactor)] else { preconditionFailure("no value on \(reactor.name)") }
     return bound.value(on: reactor)
   }

@@ -8,7 +8,7 @@ internal import Synchronization
 /// A job from the reactor's thread goes into a ring buffer without a lock. A job from another thread goes through the
 /// *inbox*: it takes a lock, and writes to an event descriptor only when the reactor sleeps and no other thread has already
 /// promised to wake it.
-public final class ReactorExecutor: TaskExecutor, SerialExecutor, @unchecked Sendable {
+package final class ReactorExecutor: TaskExecutor, SerialExecutor, @unchecked Sendable {
   // Unchecked because `local` is unsynchronised. Safe, because only the reactor's thread touches it: `enqueue` compares
   // thread handles, and the other users are called from `Reactor.run`.
   private var local = Deque<UnownedJob>(minimumCapacity: 256)
@@ -33,7 +33,7 @@ public final class ReactorExecutor: TaskExecutor, SerialExecutor, @unchecked Sen
   }
 
   /// Queues a job. The Swift runtime calls it from any thread.
-  public func enqueue(_ job: consuming ExecutorJob) {
+  package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     if isOnThread {
       local.append(job)
@@ -46,21 +46,21 @@ public final class ReactorExecutor: TaskExecutor, SerialExecutor, @unchecked Sen
   }
 
   /// Traps unless the calling thread is this reactor's.
-  public func checkIsolated() {
+  package func checkIsolated() {
     precondition(isOnThread, "called off the reactor's thread")
   }
 
   /// Whether the calling thread is this reactor's.
-  public func isIsolatingCurrentContext() -> Bool? { isOnThread }
+  package func isIsolatingCurrentContext() -> Bool? { isOnThread }
 
   /// The executor as the runtime's unowned reference, compared by identity.
-  public func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
+  package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
   /// Jobs that came through the inbox since the start. Steady traffic on one reactor does not change it.
-  public var jobsFromOtherThreads: Int { arrivedFromOtherThreads.load(ordering: .relaxed) }
+  package var jobsFromOtherThreads: Int { arrivedFromOtherThreads.load(ordering: .relaxed) }
 
   /// How often another thread had to wake this reactor.
-  public var wakeUps: Int { wakesWritten.load(ordering: .relaxed) }
+  package var wakeUps: Int { wakesWritten.load(ordering: .relaxed) }
 
   // `pthread_self` is declared `const`, so the compiler could reuse an inlined result across a suspension.
   @inline(never)

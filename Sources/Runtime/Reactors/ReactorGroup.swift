@@ -2,9 +2,9 @@ internal import CLinux
 internal import Glibc
 
 /// The reactors of a process, each on a separate thread.
-public final class ReactorGroup: Sendable {
+package final class ReactorGroup: Sendable {
   /// The reactors in the order of their numbers; never empty.
-  public let reactors: [Reactor]
+  package let reactors: [Reactor]
 
   private let threads: [ReactorThread]
 
@@ -12,7 +12,7 @@ public final class ReactorGroup: Sendable {
   ///
   /// Also ignores SIGPIPE for the process, so that a write to a closed socket returns an error.
   /// - Throws: ``SystemError`` when the system has no descriptors or threads left.
-  public init(count: Int, name: String = "reactor") throws(SystemError) {
+  package init(count: Int, name: String = "reactor") throws(SystemError) {
     precondition(count > 0, "a group needs a reactor")
     clinux_ignore_sigpipe()
     var reactors: [Reactor] = []
@@ -26,14 +26,14 @@ public final class ReactorGroup: Sendable {
   /// Stops every reactor after its ready jobs, and waits for the threads to end. Call it once.
   ///
   /// Abandons tasks that are still suspended on a reactor: close what they wait for first.
-  public func stop() async {
+  package func stop() async {
     for reactor in reactors { reactor.executor.requestStop() }
     for thread in threads { await thread.ended() }
   }
 
   /// Runs a body on a reactor that is started for it and stopped behind it.
   /// - Returns: what the body returns.
-  public static func perform<Value: Sendable>(
+  package static func perform<Value: Sendable>(
     _ body: @escaping @Sendable (isolated Reactor) async throws -> Value
   ) async throws -> Value {
     let group = try ReactorGroup(count: 1)
@@ -48,7 +48,7 @@ public final class ReactorGroup: Sendable {
   }
 
   /// The processors that this process may use: the default size of a group.
-  public static var processorCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+  package static var processorCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 }
 
 /// One reactor's thread.

@@ -1,58 +1,58 @@
 internal import CLinux
 
 /// The events to watch a descriptor for.
-public struct Interest: OptionSet, Sendable {
+package struct Interest: OptionSet, Sendable {
   /// The kernel's bits.
-  public let rawValue: UInt32
+  package let rawValue: UInt32
 
   /// Makes a set from the kernel's bits.
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// Bytes, a connection or the end of the stream can be read.
-  public static let read = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
+  package static let read = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
 
   /// Bytes can be written, or a connect has finished.
-  public static let write = Interest(rawValue: EPOLLOUT.rawValue)
+  package static let write = Interest(rawValue: EPOLLOUT.rawValue)
 }
 
 /// What the kernel reported of a descriptor in one tick. Level-triggered: unread data is reported again.
-public struct Readiness: OptionSet, Sendable {
+package struct Readiness: OptionSet, Sendable {
   /// The kernel's bits.
-  public let rawValue: UInt32
+  package let rawValue: UInt32
 
   /// Makes a set from the kernel's bits.
-  public init(rawValue: UInt32) { self.rawValue = rawValue }
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// A read would not block.
-  public static let readable = Readiness(rawValue: EPOLLIN.rawValue)
+  package static let readable = Readiness(rawValue: EPOLLIN.rawValue)
 
   /// A write would not block.
-  public static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
+  package static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
 
   /// The peer has shut down its writing half; buffered data may still be readable.
-  public static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
+  package static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
 
   /// Both halves are closed. Reported for every interest.
-  public static let hungUp = Readiness(rawValue: EPOLLHUP.rawValue)
+  package static let hungUp = Readiness(rawValue: EPOLLHUP.rawValue)
 
   /// An error is pending on the descriptor. Reported for every interest.
-  public static let failed = Readiness(rawValue: EPOLLERR.rawValue)
+  package static let failed = Readiness(rawValue: EPOLLERR.rawValue)
 
   /// Whether a read may return data, the end of the stream or an error.
-  public var shouldRead: Bool { !isDisjoint(with: [.readable, .peerClosed, .hungUp, .failed]) }
+  package var shouldRead: Bool { !isDisjoint(with: [.readable, .peerClosed, .hungUp, .failed]) }
 
   /// Whether a write may find room or return an error.
-  public var shouldWrite: Bool { !isDisjoint(with: [.writable, .hungUp, .failed]) }
+  package var shouldWrite: Bool { !isDisjoint(with: [.writable, .hungUp, .failed]) }
 }
 
 /// Handles the readiness of a registered descriptor. Called on the reactor's thread, never after deregistration.
-public protocol ReadinessHandler: AnyObject {
+package protocol ReadinessHandler: AnyObject {
   /// The descriptor is ready for something that it is watched for, or has failed.
   func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor)
 }
 
 /// A watched descriptor. The generation tells it from a later descriptor with the same number.
-public struct Registration: Equatable, Sendable {
+package struct Registration: Equatable, Sendable {
   let descriptor: Int32
   let generation: UInt32
 
@@ -73,7 +73,7 @@ extension Reactor {
   /// Waits once for a descriptor without a handler, as connects and handshakes do. The caller keeps the descriptor.
   /// - Returns: what the descriptor is ready for; nil when `limit` passed first.
   /// - Throws: ``SystemError`` when the descriptor cannot be watched.
-  public func waitForReadiness(
+  package func waitForReadiness(
     of descriptor: Int32, _ interest: Interest, for limit: Duration?
   ) async throws(SystemError) -> Readiness? {
     let waiter = ReadinessWaiter()

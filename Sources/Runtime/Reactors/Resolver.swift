@@ -2,23 +2,23 @@ internal import CLinux
 internal import Glibc
 
 /// A host name without addresses, and why.
-public struct ResolutionError: Error, CustomStringConvertible {
+package struct ResolutionError: Error, CustomStringConvertible {
   /// The name.
-  public let host: String
+  package let host: String
 
   /// The text of `getaddrinfo`, e.g. `Name or service not known`.
-  public let reason: String
+  package let reason: String
 
   /// The name and the reason.
-  public var description: String { "cannot resolve \(host): \(reason)" }
+  package var description: String { "cannot resolve \(host): \(reason)" }
 }
 
 /// Turns host names into addresses.
-public enum Resolver {
+package enum Resolver {
   /// Looks up the addresses of a host, in the order that the system prefers. Caches nothing.
   ///
   /// A numeric host takes no lookup. A name is looked up on the global executor, because `getaddrinfo` blocks.
-  public static func addresses(of host: String, port: UInt16) async throws(ResolutionError) -> [SocketAddress] {
+  package static func addresses(of host: String, port: UInt16) async throws(ResolutionError) -> [SocketAddress] {
     if let address = SocketAddress(numericHost: host, port: port) { return [address] }
     let lookup = Task(executorPreference: globalConcurrentExecutor) { lookUp(host, port: port) }
     return try await lookup.value.get()

@@ -1,16 +1,16 @@
 /// A remembered wake-up: a signal without a waiter ends the next wait at once.
 ///
 /// Belongs to one reactor, and to one waiting task at a time. Signals coalesce, so the waiter checks what has happened.
-public final class Signal {
+package final class Signal {
   private var isSignalled = false
   private var waiter: UnsafeContinuation<Bool, Never>?
   private var timer: TimerToken?
 
   /// A signal that has not been given.
-  public init() {}
+  package init() {}
 
   /// Ends the current or the next wait.
-  public func signal(on reactor: isolated Reactor) {
+  package func signal(on reactor: isolated Reactor) {
     guard let waiter else {
       isSignalled = true
       return
@@ -21,7 +21,7 @@ public final class Signal {
   /// Waits for the signal.
   /// - Parameter limit: the longest wait; nil for no limit.
   /// - Returns: whether the signal came in time.
-  public func wait(for limit: Duration? = nil, on reactor: isolated Reactor) async -> Bool {
+  package func wait(for limit: Duration? = nil, on reactor: isolated Reactor) async -> Bool {
     precondition(waiter == nil, "a signal has one waiter")
     if isSignalled {
       isSignalled = false
@@ -40,7 +40,7 @@ public final class Signal {
 
 extension Signal: TimerHandler {
   /// The time is over.
-  public func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
+  package func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     guard let waiter else { return }
     self.timer = nil
     finish(waiter, false, on: reactor)

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// How a non-blocking read ended.
-public enum ReadOutcome: Equatable, Sendable {
+package enum ReadOutcome: Equatable, Sendable {
   /// This many bytes were read, at least one.
   case bytes(Int)
   /// Nothing can be read now.
@@ -14,7 +14,7 @@ public enum ReadOutcome: Equatable, Sendable {
 }
 
 /// How a non-blocking write ended.
-public enum WriteOutcome: Equatable, Sendable {
+package enum WriteOutcome: Equatable, Sendable {
   /// This many bytes were taken, possibly fewer than offered.
   case bytes(Int)
   /// The socket has no room now.
@@ -24,9 +24,9 @@ public enum WriteOutcome: Equatable, Sendable {
 }
 
 /// The one owner of a non-blocking stream socket. Closes it when released: deregister it from the reactor before.
-public final class Socket {
+package final class Socket {
   /// The descriptor, for registration and for libraries that read and write it themselves. Never close it elsewhere.
-  public let descriptor: Int32
+  package let descriptor: Int32
 
   init(owning descriptor: Int32) {
     self.descriptor = descriptor
@@ -37,7 +37,7 @@ public final class Socket {
   }
 
   /// Reads the available bytes, at most as many as fit the buffer.
-  public func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
+  package func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
     let count = clinux_receive(descriptor, buffer.baseAddress, UInt(buffer.count), 0)
     if count > 0 { return .bytes(count) }
     if count == 0 { return .endOfStream }
@@ -45,30 +45,30 @@ public final class Socket {
   }
 
   /// The next byte that a read will return. Nil when nothing can be read now, or ever.
-  public func peek() -> UInt8? {
+  package func peek() -> UInt8? {
     var byte: UInt8 = 0
     return clinux_receive(descriptor, &byte, 1, Int32(MSG_PEEK)) == 1 ? byte : nil
   }
 
   /// Writes as many bytes as the socket has room for.
-  public func write(_ buffer: UnsafeRawBufferPointer) -> WriteOutcome {
+  package func write(_ buffer: UnsafeRawBufferPointer) -> WriteOutcome {
     let count = clinux_send(descriptor, buffer.baseAddress, UInt(buffer.count))
     if count >= 0 { return .bytes(count) }
     return isRetry(errno) ? .wouldBlock : .failed(SystemError(operation: "send", code: errno))
   }
 
   /// Ends the stream for the peer. Reading goes on.
-  public func shutDownWriting() {
+  package func shutDownWriting() {
     _ = shutdown(descriptor, Int32(SHUT_WR))
   }
 
   /// Sends small writes at once, without waiting for the peer's acknowledgement (no Nagle's algorithm).
-  public func disableDelay() {
+  package func disableDelay() {
     set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
   }
 
   /// The address this socket is bound to.
-  public var localAddress: SocketAddress? {
+  package var localAddress: SocketAddress? {
     var storage = sockaddr_storage()
     let code = withUnsafeMutablePointer(to: &storage) { pointer in
       var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -78,7 +78,7 @@ public final class Socket {
   }
 
   /// Takes the pending error off the socket; nil without one.
-  public func takePendingError(operation: String) -> SystemError? {
+  package func takePendingError(operation: String) -> SystemError? {
     var code: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
     getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)
@@ -105,7 +105,7 @@ extension Socket {
   /// Opens a connection without blocking the reactor.
   /// - Parameter limit: the time for the whole connect.
   /// - Throws: ``SystemError``; `ETIMEDOUT` when the limit passed.
-  public static func connect(
+  package static func connect(
     to address: SocketAddress, within limit: Duration, on reactor: isolated Reactor
   ) async throws(SystemError) -> Socket {
     let socket = try open(address.family)

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 
 /// The address that a socket listens on or connects to: IPv4, IPv6 or a Unix path.
-public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
+package struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
   enum Family: Equatable {
     case inet, inet6, unix
 
@@ -21,13 +21,13 @@ public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
   let family: Family
 
   /// `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/tacet.sock`.
-  public let description: String
+  package let description: String
 
   /// The port, 0 for a Unix path.
-  public let port: UInt16
+  package let port: UInt16
 
   /// An address from a numeric host. Nil for a name; a ``Resolver`` turns names into addresses.
-  public init?(numericHost host: String, port: UInt16) {
+  package init?(numericHost host: String, port: UInt16) {
     var v4 = in_addr()
     var v6 = in6_addr()
     if inet_pton(AF_INET, host, &v4) == 1 {
@@ -48,7 +48,7 @@ public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// A Unix-domain address. Nil when the path is empty or longer than the kernel's 107 bytes.
-  public init?(unixPath path: String) {
+  package init?(unixPath path: String) {
     let pathBytes = Array(path.utf8)
     guard !pathBytes.isEmpty, pathBytes.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else { return nil }
     var address = sockaddr_un()
@@ -81,7 +81,7 @@ public struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
   }
 
   /// Whether this is a path of the file system.
-  public var isUnix: Bool { family == .unix }
+  package var isUnix: Bool { family == .unix }
 
   /// The Unix path. Nil for other families.
   var unixPath: String? { family == .unix ? String(description.dropFirst("unix:".count)) : nil }

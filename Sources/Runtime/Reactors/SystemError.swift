@@ -1,21 +1,21 @@
 internal import Glibc
 
 /// A failed system call: its name and its `errno`.
-public struct SystemError: Error, Equatable, CustomStringConvertible {
+package struct SystemError: Error, Equatable, CustomStringConvertible {
   /// The call that failed, e.g. `bind`.
-  public let operation: String
+  package let operation: String
 
   /// The value of `errno` right after the call.
-  public let code: Int32
+  package let code: Int32
 
   /// Describes a failed call. Read `errno` before another call overwrites it.
-  public init(operation: String, code: Int32) {
+  package init(operation: String, code: Int32) {
     self.operation = operation
     self.code = code
   }
 
   /// The call, the system's text for its error number, and the number.
-  public var description: String { "\(operation): \(Self.text(of: code)) (errno \(code))" }
+  package var description: String { "\(operation): \(Self.text(of: code)) (errno \(code))" }
 
   private static func text(of code: Int32) -> String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in

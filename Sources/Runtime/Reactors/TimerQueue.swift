@@ -1,13 +1,13 @@
 internal import HeapModule
 
 /// Handles a timer. Called on the reactor's thread, once, never after a cancel.
-public protocol TimerHandler: AnyObject {
+package protocol TimerHandler: AnyObject {
   /// The timer's delay has passed.
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor)
 }
 
 /// Names one scheduled timer; never reused.
-public struct TimerToken: Hashable, Sendable {
+package struct TimerToken: Hashable, Sendable {
   let id: UInt64
 }
 

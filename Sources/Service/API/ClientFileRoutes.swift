@@ -1,7 +1,5 @@
-internal import BrowserClient
 internal import Cryptography
 internal import HTTP1
-internal import HTTPServing
 internal import HTTPTypes
 
 /// `GET /clients/{file}`: the modules and the service worker that browsers load.

@@ -1,6 +1,5 @@
 internal import Cryptography
 internal import HTTP1
-internal import HTTPServing
 internal import HTTPTypes
 
 extension HTTPServerRequest {

@@ -1,12 +1,9 @@
-internal import APNSCore
-internal import Callers
 internal import FoundationEssentials
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
 internal import PushRules
 internal import PushStore
 internal import Reactors
-internal import Sealing
 
 /// `PUT` and `DELETE /v1/devices/{token}`: an app registers its device token for a user, and logs the user out.
 enum DeviceRoutes {

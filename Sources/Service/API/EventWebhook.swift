@@ -1,13 +1,10 @@
-internal import APNSCore
-internal import Callers
 internal import FoundationEssentials
 internal import HTTP1
-internal import HTTPServing
 internal import HTTPTypes
 internal import Logging
 internal import Postgres
-internal import PushKinds
 internal import PushPipeline
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

@@ -1,9 +1,8 @@
-internal import Explanations
 internal import FoundationEssentials
 internal import HTTP1
-internal import HTTPServing
 internal import HTTPTypes
-internal import PushKinds
+internal import Operations
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

@@ -1,6 +1,6 @@
-internal import Explanations
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
+internal import Operations
 internal import Reactors
 
 /// `/healthz` and `/readyz`.
@@ -27,18 +27,18 @@ struct HealthRoutes: Sendable {
 }
 
 /// One condition of the service's readiness.
-public struct ReadinessCheck: Sendable, Encodable {
+package struct ReadinessCheck: Sendable, Encodable {
   /// The part that says which pushes are not sent. It is ready, and for operators to notice all the same.
-  public static let shadow = "shadow"
+  package static let shadow = "shadow"
 
   /// The part that was looked at, such as `database`.
-  public let name: String
+  package let name: String
 
   /// Whether that part works.
-  public let isReady: Bool
+  package let isReady: Bool
 
   /// For the operator: what is wrong, or what the settings do without; nil when there is nothing to say.
-  public let detail: String?
+  package let detail: String?
 
   private enum CodingKeys: String, CodingKey {
     case name, detail
@@ -46,7 +46,7 @@ public struct ReadinessCheck: Sendable, Encodable {
   }
 
   /// Describes a check.
-  public init(_ name: String, isReady: Bool, detail: String? = nil) {
+  package init(_ name: String, isReady: Bool, detail: String? = nil) {
     self.name = name
     self.isReady = isReady
     self.detail = detail

@@ -1,7 +1,6 @@
-internal import APNSCore
-internal import Explanations
 internal import FoundationEssentials
-internal import PushKinds
+internal import Operations
+internal import PushRules
 internal import PushStore
 
 /// The answer to a webhook or to a submitted push: the outcome of the event for each recipient.

@@ -1,4 +1,4 @@
-internal import TimeZones
+internal import TemporalReferences
 
 /// The outer form of BCP 47 language tags: letters, then parts of letters and digits, 1 to 8 of them each, with hyphens
 /// between. Whether a tag exists is not checked.

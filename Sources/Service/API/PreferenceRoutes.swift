@@ -1,10 +1,7 @@
-internal import APNSCore
-internal import Callers
-internal import Explanations
 internal import FoundationEssentials
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
-internal import PushKinds
+internal import Operations
 internal import PushRules
 internal import PushStore
 internal import Reactors

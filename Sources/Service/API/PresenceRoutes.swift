@@ -1,8 +1,8 @@
 internal import FoundationEssentials
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
-internal import PushKinds
 internal import PushPipeline
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

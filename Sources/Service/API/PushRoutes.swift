@@ -1,21 +1,20 @@
-public import Callers
-public import HTTPServing
+package import HTTP1
 internal import HTTPTypes
-public import Logging
-public import Reactors
+package import Logging
+package import Reactors
 
 /// Makes the text of `/metrics`, on the reactor that is asked.
-public typealias MetricsText = @Sendable (isolated Reactor) async -> String
+package typealias MetricsText = @Sendable (isolated Reactor) async -> String
 
 /// The operations of `openapi.yaml`.
-public enum PushRoutes {
+package enum PushRoutes {
   /// Puts the routes together.
   /// - Parameters:
   ///   - callers: who may call the operations of apps and of other servers.
   ///   - devicesPerUserMax: devices that a user keeps, of each channel.
   ///   - offers: what browsers and Android apps register with.
   ///   - metrics: the text of `/metrics`; nil when it is served elsewhere.
-  public static func make(
+  package static func make(
     services: PerReactor<PushServices>, authentication: WebhookAuthentication, callers: CallerAuthentication,
     webhookWait: Duration, devicesPerUserMax: Int, offers: TargetOffers = TargetOffers(),
     metrics: MetricsText?, logger: Logger
@@ -75,7 +74,7 @@ public enum PushRoutes {
   }
 
   /// Adds `/metrics` to a service's routes.
-  public static func addMetrics(to routes: inout HTTPRoutes, _ metrics: @escaping MetricsText) {
+  package static func addMetrics(to routes: inout HTTPRoutes, _ metrics: @escaping MetricsText) {
     routes.add(.get, "/metrics", bodyBytesMax: RouteGroup.bodyBytesMax) { _, reactor in
       await plain(metrics(reactor), "text/plain; version=0.0.4; charset=utf-8")
     }

@@ -1,53 +1,53 @@
-public import Campaigns
-public import Explanations
-internal import HTTPServing
+package import Campaigns
+internal import HTTP1
 internal import HTTPTypes
-public import Logging
+package import Logging
+package import Operations
 internal import Postgres
-public import PushKinds
-public import PushPipeline
-public import PushStore
-public import Reactors
+package import PushPipeline
+package import PushRules
+package import PushStore
+package import Reactors
 
 /// What the handlers of one reactor use.
-public struct PushServices {
+package struct PushServices {
   /// The database, for what apps, webhooks and other servers ask: over sessions that the pipeline does not use, so neither
   /// waits for the other.
-  public let callers: PushDatabase
+  package let callers: PushDatabase
 
   /// The same database for operators' queries, over a separate pool: claims do not wait behind them.
-  public let operators: PushDatabase
+  package let operators: PushDatabase
 
   /// The same database for counts of all users, over a pool of one session: they may take longer than an operator's query, one at
   /// a time.
-  public let counts: PushDatabase
+  package let counts: PushDatabase
 
   /// The types of the host's ids.
-  public var idTypes: IDTypes { callers.idTypes }
+  package var idTypes: IDTypes { callers.idTypes }
 
   /// The pipeline to wake, and whose records to wait for.
-  public let pipeline: DeliveryPipeline
+  package let pipeline: DeliveryPipeline
 
   /// Gathers and writes what apps say of their users.
-  public let presence: PresenceWriter
+  package let presence: PresenceWriter
 
   /// Notes when users were active.
-  public let activity: ActivityWriter
+  package let activity: ActivityWriter
 
   /// Whether the user's other devices learn of reads.
-  public let isReadSyncEnabled: Bool
+  package let isReadSyncEnabled: Bool
 
   /// Makes the campaigns look at the users who are enrolled; nil where campaigns are switched off. Any reactor may call it.
-  public let wakeCampaigns: (() -> Void)?
+  package let wakeCampaigns: (() -> Void)?
 
   /// Answers what apps ask of slots; nil where that is switched off.
-  public let slots: SlotScheduler?
+  package let slots: SlotScheduler?
 
   /// Whether this reactor can do its work; asked by `/readyz`.
-  public let readiness: () -> [ReadinessCheck]
+  package let readiness: () -> [ReadinessCheck]
 
   /// Joins them.
-  public init(
+  package init(
     callers: PushDatabase, operators: PushDatabase, counts: PushDatabase, pipeline: DeliveryPipeline,
     isReadSyncEnabled: Bool = true,
     wakeCampaigns: (() -> Void)? = nil, slots: SlotScheduler? = nil,
@@ -109,7 +109,7 @@ extension PushServices {
   ///   - kind: of one event; nil for all with this subject.
   ///   - userID: one recipient; nil for all.
   /// - Throws: `PostgresError`.
-  public func explanations(
+  package func explanations(
     ofSubject id: HostID, kind: String? = nil, userID: HostID? = nil, on reactor: isolated Reactor
   ) async throws -> [EventExplanation] {
     try await operators.records(

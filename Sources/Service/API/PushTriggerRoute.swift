@@ -1,13 +1,11 @@
-internal import APNSCore
 internal import Campaigns
-internal import Explanations
 internal import FoundationEssentials
 internal import HTTP1
-internal import HTTPServing
 internal import HTTPTypes
 internal import Logging
+internal import Operations
 internal import Postgres
-internal import PushKinds
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

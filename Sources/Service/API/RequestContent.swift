@@ -1,9 +1,7 @@
-internal import APNSCore
-internal import Callers
 internal import FoundationEssentials
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
-internal import PushKinds
+internal import PushRules
 
 /// Reads what callers send.
 enum RequestContent {

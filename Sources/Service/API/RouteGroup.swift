@@ -1,11 +1,9 @@
-internal import Callers
 internal import FoundationEssentials
 internal import HTTP1
-internal import HTTPServing
 internal import HTTPTypes
 internal import Logging
 internal import Postgres
-internal import PushKinds
+internal import PushRules
 internal import Reactors
 
 /// Answers the request of a client whose user is known.

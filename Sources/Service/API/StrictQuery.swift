@@ -1,8 +1,6 @@
-internal import Callers
 internal import FoundationEssentials
 internal import HTTP1
-internal import HTTPServing
-internal import PushKinds
+internal import PushRules
 internal import PushStore
 
 /// The parameters of a query, each at most once, and no unknown one: a misspelt parameter would change what is asked.

@@ -1,11 +1,9 @@
-internal import APNSCore
-internal import Callers
+internal import Channels
 internal import FoundationEssentials
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
-internal import PushKinds
+internal import PushRules
 internal import PushStore
-internal import WebPush
 
 /// What a registration says of the person. A device tells its locale and its zone as its system has them. What nobody knows of that is
 /// left out, and the answer says so: the registration is worth more.

@@ -1,34 +1,30 @@
-internal import APNSCore
-internal import Callers
+package import Channels
 internal import Cryptography
-internal import Delivery
-internal import FCM
 internal import FoundationEssentials
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
 internal import Logging
-internal import PushKinds
+internal import PushRules
 internal import PushStore
 internal import Reactors
-public import WebPush
 
 /// What browsers and Android apps register with; nil where the channel is not set up.
-public struct TargetOffers: Sendable {
+package struct TargetOffers: Sendable {
   /// The public key that browsers subscribe with, and the push services that they may name.
-  public let webPush: WebPushOffer?
+  package let webPush: WebPushOffer?
 
   /// Whether Android apps may register.
-  public let takesAndroid: Bool
+  package let takesAndroid: Bool
 
   /// Nothing is offered without arguments.
-  public init(webPush: WebPushOffer? = nil, takesAndroid: Bool = false) {
+  package init(webPush: WebPushOffer? = nil, takesAndroid: Bool = false) {
     self.webPush = webPush
     self.takesAndroid = takesAndroid
   }
 }
 
 /// What browsers need to know, and what is needed to answer them.
-public struct WebPushOffer: Sendable {
+package struct WebPushOffer: Sendable {
   let publicKey: String
   let hosts: WebPushHosts
   let links: WebPushLinks
@@ -37,7 +33,7 @@ public struct WebPushOffer: Sendable {
   ///   - publicKey: as `VAPIDSigner.publicKeyText`.
   ///   - hosts: the push services that browsers may name.
   ///   - links: where a click leads.
-  public init(publicKey: String, hosts: WebPushHosts, links: WebPushLinks) {
+  package init(publicKey: String, hosts: WebPushHosts, links: WebPushLinks) {
     self.publicKey = publicKey
     self.hosts = hosts
     self.links = links

@@ -1,4 +1,4 @@
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
 
 /// How long a caller wants to wait for an outcome: the `Prefer` field of RFC 7240.

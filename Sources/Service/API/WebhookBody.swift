@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import PushKinds
+internal import PushRules
 
 /// What a message webhook names. Its three forms are hints: what is sent is read from the database. The envelope may have
 /// other members, since its sender decides on them; the other two may not.

@@ -1,14 +1,11 @@
-internal import APNSCore
-internal import Deliverers
-internal import Delivery
+internal import Channels
 internal import FoundationEssentials
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
-internal import PushKinds
 internal import PushPipeline
+internal import PushRules
 internal import PushStore
 internal import Reactors
-internal import WebPush
 
 /// `/v1/notifications/…`: what the service worker of a browser asks and reports. Its proof is the token of its subscription,
 /// because a worker that a push has woken has no user's token. Strangers' tokens are refused by ``WorkerTokens``.

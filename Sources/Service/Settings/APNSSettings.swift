@@ -1,26 +1,25 @@
-public import APNSCore
-public import PushRules
+package import PushRules
 
 /// How to reach APNs, and for which apps.
-public struct APNSSettings: Equatable, Sendable {
+package struct APNSSettings: Equatable, Sendable {
   /// The most apps of one service. Each has two routes with separate figures on every reactor, and those of a team
   /// share their connections.
-  public static let appsMax = 100
+  package static let appsMax = 100
 
   /// At least one, each once. The first is the app of device tokens that do not name theirs.
-  public private(set) var apps: [AppSettings]
+  package private(set) var apps: [AppSettings]
   /// How much of an event's words pushes bring that are to no app of the list.
-  public let content: ContentLevel
+  package let content: ContentLevel
   /// The file of certificates trusted besides the system's; nil without one.
-  public let certificatesFile: String?
+  package let certificatesFile: String?
   /// The servers, and the text of that file.
   let servers: SettingValues<APNSTable>
 
   /// The app of device tokens that do not name theirs.
-  public var defaultApp: AppSettings { apps[0] }
+  package var defaultApp: AppSettings { apps[0] }
 
   /// The server that takes pushes: Apple's, unless the settings name another.
-  public func origin(of environment: APNSEnvironment) -> ServiceOrigin {
+  package func origin(of environment: APNSEnvironment) -> ServiceOrigin {
     switch environment {
     case .production: servers.production
     case .sandbox: servers.sandbox
@@ -28,7 +27,7 @@ public struct APNSSettings: Equatable, Sendable {
   }
 
   /// The same apps and servers, each app with the key that other settings give it.
-  public func signing(like other: APNSSettings) -> APNSSettings {
+  package func signing(like other: APNSSettings) -> APNSSettings {
     var settings = self
     for index in apps.indices {
       let renewed = other.apps.first { $0.bundleIdentifier == apps[index].bundleIdentifier }
@@ -69,24 +68,24 @@ public struct APNSSettings: Equatable, Sendable {
 }
 
 /// An app that pushes go to.
-public struct AppSettings: Equatable, Sendable {
+package struct AppSettings: Equatable, Sendable {
   /// The app.
-  public let bundleIdentifier: BundleIdentifier
+  package let bundleIdentifier: BundleIdentifier
   /// What its pushes are signed with.
-  public fileprivate(set) var key: SigningKeySettings
+  package fileprivate(set) var key: SigningKeySettings
   /// The push service of its device tokens that do not name theirs.
-  public let environment: APNSEnvironment
+  package let environment: APNSEnvironment
   /// How much of an event's words its pushes bring.
-  public let content: ContentLevel
+  package let content: ContentLevel
 }
 
 /// A key that signs provider tokens. Apps of one team may share it.
-public struct SigningKeySettings: Hashable, Sendable {
+package struct SigningKeySettings: Hashable, Sendable {
   /// The identifier of the key, ten characters.
-  public let keyIdentifier: String
+  package let keyIdentifier: String
   /// The identifier of the developer team, ten characters.
-  public let teamIdentifier: String
+  package let teamIdentifier: String
   /// A P-256 private key as PEM text, checked to be one, and written in one way only: two texts of the same key are
   /// equal.
-  public let privateKey: Secret<String>
+  package let privateKey: Secret<String>
 }

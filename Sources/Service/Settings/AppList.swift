@@ -1,4 +1,3 @@
-internal import APNSCore
 internal import PushRules
 
 /// The apps of a service: that of the short form `APNS_*`, and those of the sections.

@@ -1,9 +1,9 @@
 /// The settings of commands that only need the database.
-public struct CommandSettings: Equatable, Sendable {
+package struct CommandSettings: Equatable, Sendable {
   /// The database.
-  public let database: SettingValues<DatabaseSettings>
+  package let database: SettingValues<DatabaseSettings>
   /// Log messages.
-  public let log: SettingValues<LogSettings>
+  package let log: SettingValues<LogSettings>
 
   /// Reads the settings of a command. Values of other settings are not looked at, but unknown keys are refused all the same.
   ///
@@ -13,7 +13,7 @@ public struct CommandSettings: Equatable, Sendable {
   ///     time, and it says so by a lock of its session.
   ///   - readFile: how the settings file is read.
   /// - Throws: every problem at once.
-  public init(
+  package init(
     environment: [String: String], needsSession: Bool,
     readFile: @escaping (String) throws(LocalFile.ReadError) -> [UInt8] = LocalFile.read(path:)
   ) throws(SettingsError) {

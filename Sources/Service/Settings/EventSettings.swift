@@ -13,15 +13,15 @@ struct EventTable: Sendable {
 }
 
 /// Where events go that the host gets.
-public struct EventSettings: Equatable, Sendable {
+package struct EventSettings: Equatable, Sendable {
   /// The host's webhook: `https`, or `http` on this machine.
-  public let url: Secret<String>
+  package let url: Secret<String>
   /// The keys that sign each event; at least one.
-  public let signingKeys: [Secret<[UInt8]>]
+  package let signingKeys: [Secret<[UInt8]>]
   /// How long after its first attempt an event is dead.
-  public let givesUp: Duration
+  package let givesUp: Duration
   /// The authorities trusted instead of the system's there, as PEM text; nil for the system's.
-  public let certificates: String?
+  package let certificates: String?
 
   /// Nil without a URL, and when a problem was recorded.
   init?(_ values: SettingValues<EventTable>, _ reader: inout SettingsReader) {

@@ -1,50 +1,50 @@
-public import PushKinds
+package import PushRules
 
 /// As much of the settings as can be read, and everything that is wrong with them: for looking at a service that perhaps
 /// cannot start.
-public struct ExaminedSettings: Sendable {
+package struct ExaminedSettings: Sendable {
   /// A file that holds a secret.
-  public struct SecretFile: Equatable, Sendable {
+  package struct SecretFile: Equatable, Sendable {
     /// The name of the setting that names it.
-    public let key: String
+    package let key: String
     /// Where it is.
-    public let path: String
+    package let path: String
 
     /// Names a file.
-    public init(key: String, path: String) {
+    package init(key: String, path: String) {
       self.key = key
       self.path = path
     }
   }
 
   /// What keeps `tacet serve` from starting; empty when nothing does.
-  public let problems: [SettingsProblem]
+  package let problems: [SettingsProblem]
   /// Nil when it cannot be used.
-  public let database: SettingValues<DatabaseSettings>?
+  package let database: SettingValues<DatabaseSettings>?
   /// Nil when anything of it cannot be used.
-  public let apns: APNSSettings?
+  package let apns: APNSSettings?
   /// Nil without browsers, and when anything of it cannot be used.
-  public let webPush: WebPushSettings?
+  package let webPush: WebPushSettings?
   /// Nil without Android, and when anything of it cannot be used.
-  public let fcm: FCMSettings?
+  package let fcm: FCMSettings?
   /// Nil without events for the host, and when anything of it cannot be used.
-  public let events: EventSettings?
+  package let events: EventSettings?
   /// Nil when anything of it cannot be used.
-  public let callers: SettingValues<CallerSettings>?
+  package let callers: SettingValues<CallerSettings>?
   /// Nil when anything of it cannot be used.
-  public let campaigns: SettingValues<CampaignSettings>?
+  package let campaigns: SettingValues<CampaignSettings>?
   /// The kinds whose pushes are not sent; nil when the rules' settings cannot be used.
-  public let shadow: ShadowedKinds?
+  package let shadow: ShadowedKinds?
   /// Variables of the environment that name a proxy, and that nothing here uses.
-  public let unusedProxies: [String]
+  package let unusedProxies: [String]
   /// The settings file, and the files with private keys, each once. What is no path of a file is left out by the check of
   /// their permissions: a key may have been pasted where its file should be named.
-  public let secretFiles: [SecretFile]
+  package let secretFiles: [SecretFile]
 
   /// Reads the settings of `tacet serve`, part by part.
   /// - Parameters:
   ///   - environment: the process's environment. readFile: how files are read.
-  public init(
+  package init(
     environment: [String: String],
     readFile: @escaping (String) throws(LocalFile.ReadError) -> [UInt8] = LocalFile.read(path:)
   ) {
@@ -85,12 +85,13 @@ public struct ExaminedSettings: Sendable {
 }
 
 /// The variables by which other programs learn of a proxy. Pushes, key sets and models are reached directly.
-public enum UnusedProxies {
+package enum UnusedProxies {
   /// Why they say nothing, for the log and for `tacet doctor`.
-  public static let notice = "set, and not used: Tacet connects to push services, key sets and language models directly"
+  package static let notice =
+    "set, and not used: Tacet connects to push services, key sets and language models directly"
 
   /// Those that are set.
-  public static func names(in environment: [String: String]) -> [String] {
+  package static func names(in environment: [String: String]) -> [String] {
     ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].filter { !environment[$0, default: ""].isEmpty }
   }
 }

@@ -1,4 +1,4 @@
-public import FCM
+package import Channels
 
 /// How to push to Android devices.
 struct FCMTable: Sendable {
@@ -24,14 +24,14 @@ struct FCMTable: Sendable {
 }
 
 /// How to push to Android devices.
-public struct FCMSettings: Equatable, Sendable {
+package struct FCMSettings: Equatable, Sendable {
   /// Google's service account.
-  public let account: ServiceAccount
+  package let account: ServiceAccount
   private let text: String
   let values: SettingValues<FCMTable>
 
   /// How messages are shown.
-  public var style: FCMStyle {
+  package var style: FCMStyle {
     var style = FCMStyle()
     style.presentation = values.presentation == .data ? .dataOnly : .notification
     style.channelIdentifier = values.channel
@@ -39,7 +39,7 @@ public struct FCMSettings: Equatable, Sendable {
   }
 
   /// The server, and whom it is trusted by.
-  public var configuration: FCMConfiguration {
+  package var configuration: FCMConfiguration {
     values.certificates.map(values.server.trusting) ?? values.server
   }
 
@@ -59,7 +59,7 @@ public struct FCMSettings: Equatable, Sendable {
   }
 
   /// Equal with the same account and the same values.
-  public static func == (one: Self, other: Self) -> Bool { one.text == other.text && one.values == other.values }
+  package static func == (one: Self, other: Self) -> Bool { one.text == other.text && one.values == other.values }
 }
 
 extension SettingParser<FCMConfiguration> {

@@ -1,23 +1,23 @@
 internal import Glibc
 
 /// A small file of this machine: settings, keys and certificates.
-public enum LocalFile {
+package enum LocalFile {
   /// The most bytes read. A settings file has a few kilobytes, the certificates of a whole system about 250.
-  public static let bytesMax = 1 << 20
+  package static let bytesMax = 1 << 20
 
   /// Why a file could not be read.
-  public struct ReadError: Error, Equatable, Sendable {
+  package struct ReadError: Error, Equatable, Sendable {
     /// The system's words, to be read after "cannot be read:".
-    public let reason: String
+    package let reason: String
 
     /// Names a reason.
-    public init(reason: String) { self.reason = reason }
+    package init(reason: String) { self.reason = reason }
   }
 
   /// All bytes of a file. Blocks; meant for the start of a process.
   ///
   /// - Throws: when it cannot be opened or read, or is larger than ``bytesMax``.
-  public static func read(path: String) throws(ReadError) -> [UInt8] {
+  package static func read(path: String) throws(ReadError) -> [UInt8] {
     guard let file = fopen(path, "re") else { throw ReadError(reason: String(cString: strerror(errno))) }
     defer { fclose(file) }
     var bytes = [UInt8](repeating: 0, count: bytesMax + 1)

@@ -1,12 +1,12 @@
 /// What the service logs, and how.
-public struct LogSettings: Sendable {
+package struct LogSettings: Sendable {
   /// The names of swift-log; each is less severe than the next.
-  public enum Level: String, CaseIterable, Sendable {
+  package enum Level: String, CaseIterable, Sendable {
     case trace, debug, info, notice, warning, error, critical
   }
 
   /// How a message is written.
-  public enum Format: String, CaseIterable, Sendable {
+  package enum Format: String, CaseIterable, Sendable {
     /// A line for people.
     case text
     /// A JSON object a line, for machines.
@@ -14,7 +14,7 @@ public struct LogSettings: Sendable {
   }
 
   /// The least severe messages that are written.
-  public let level = Setting("LOG_LEVEL", default: Level.info, .choice)
+  package let level = Setting("LOG_LEVEL", default: Level.info, .choice)
   /// How they are written.
-  public let format = Setting("LOG_FORMAT", default: Format.text, .choice)
+  package let format = Setting("LOG_FORMAT", default: Format.text, .choice)
 }

@@ -1,38 +1,37 @@
-public import PushKinds
-public import PushRules
+package import PushRules
 
 /// The settings of the running service, read once at its start.
 ///
 /// The settings of the process itself are members: `settings.reactors`.
 @dynamicMemberLookup
-public struct ServeSettings: Equatable, Sendable {
+package struct ServeSettings: Equatable, Sendable {
   /// The database.
-  public let database: SettingValues<DatabaseSettings>
+  package let database: SettingValues<DatabaseSettings>
   private let process: SettingValues<ProcessSettings>
   /// What its HTTP peers may do.
-  public let http: SettingValues<HTTPSettings>
+  package let http: SettingValues<HTTPSettings>
   /// What it proves itself with to them; nil without TLS.
-  public let tls: TLSSettings?
+  package let tls: TLSSettings?
   /// Database webhooks.
-  public let webhooks: SettingValues<WebhookSettings>
+  package let webhooks: SettingValues<WebhookSettings>
   /// Apps and other servers.
-  public let callers: SettingValues<CallerSettings>
+  package let callers: SettingValues<CallerSettings>
   /// The push service.
-  public let apns: APNSSettings
+  package let apns: APNSSettings
   /// Pushes to browsers; nil without.
-  public let webPush: WebPushSettings?
+  package let webPush: WebPushSettings?
   private let webPushValues: SettingValues<WebPushTable>
   /// Pushes to Android devices; nil without.
-  public let fcm: FCMSettings?
+  package let fcm: FCMSettings?
   private let fcmValues: SettingValues<FCMTable>
   /// Events for the host; nil without.
-  public let events: EventSettings?
+  package let events: EventSettings?
   private let eventValues: SettingValues<EventTable>
   private let policy: SettingValues<PolicySettings>
   /// Pushes that no event asks for.
-  public let campaigns: SettingValues<CampaignSettings>
+  package let campaigns: SettingValues<CampaignSettings>
   /// Log messages.
-  public let log: SettingValues<LogSettings>
+  package let log: SettingValues<LogSettings>
 
   /// Reads the settings of `tacet serve`.
   ///
@@ -41,7 +40,7 @@ public struct ServeSettings: Equatable, Sendable {
   ///     counts as absent.
   ///   - readFile: how files are read: the settings file, the private key, the certificates.
   /// - Throws: every problem at once.
-  public init(
+  package init(
     environment: [String: String],
     readFile: @escaping (String) throws(LocalFile.ReadError) -> [UInt8] = LocalFile.read(path:)
   ) throws(SettingsError) {
@@ -68,33 +67,33 @@ public struct ServeSettings: Equatable, Sendable {
   }
 
   /// What concerns the process itself.
-  public subscript<Value>(dynamicMember row: KeyPath<ProcessSettings, Setting<Value>>) -> Value {
+  package subscript<Value>(dynamicMember row: KeyPath<ProcessSettings, Setting<Value>>) -> Value {
     process[dynamicMember: row]
   }
 
   /// When pushes are withheld.
-  public var suppression: SuppressionPolicy {
+  package var suppression: SuppressionPolicy {
     SuppressionPolicy(window: policy.window, timeToLive: policy.timeToLive)
   }
 
   /// How bursts of messages fold; nil for a push of each message.
-  public var folding: FoldPolicy? { policy.foldWindow > .zero ? FoldPolicy(window: policy.foldWindow) : nil }
+  package var folding: FoldPolicy? { policy.foldWindow > .zero ? FoldPolicy(window: policy.foldWindow) : nil }
 
   /// The kinds whose pushes are not sent.
-  public var shadow: ShadowedKinds { policy.shadow }
+  package var shadow: ShadowedKinds { policy.shadow }
 
   /// How long finished work is kept: `RETENTION_DAYS`, and never less than a message's time to live and a day.
   ///
   /// The ledger is what keeps a message that comes a second time from being pushed a second time. Once the message has
   /// expired, its age does. That does not count while the message is held, which a day is more than enough for.
-  public var retention: Duration {
+  package var retention: Duration {
     let day = Duration.seconds(86_400)
     return max(day * policy.retentionDays, policy.timeToLive + day)
   }
 
   /// The names of the settings that took effect at the start and say something else now: the service needs a restart to
   /// follow them. Keys of apps and another certificate are not among them, but whether there is a certificate is.
-  public func keysNeedingRestart(since start: ServeSettings) -> [String] {
+  package func keysNeedingRestart(since start: ServeSettings) -> [String] {
     let secured = (tls == nil) == (start.tls == nil) ? [] : [TLSTable().certificateFile.name]
     let changes =
       http.changes(since: start.http) + database.changes(since: start.database)
@@ -108,11 +107,11 @@ public struct ServeSettings: Equatable, Sendable {
 }
 
 /// What the HTTP service proves itself with.
-public struct TLSSettings: Equatable, Sendable {
+package struct TLSSettings: Equatable, Sendable {
   /// The certificate and its intermediates, as PEM text.
-  public let certificate: String
+  package let certificate: String
   /// The certificate's key, as PEM text.
-  public let key: Secret<String>
+  package let key: Secret<String>
 
   /// Nil without TLS, and when a problem was recorded.
   init?(_ reader: inout SettingsReader) {
@@ -127,5 +126,5 @@ public struct TLSSettings: Equatable, Sendable {
 
 extension SettingValues<CallerSettings> {
   /// Whether clients can prove who they are; otherwise the client endpoints are off.
-  public var acceptsClients: Bool { self.jwtSecret != nil || self.keySetURL != nil }
+  package var acceptsClients: Bool { self.jwtSecret != nil || self.keySetURL != nil }
 }

@@ -1,14 +1,14 @@
 internal import FoundationEssentials
 
 /// A server that is spoken to over TLS: its host and port.
-public struct ServiceOrigin: Equatable, Sendable {
+package struct ServiceOrigin: Equatable, Sendable {
   /// A name or an address, IPv6 without brackets; also what the certificate must be for.
-  public let host: String
+  package let host: String
   /// The port, 443 unless the address says otherwise.
-  public let port: UInt16
+  package let port: UInt16
 
   /// An origin made of its parts.
-  public init(host: String, port: UInt16 = 443) {
+  package init(host: String, port: UInt16 = 443) {
     self.host = host
     self.port = port
   }

@@ -1,5 +1,5 @@
 /// One setting: its name, how it is read, and what applies without it. The rows of tables such as ``HTTPSettings``.
-public struct Setting<Value: Equatable & Sendable>: Sendable {
+package struct Setting<Value: Equatable & Sendable>: Sendable {
   /// The name in the environment and in the settings file.
   let name: String
   let traits: SettingTraits
@@ -81,7 +81,7 @@ extension Setting: SettingRow {
 
 /// What the settings of one table say, each under the name of its row: `settings.http.connectionsMax`.
 @dynamicMemberLookup
-public struct SettingValues<Table: Sendable>: Equatable, Sendable {
+package struct SettingValues<Table: Sendable>: Equatable, Sendable {
   private let table: Table
   private let values: [String: any Equatable & Sendable]
 
@@ -92,14 +92,14 @@ public struct SettingValues<Table: Sendable>: Equatable, Sendable {
   }
 
   /// The value of a row.
-  public subscript<Value>(dynamicMember row: KeyPath<Table, Setting<Value>>) -> Value {
+  package subscript<Value>(dynamicMember row: KeyPath<Table, Setting<Value>>) -> Value {
     let name = table[keyPath: row].name
     guard let any = values[name], let value = any as? Value else { preconditionFailure("\(name) was not read") }
     return value
   }
 
   /// Equal in every row.
-  public static func == (one: Self, other: Self) -> Bool { one.changes(since: other).isEmpty }
+  package static func == (one: Self, other: Self) -> Bool { one.changes(since: other).isEmpty }
 
   /// The rows that say something else than before.
   func changes(since old: Self) -> [any SettingRow] {

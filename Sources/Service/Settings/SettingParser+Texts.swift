@@ -1,9 +1,8 @@
-internal import APNSCore
 internal import Cryptography
 internal import FoundationEssentials
 internal import Postgres
-internal import PushKinds
-public import Reactors
+internal import PushRules
+package import Reactors
 
 // Texts as operators write them: addresses, secrets and lists.
 
@@ -176,11 +175,11 @@ extension SettingParser<ShadowedKinds> {
 }
 
 /// Peers that are trusted by where they connect from.
-public struct TrustedPeers: Equatable, Sendable {
+package struct TrustedPeers: Equatable, Sendable {
   /// Their networks; a single address is one too.
-  public var networks: [IPNetwork] = []
+  package var networks: [IPNetwork] = []
   /// Whether callers over a Unix socket are trusted.
-  public var includesUnixSockets = false
+  package var includesUnixSockets = false
 }
 
 extension SettingParser<TrustedPeers> {

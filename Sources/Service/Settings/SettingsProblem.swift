@@ -1,7 +1,7 @@
 /// One thing that is wrong with the settings; names the key and what is expected, and never shows a secret.
-public struct SettingsProblem: Equatable, Sendable, CustomStringConvertible {
+package struct SettingsProblem: Equatable, Sendable, CustomStringConvertible {
   /// The family of the problem.
-  public enum Code: String, Sendable {
+  package enum Code: String, Sendable {
     /// A required key is not set, or set to nothing.
     case missing
     /// No key has this name.
@@ -17,14 +17,14 @@ public struct SettingsProblem: Equatable, Sendable, CustomStringConvertible {
   }
 
   /// The family of the problem.
-  public let code: Code
+  package let code: Code
   /// The key as the operator wrote it, or the section; for a malformed line, the key that names its file.
-  public let key: String
+  package let key: String
   /// What is wrong and what is expected, to be read after the key.
-  public let message: String
+  package let message: String
 
   /// One line for the operator.
-  public var description: String { "\(key) \(message)" }
+  package var description: String { "\(key) \(message)" }
 }
 
 extension SettingsProblem {
@@ -41,12 +41,12 @@ extension SettingsProblem {
 }
 
 /// Everything that keeps the service from starting with its settings, found in one go.
-public struct SettingsError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct SettingsError: Error, Equatable, Sendable, CustomStringConvertible {
   /// At least one problem, in the order in which they were found.
-  public let problems: [SettingsProblem]
+  package let problems: [SettingsProblem]
 
   /// One line for each problem.
-  public var description: String {
+  package var description: String {
     problems.map(\.description).joined(separator: "\n")
   }
 }

@@ -1,14 +1,12 @@
-internal import APNSCore
-public import PushKinds
-internal import PushRules
+package import PushRules
 
 // Every setting is here once: its name, how it is read, and what applies without it. A new one takes a row, its use, a line in
 // the page of settings, and a test.
 
 /// How to reach the database.
-public struct DatabaseSettings: Sendable {
+package struct DatabaseSettings: Sendable {
   /// Whose the database's sessions are.
-  public enum PoolMode: String, CaseIterable, Sendable {
+  package enum PoolMode: String, CaseIterable, Sendable {
     /// The service's, for as long as it is connected.
     case session
     /// Lent by a pooler for one transaction at a time.
@@ -16,7 +14,7 @@ public struct DatabaseSettings: Sendable {
   }
 
   /// How messages are found while nothing else happens.
-  public enum IdleMode: String, CaseIterable, Sendable {
+  package enum IdleMode: String, CaseIterable, Sendable {
     /// By notifications and polls.
     case poll
     /// By webhooks: the database may sleep.
@@ -25,40 +23,40 @@ public struct DatabaseSettings: Sendable {
 
   /// What libpq takes: a `postgresql://` URI or a `keyword=value` string, several hosts allowed. Secret, as it may hold
   /// the password.
-  public let connectionString = Setting(required: "DATABASE_URL", .connectionString, .secret)
+  package let connectionString = Setting(required: "DATABASE_URL", .connectionString, .secret)
   /// Whether a pooler lends the sessions.
-  public let poolMode = Setting("DATABASE_POOL_MODE", default: PoolMode.session, .choice)
+  package let poolMode = Setting("DATABASE_POOL_MODE", default: PoolMode.session, .choice)
   /// Whether the database is left alone while nothing happens.
-  public let idleMode = Setting("IDLE_MODE", default: IdleMode.poll, .choice)
+  package let idleMode = Setting("IDLE_MODE", default: IdleMode.poll, .choice)
   /// After how long without work that begins. A minute of a conversation has more messages in it, which then need no new
   /// sessions; hosts that suspend databases wait five minutes themselves.
-  public let idleTime = Setting("IDLE_SECONDS", default: .seconds(60), .wholeSeconds(in: 1...3600))
+  package let idleTime = Setting("IDLE_SECONDS", default: .seconds(60), .wholeSeconds(in: 1...3600))
 }
 
 /// What the process itself does.
-public struct ProcessSettings: Sendable {
+package struct ProcessSettings: Sendable {
   /// Where the service listens.
-  public let listenAddress = Setting(
+  package let listenAddress = Setting(
     "LISTEN_ADDRESS", default: ListenAddress.tcp(host: "127.0.0.1", port: 8080), .listenAddress)
   /// Where `/metrics` is served, and nothing else, over plain HTTP; nil serves it at ``listenAddress``.
-  public let metricsAddress = Setting("METRICS_ADDRESS", .listenAddress)
+  package let metricsAddress = Setting("METRICS_ADDRESS", .listenAddress)
   /// The devices that a user keeps, the last registered ones: at most as many as a claim takes of one user.
-  public let devicesPerUserMax = Setting("DEVICES_PER_USER_MAX", default: 10, .integer(in: 1...50))
+  package let devicesPerUserMax = Setting("DEVICES_PER_USER_MAX", default: 10, .integer(in: 1...50))
   /// Up to which number unread messages are counted. What a badge costs grows with it.
-  public let badgeMax = Setting("BADGE_MAX", default: 999, .integer(in: 1...10_000))
+  package let badgeMax = Setting("BADGE_MAX", default: 999, .integer(in: 1...10_000))
   /// Whether a user's other devices learn of what was read.
-  public let isReadSyncEnabled = Setting("READ_SYNC_ENABLED", default: true, .boolean)
+  package let isReadSyncEnabled = Setting("READ_SYNC_ENABLED", default: true, .boolean)
   /// Event-loop threads; nil for one for each core.
-  public let reactors = Setting("REACTORS", .integer(in: 1...256))
+  package let reactors = Setting("REACTORS", .integer(in: 1...256))
   /// How long a stop waits for requests in flight, and then again for pushes in flight. Longer than APNs takes for a push, and
   /// twice as long is what process managers wait, 30 s or more.
-  public let drainLimit = Setting("DRAIN_SECONDS", default: .seconds(15), .wholeSeconds(in: 1...600))
+  package let drainLimit = Setting("DRAIN_SECONDS", default: .seconds(15), .wholeSeconds(in: 1...600))
 }
 
 /// What the service lets its HTTP peers do. Where a value is nil, the server's own default applies.
-public struct HTTPSettings: Sendable {
+package struct HTTPSettings: Sendable {
   /// Where a proxy says whom a request comes from.
-  public enum ProxyHeader: String, CaseIterable, Sendable {
+  package enum ProxyHeader: String, CaseIterable, Sendable {
     /// `X-Forwarded-For`
     case xForwardedFor = "x-forwarded-for"
     /// `Forwarded` (RFC 7239)
@@ -66,37 +64,37 @@ public struct HTTPSettings: Sendable {
   }
 
   /// The permissions of a Unix socket's file.
-  public let socketMode = Setting("LISTEN_SOCKET_MODE", .fileMode)
+  package let socketMode = Setting("LISTEN_SOCKET_MODE", .fileMode)
   /// The proxies trusted to set the client address.
-  public let proxies = Setting("TRUSTED_PROXIES", default: TrustedPeers(), .trustedPeers)
+  package let proxies = Setting("TRUSTED_PROXIES", default: TrustedPeers(), .trustedPeers)
   /// The field that they append to.
-  public let proxyHeader = Setting("TRUSTED_PROXY_HEADER", default: ProxyHeader.xForwardedFor, .choice)
+  package let proxyHeader = Setting("TRUSTED_PROXY_HEADER", default: ProxyHeader.xForwardedFor, .choice)
   /// Web pages of other origins that may call the service.
-  public let crossOrigins = Setting("CORS_ORIGINS", default: [], .webOrigins)
+  package let crossOrigins = Setting("CORS_ORIGINS", default: [], .webOrigins)
   /// Open connections.
-  public let connectionsMax = Setting("HTTP_CONNECTIONS_MAX", .integer(in: 1...1_000_000))
+  package let connectionsMax = Setting("HTTP_CONNECTIONS_MAX", .integer(in: 1...1_000_000))
   /// Open connections of one peer.
-  public let peerConnectionsMax = Setting("HTTP_PEER_CONNECTIONS_MAX", .integer(in: 1...1_000_000))
+  package let peerConnectionsMax = Setting("HTTP_PEER_CONNECTIONS_MAX", .integer(in: 1...1_000_000))
   /// Requests of one connection.
-  public let connectionRequestsMax = Setting("HTTP_CONNECTION_REQUESTS_MAX", .integer(in: 1...1_000_000_000))
+  package let connectionRequestsMax = Setting("HTTP_CONNECTION_REQUESTS_MAX", .integer(in: 1...1_000_000_000))
   /// Bytes of a request line.
-  public let requestLineBytesMax = Setting("HTTP_REQUEST_LINE_BYTES_MAX", .integer(in: 128...65_536))
+  package let requestLineBytesMax = Setting("HTTP_REQUEST_LINE_BYTES_MAX", .integer(in: 128...65_536))
   /// Field lines of a head.
-  public let headerCountMax = Setting("HTTP_HEADER_COUNT_MAX", .integer(in: 8...10_000))
+  package let headerCountMax = Setting("HTTP_HEADER_COUNT_MAX", .integer(in: 8...10_000))
   /// Bytes of all field lines of a head.
-  public let headerBytesMax = Setting("HTTP_HEADER_BYTES_MAX", .integer(in: 256...1_048_576))
+  package let headerBytesMax = Setting("HTTP_HEADER_BYTES_MAX", .integer(in: 256...1_048_576))
   /// Bytes of a request's content.
-  public let bodyBytesMax = Setting("HTTP_BODY_BYTES_MAX", .integer(in: 1024...67_108_864))
+  package let bodyBytesMax = Setting("HTTP_BODY_BYTES_MAX", .integer(in: 1024...67_108_864))
   /// The least bytes of content for each second; 0 for any.
-  public let bodyBytesPerSecondMin = Setting("HTTP_BODY_BYTES_PER_SECOND_MIN", .integer(in: 0...1_048_576))
+  package let bodyBytesPerSecondMin = Setting("HTTP_BODY_BYTES_PER_SECOND_MIN", .integer(in: 0...1_048_576))
   /// For a request's head.
-  public let headerTime = Setting("HTTP_HEADER_SECONDS", .seconds(in: 1...3600))
+  package let headerTime = Setting("HTTP_HEADER_SECONDS", .seconds(in: 1...3600))
   /// For a request's content.
-  public let bodyTime = Setting("HTTP_BODY_SECONDS", .seconds(in: 1...3600))
+  package let bodyTime = Setting("HTTP_BODY_SECONDS", .seconds(in: 1...3600))
   /// Between two requests.
-  public let idleTime = Setting("HTTP_IDLE_SECONDS", .seconds(in: 1...3600))
+  package let idleTime = Setting("HTTP_IDLE_SECONDS", .seconds(in: 1...3600))
   /// For a peer to accept an answer.
-  public let writeTime = Setting("HTTP_WRITE_SECONDS", .seconds(in: 1...3600))
+  package let writeTime = Setting("HTTP_WRITE_SECONDS", .seconds(in: 1...3600))
 }
 
 /// What the HTTP service proves itself with. The files are read together, by ``TLSSettings``.
@@ -106,29 +104,29 @@ struct TLSTable: Sendable {
 }
 
 /// How database webhooks are received.
-public struct WebhookSettings: Sendable {
+package struct WebhookSettings: Sendable {
   /// Any of these proves a webhook; at least one.
-  public let secrets = Setting(required: "WEBHOOK_SECRET", .webhookSecrets, .secret)
+  package let secrets = Setting(required: "WEBHOOK_SECRET", .webhookSecrets, .secret)
   /// How long an answer waits for the outcome. An outcome takes milliseconds unless APNs is slow, and then the database's
   /// caller should not be kept.
-  public let wait = Setting("WEBHOOK_WAIT_MILLISECONDS", default: .seconds(1), .milliseconds(in: 0...60_000))
+  package let wait = Setting("WEBHOOK_WAIT_MILLISECONDS", default: .seconds(1), .milliseconds(in: 0...60_000))
 }
 
 /// How apps and other servers prove who they are. Endpoints whose proof is not set up are off.
-public struct CallerSettings: Sendable {
+package struct CallerSettings: Sendable {
   /// The bearer keys of other servers, any of which is enough; an empty list turns the service endpoints off. Several are
   /// valid while one replaces another.
-  public let serviceKeys = Setting("SERVICE_KEY", default: [], .bearerSecrets, .secret)
+  package let serviceKeys = Setting("SERVICE_KEY", default: [], .bearerSecrets, .secret)
   /// The HS256 secret of clients' tokens.
-  public let jwtSecret = Setting("JWT_SECRET", .signingSecret, .secret)
+  package let jwtSecret = Setting("JWT_SECRET", .signingSecret, .secret)
   /// Where the key set for clients' tokens is, over `https` or `http`; secret, as it may hold a password.
-  public let keySetURL = Setting("JWKS_URL", .keySetURL, .secret)
+  package let keySetURL = Setting("JWKS_URL", .keySetURL, .secret)
   /// The authorities trusted instead of the system's where the key set is.
-  public let keySetCertificates = Setting(certificates: "JWKS_CA_FILE")
+  package let keySetCertificates = Setting(certificates: "JWKS_CA_FILE")
   /// Whom clients' tokens are for: they have to name one of these.
-  public let audiences = Setting("JWT_AUDIENCE", default: ["authenticated"], .audiences)
+  package let audiences = Setting("JWT_AUDIENCE", default: ["authenticated"], .audiences)
   /// Who must have issued clients' tokens; nil accepts every issuer whose key is known.
-  public let issuer = Setting("JWT_ISSUER", .text)
+  package let issuer = Setting("JWT_ISSUER", .text)
 }
 
 /// How to reach APNs.
@@ -160,25 +158,25 @@ struct AppTable: Sendable {
 }
 
 /// When pushes are withheld, and how long finished work is kept.
-public struct PolicySettings: Sendable {
+package struct PolicySettings: Sendable {
   /// How long a sign of presence counts; zero switches holding off. An older report than an hour says nothing any more.
-  public let window = Setting(
+  package let window = Setting(
     "SUPPRESSION_WINDOW_SECONDS", default: SuppressionPolicy().window, .seconds(in: 0...3_600))
   /// How old a message may be when its push goes out. APNs itself keeps a push for 30 days at most.
-  public let timeToLive = Setting(
+  package let timeToLive = Setting(
     "MESSAGE_TTL_SECONDS", default: SuppressionPolicy().timeToLive, .seconds(in: 1...2_592_000))
   /// How long the messages of a burst share one sound; zero gives each its own. One thought takes some 20 s to write.
-  public let foldWindow = Setting("FOLD_WINDOW_SECONDS", default: .seconds(20), .seconds(in: 0...3_600))
+  package let foldWindow = Setting("FOLD_WINDOW_SECONDS", default: .seconds(20), .seconds(in: 0...3_600))
   /// How many days finished work is kept.
-  public let retentionDays = Setting("RETENTION_DAYS", default: 14, .integer(in: 1...3_650))
+  package let retentionDays = Setting("RETENTION_DAYS", default: 14, .integer(in: 1...3_650))
   /// What is decided and recorded, and not sent.
-  public let shadow = Setting("SHADOW", default: ShadowedKinds.none, .shadowedKinds)
+  package let shadow = Setting("SHADOW", default: ShadowedKinds.none, .shadowedKinds)
 }
 
 /// Pushes that no event asks for: whether, when, and which language model writes them.
-public struct CampaignSettings: Sendable {
+package struct CampaignSettings: Sendable {
   /// Whose interface the language model has.
-  public enum Provider: String, CaseIterable, Sendable {
+  package enum Provider: String, CaseIterable, Sendable {
     /// Anthropic's Messages.
     case anthropic
     /// OpenAI's chat completions, which many others have too.
@@ -186,39 +184,39 @@ public struct CampaignSettings: Sendable {
   }
 
   /// The kill switch.
-  public let isEnabled = Setting("PUSH_TRIGGER_ENABLED", default: false, .boolean)
+  package let isEnabled = Setting("PUSH_TRIGGER_ENABLED", default: false, .boolean)
   /// When campaigns look at each user, where they name no time; minutes after midnight.
-  public let minutes = Setting("PUSH_TRIGGER_TIME", default: 600, .timeOfDay)
+  package let minutes = Setting("PUSH_TRIGGER_TIME", default: 600, .timeOfDay)
   /// Whose interface the language model has.
-  public let modelProvider = Setting("LANGUAGE_MODEL_PROVIDER", default: Provider.anthropic, .choice)
+  package let modelProvider = Setting("LANGUAGE_MODEL_PROVIDER", default: Provider.anthropic, .choice)
   /// Where the language model is, over `https` or `http`, without the path of the call; nil for the provider's own address.
   /// Secret, as it may hold a password.
-  public let modelURL = Setting("LANGUAGE_MODEL_URL", .modelURL, .secret)
+  package let modelURL = Setting("LANGUAGE_MODEL_URL", .modelURL, .secret)
   /// The provider's key. Without it no model writes, and the other settings of the model have no effect.
-  public let modelKey = Setting("LANGUAGE_MODEL_KEY", .modelKey, .secret)
+  package let modelKey = Setting("LANGUAGE_MODEL_KEY", .modelKey, .secret)
   /// Which model writes; nil for the client's own choice, which only Anthropic has.
-  public let modelName = Setting("LANGUAGE_MODEL_NAME", .text)
+  package let modelName = Setting("LANGUAGE_MODEL_NAME", .text)
   /// The authorities trusted instead of the system's where the model is.
-  public let modelCertificates = Setting(certificates: "LANGUAGE_MODEL_CA_FILE")
+  package let modelCertificates = Setting(certificates: "LANGUAGE_MODEL_CA_FILE")
   /// How long a call may take. A retry that the provider asks for has as much again.
-  public let modelLimit = Setting(
+  package let modelLimit = Setting(
     "LANGUAGE_MODEL_MILLISECONDS", default: .seconds(2), .milliseconds(in: 100...60_000))
   /// What a million tokens cost that the model reads, in dollars.
-  public let modelInputPrice = Setting("LANGUAGE_MODEL_INPUT_DOLLARS", default: 1, .dollars(max: 10_000))
+  package let modelInputPrice = Setting("LANGUAGE_MODEL_INPUT_DOLLARS", default: 1, .dollars(max: 10_000))
   /// The same of tokens that it writes.
-  public let modelOutputPrice = Setting("LANGUAGE_MODEL_OUTPUT_DOLLARS", default: 5, .dollars(max: 10_000))
+  package let modelOutputPrice = Setting("LANGUAGE_MODEL_OUTPUT_DOLLARS", default: 5, .dollars(max: 10_000))
   /// Tokens that may be used on a day. A million is some 1,500 pushes.
-  public let dailyTokensMax = Setting(
+  package let dailyTokensMax = Setting(
     "LANGUAGE_MODEL_DAILY_TOKENS_MAX", default: 1_000_000, .integer(in: 0...1_000_000_000_000))
   /// Money that may be used on a day, in millionths of a dollar.
-  public let dailyMicrodollarsMax = Setting(
+  package let dailyMicrodollarsMax = Setting(
     "LANGUAGE_MODEL_DAILY_DOLLARS_MAX", default: 5_000_000, .microdollars(dollarsMax: 1_000_000))
   /// Slots that a process pushes in a second.
-  public let slotPushesPerSecond = Setting("SLOT_PUSHES_PER_SECOND", default: 2_000, .integer(in: 1...100_000))
+  package let slotPushesPerSecond = Setting("SLOT_PUSHES_PER_SECOND", default: 2_000, .integer(in: 1...100_000))
   /// The value of the Authorization field with which content is fetched from campaigns' content URLs; nil for none.
-  public let contentAuthorization = Setting("CONTENT_AUTHORIZATION", .fieldValue, .secret)
+  package let contentAuthorization = Setting("CONTENT_AUTHORIZATION", .fieldValue, .secret)
   /// Whether content URLs may lead to private, loopback and link-local addresses.
-  public let allowsPrivateContent = Setting("CONTENT_PRIVATE_ADDRESSES", default: false, .boolean)
+  package let allowsPrivateContent = Setting("CONTENT_PRIVATE_ADDRESSES", default: false, .boolean)
 }
 
 /// The settings file; in the environment only.

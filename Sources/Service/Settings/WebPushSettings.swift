@@ -1,5 +1,5 @@
+package import Channels
 internal import Cryptography
-public import WebPush
 
 /// How to push to browsers.
 struct WebPushTable: Sendable {
@@ -17,19 +17,19 @@ struct WebPushTable: Sendable {
 }
 
 /// How to push to browsers.
-public struct WebPushSettings: Equatable, Sendable {
+package struct WebPushSettings: Equatable, Sendable {
   /// The P-256 key as PEM text, checked to be one.
-  public let privateKey: Secret<String>
+  package let privateKey: Secret<String>
   /// Whom push services may ask about the sender.
-  public let subject: VAPIDSubject
+  package let subject: VAPIDSubject
   /// Where a click leads.
-  public let links: WebPushLinks
+  package let links: WebPushLinks
   let values: SettingValues<WebPushTable>
 
   /// The push services that browsers may name.
-  public var hosts: WebPushHosts { values.hosts }
+  package var hosts: WebPushHosts { values.hosts }
   /// The authorities trusted instead of the system's there, as PEM text; nil for the system's.
-  public var certificates: String? { values.certificates }
+  package var certificates: String? { values.certificates }
 
   /// Nil without a key, and when a problem was recorded.
   init?(_ values: SettingValues<WebPushTable>, _ reader: inout SettingsReader) {

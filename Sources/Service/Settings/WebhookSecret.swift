@@ -1,11 +1,11 @@
 internal import FoundationEssentials
 
 /// A secret that a database webhook proves itself with, as a bearer token or as the key of its signature.
-public struct WebhookSecret: Equatable, Sendable {
+package struct WebhookSecret: Equatable, Sendable {
   /// What follows `Authorization: Bearer`: the secret as it was given.
-  public let bearer: Secret<String>
+  package let bearer: Secret<String>
   /// The key of the HMAC of a Standard Webhooks signature: the decoded part of `whsec_<base64>`, or the bytes of the text.
-  public let signingKey: Secret<[UInt8]>
+  package let signingKey: Secret<[UInt8]>
 
   fileprivate init(parsing text: String) throws(UnusableValue) {
     bearer = Secret(try BearerSecret.checked(text))

@@ -1,15 +1,14 @@
+internal import HTTP1
 internal import HTTP2
-internal import HTTPServing
 internal import Logging
-public import Reactors
+package import Reactors
 internal import Synchronization
-internal import TLSStreams
 
 /// A local APNs with TLS and HTTP/2. It has the real service's checks, responses and misbehaviour, and a control
 /// endpoint.
 ///
 /// An instance serves one run: configure, ``start()``, inspect ``service`` and ``connections``, ``stop()``.
-public final class APNSSimulator: Sendable {
+package final class APNSSimulator: Sendable {
   /// The hosts of the certificate.
   private static let hosts = ["localhost", "127.0.0.1", "::1"]
 
@@ -17,13 +16,13 @@ public final class APNSSimulator: Sendable {
   private static let drainLimit = Duration.seconds(1)
 
   /// Registry, push log, faults and clock.
-  public let service: SimulatedService
+  package let service: SimulatedService
 
   /// The open connections.
-  public let connections = ConnectionDirectory()
+  package let connections = ConnectionDirectory()
 
   /// The PEM text that a client must trust; nil with a configured certificate.
-  public let certificateAuthority: String?
+  package let certificateAuthority: String?
 
   private let configuration: APNSSimulatorConfiguration
   private let context: TLSContext
@@ -42,7 +41,7 @@ public final class APNSSimulator: Sendable {
 
   /// A simulator that does not listen yet.
   /// - Throws: an error that describes the problem of the certificate or its key.
-  public init(_ configuration: APNSSimulatorConfiguration) throws {
+  package init(_ configuration: APNSSimulatorConfiguration) throws {
     self.configuration = configuration
     service = SimulatedService(
       clock: configuration.clock, seed: configuration.seed, recordsMax: configuration.recordsMax,
@@ -66,7 +65,7 @@ public final class APNSSimulator: Sendable {
 
   /// Starts to listen. Clients can connect when it returns.
   /// - Throws: an error that names an unavailable address; then everything is stopped.
-  public func start() async throws -> SimulatorAddresses {
+  package func start() async throws -> SimulatorAddresses {
     var running = Running(group: try ReactorGroup(count: configuration.reactors, name: "simulator"))
     do {
       try await beginScenario(running.group)
@@ -82,7 +81,7 @@ public final class APNSSimulator: Sendable {
   }
 
   /// Closes everything. Idempotent.
-  public func stop() async {
+  package func stop() async {
     let running = self.running.withLock { running in
       defer { running = nil }
       return running
@@ -92,13 +91,13 @@ public final class APNSSimulator: Sendable {
 
   /// Closes every connection and refuses new ones until ``resume()``. The control endpoint, registry and records stay.
   /// Do not call it concurrently with start, stop or resume.
-  public func suspend() async {
+  package func suspend() async {
     for listener in running.withLock({ $0?.listeners ?? [] }) { await listener.end() }
   }
 
   /// Listens again on the addresses before ``suspend()``.
   /// - Throws: an error that names an address that is in use; then the simulator is stopped.
-  public func resume() async throws {
+  package func resume() async throws {
     let taken = running.withLock { running in
       defer { running = nil }
       return running
@@ -117,7 +116,7 @@ public final class APNSSimulator: Sendable {
 
   /// Waits until `count` pushes have been recorded since the start or the last clearing of the log.
   /// - Returns: false when the limit passed first, or the simulator does not run.
-  public func waitForPushes(_ count: Int, within limit: Duration) async -> Bool {
+  package func waitForPushes(_ count: Int, within limit: Duration) async -> Bool {
     guard let reactor = running.withLock({ $0?.group.reactors.first }) else { return false }
     let service = service
     let isReached = try? await reactor.perform { reactor in
@@ -186,14 +185,14 @@ extension APNSSimulator {
 }
 
 /// The actual addresses of a simulator, also for port 0.
-public struct SimulatorAddresses: Sendable {
+package struct SimulatorAddresses: Sendable {
   /// The served environments.
-  public let listeners: [SimulatedEnvironment: SocketAddress]
+  package let listeners: [SimulatedEnvironment: SocketAddress]
   /// The control endpoint; nil without one.
-  public let control: SocketAddress?
+  package let control: SocketAddress?
 
   /// `{"production":"127.0.0.1:2197","sandbox":...,"control":...}` in this order, without absent members.
-  public var json: String {
+  package var json: String {
     var members: [String] = []
     for environment in SimulatedEnvironment.allCases {
       if let address = listeners[environment] { members.append(#""\#(environment.rawValue)":"\#(address)""#) }

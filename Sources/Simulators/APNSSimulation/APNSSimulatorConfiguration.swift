@@ -1,11 +1,11 @@
-public import Logging
-public import Reactors
+package import Logging
+package import Reactors
 
 /// The configuration of a simulator. Every value has a default. By default it refuses every push until a key, an app
 /// and a device are registered.
-public struct APNSSimulatorConfiguration: Sendable {
+package struct APNSSimulatorConfiguration: Sendable {
   /// The certificate of the listeners.
-  public enum Identity: Sendable {
+  package enum Identity: Sendable {
     /// A private authority is made at the start; see ``APNSSimulator/certificateAuthority``.
     case privateAuthority
     /// PEM text: the certificate followed by its intermediates, and its unencrypted key.
@@ -13,68 +13,68 @@ public struct APNSSimulatorConfiguration: Sendable {
   }
 
   /// The address of each environment. Port 0 lets the kernel choose; an environment without an address is not served.
-  public var listeners: [SimulatedEnvironment: SocketAddress] = [:]
+  package var listeners: [SimulatedEnvironment: SocketAddress] = [:]
   /// The address of the control endpoint, in plain HTTP/1.1 without authentication, so use a loopback address. Nil for
   /// none.
-  public var control: SocketAddress?
+  package var control: SocketAddress?
   /// The certificate of the listeners.
-  public var identity = Identity.privateAuthority
+  package var identity = Identity.privateAuthority
   /// The initial keys, apps and devices.
-  public var registry = SimulationRegistry()
+  package var registry = SimulationRegistry()
   /// The streams of connections.
-  public var streams = StreamPolicy()
+  package var streams = StreamPolicy()
   /// The initial conduct of the server.
-  public var conduct = ServerConduct()
+  package var conduct = ServerConduct()
   /// Registrations and faults in order; nil for none.
-  public var scenario: Scenario?
+  package var scenario: Scenario?
   /// Push records kept in full.
-  public var recordsMax = PushLog.capacityDefault
+  package var recordsMax = PushLog.capacityDefault
   /// The number of reactors. One serves tens of thousands of pushes a second.
-  public var reactors = 1
+  package var reactors = 1
   /// The clock for provider tokens and expirations.
-  public var clock = SimulationClock()
+  package var clock = SimulationClock()
   /// The seed of made identifiers.
-  public var seed = UInt64.random(in: 0...UInt64.max)
+  package var seed = UInt64.random(in: 0...UInt64.max)
   /// Logs each answered push at `debug` by its number in the push log, and the messages of the control endpoint.
-  public var logger = Logger(label: "apns-simulator")
+  package var logger = Logger(label: "apns-simulator")
 
   /// No listeners, and every default.
-  public init() {}
+  package init() {}
 }
 
 /// The conduct of the server towards its clients, beyond single pushes. It may change while the server runs.
-public struct ServerConduct: Equatable, Sendable {
+package struct ServerConduct: Equatable, Sendable {
   /// An additional delay of every response, in milliseconds.
-  public var delayMilliseconds = 0
+  package var delayMilliseconds = 0
 
   /// The time without a request after which a connection ends with `IdleTimeout`, in milliseconds; nil for never. A
   /// change applies to new connections. The real limit is unpublished.
-  public var idleMilliseconds: Int?
+  package var idleMilliseconds: Int?
 
   /// The limit of new connections; nil for none. The real numbers are unpublished.
-  public var churn: ChurnLimit?
+  package var churn: ChurnLimit?
 
   /// Whether users allow updates of a Live Activity that a push started. Without it the activity gets no update token.
-  public var allowsActivityUpdates = true
+  package var allowsActivityUpdates = true
 
   /// Pushes of priority 10 that a Live Activity shows in an hour; nil for any number. The real budget is unpublished.
-  public var activityBudget: Int?
+  package var activityBudget: Int?
 
   /// No delay and no limits.
-  public init() {}
+  package init() {}
 }
 
 /// A limit of new connections, and its penalty.
-public struct ChurnLimit: Codable, Equatable, Sendable {
+package struct ChurnLimit: Codable, Equatable, Sendable {
   /// The most connections within ``seconds``, from 1. Further ones are refused.
-  public var connections: Int
+  package var connections: Int
   /// The window in which they are counted, in seconds.
-  public var seconds: Int
+  package var seconds: Int
   /// How long all connections are refused then, in milliseconds.
-  public var refusedMilliseconds: Int
+  package var refusedMilliseconds: Int
 
   /// A limit; numbers below 1 count as 1.
-  public init(connections: Int, seconds: Int, refusedMilliseconds: Int) {
+  package init(connections: Int, seconds: Int, refusedMilliseconds: Int) {
     self.connections = max(1, connections)
     self.seconds = max(1, seconds)
     self.refusedMilliseconds = max(1, refusedMilliseconds)
@@ -87,19 +87,19 @@ public struct ChurnLimit: Codable, Equatable, Sendable {
 }
 
 /// The concurrent streams of a connection.
-public struct StreamPolicy: Equatable, Sendable {
+package struct StreamPolicy: Equatable, Sendable {
   /// The most open streams of a trusted connection. 1000 was last observed on the real service (2021).
-  public var streamsMax = 1000
+  package var streamsMax = 1000
   /// Whether a connection has one stream until its first accepted push.
-  public var startsWithOne = true
+  package var startsWithOne = true
   /// Whether a refusal other than 410 reduces the streams to one until the next accepted push.
-  public var dropsAfterRefusal = true
+  package var dropsAfterRefusal = true
   /// Whether streams over the limit are refused. Otherwise the limit is only announced.
-  public var refusesExcess = true
+  package var refusesExcess = true
   /// The number of `BadDeviceToken` responses in a row that ends a connection; nil for none. The real number is
   /// unpublished.
-  public var badTokensMax: Int? = 20
+  package var badTokensMax: Int? = 20
 
   /// The usual policy.
-  public init() {}
+  package init() {}
 }

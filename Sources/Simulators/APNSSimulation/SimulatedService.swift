@@ -1,12 +1,12 @@
-public import Reactors
+package import Reactors
 internal import Synchronization
 
 /// The registry, judges, records and faults that listeners, the control endpoint and tests share.
 ///
 /// Usable from any thread; each call is one short critical section.
-public final class SimulatedService: Sendable {
+package final class SimulatedService: Sendable {
   /// The clock for provider tokens and expirations.
-  public let clock: SimulationClock
+  package let clock: SimulationClock
 
   private let books: Mutex<SimulationBooks>
 
@@ -15,7 +15,7 @@ public final class SimulatedService: Sendable {
   ///   - seed: the seed of made identifiers.
   ///   - recordsMax: push records kept in full.
   ///   - conduct: the initial conduct of the server.
-  public init(
+  package init(
     clock: SimulationClock = SimulationClock(), seed: UInt64, recordsMax: Int = PushLog.capacityDefault,
     conduct: ServerConduct = ServerConduct()
   ) {
@@ -24,17 +24,17 @@ public final class SimulatedService: Sendable {
   }
 
   /// Reads or changes keys, apps and devices.
-  public func withRegistry<Result: Sendable>(_ body: (inout SimulationRegistry) throws -> Result) rethrows -> Result {
+  package func withRegistry<Result: Sendable>(_ body: (inout SimulationRegistry) throws -> Result) rethrows -> Result {
     try books.withLock { books in try body(&books.registry) }
   }
 
   /// Reads or clears the push log.
-  public func withLog<Result: Sendable>(_ body: (inout PushLog) throws -> Result) rethrows -> Result {
+  package func withLog<Result: Sendable>(_ body: (inout PushLog) throws -> Result) rethrows -> Result {
     try books.withLock { books in try body(&books.log) }
   }
 
   /// Reads or changes the waiting faults.
-  public func withFaults<Result: Sendable>(_ body: (inout FaultScript) throws -> Result) rethrows -> Result {
+  package func withFaults<Result: Sendable>(_ body: (inout FaultScript) throws -> Result) rethrows -> Result {
     try books.withLock { books in try body(&books.faults) }
   }
 
@@ -44,13 +44,13 @@ public final class SimulatedService: Sendable {
   }
 
   /// The conduct of the server.
-  public var conduct: ServerConduct {
+  package var conduct: ServerConduct {
     get { books.withLock { $0.conduct } }
     set { books.withLock { $0.conduct = newValue } }
   }
 
   /// The faults that happened, oldest first.
-  public var metFaults: [FaultRecord] { books.withLock { $0.metFaults.records } }
+  package var metFaults: [FaultRecord] { books.withLock { $0.metFaults.records } }
 
   /// Forgets the faults that happened.
   func forgetMetFaults() {
@@ -62,10 +62,10 @@ public final class SimulatedService: Sendable {
   }
 
   /// Accepted mistakes.
-  public var lint: LintLog { books.withLock { $0.lint } }
+  package var lint: LintLog { books.withLock { $0.lint } }
 
   /// Requests that a fault swallowed before the judgement. They are not in the push log.
-  public var unprocessed: Int { books.withLock { $0.unprocessed } }
+  package var unprocessed: Int { books.withLock { $0.unprocessed } }
 
   /// Receives a whole request. It meets the next fault, and unless that swallows it, it is judged and recorded.
   func receive(
@@ -197,7 +197,7 @@ struct SimulationBooks {
 extension SimulatedService {
   /// Waits until the log's total reaches `count`. Scripts and tests await pushes with it instead of sleeping.
   /// - Returns: false when the limit passed first.
-  public func waitForPushes(_ count: Int, within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+  package func waitForPushes(_ count: Int, within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     let signal = Signal()
     let bound = ReactorBound(signal, on: reactor)
     let ticket = whenTotalReaches(count) { bound.submit { $0.signal(on: $1) } }

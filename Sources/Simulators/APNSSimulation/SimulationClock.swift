@@ -2,32 +2,32 @@ internal import Glibc
 internal import Synchronization
 
 /// The clock of the simulated service: the wall clock with an offset, or a standing clock.
-public final class SimulationClock: Sendable {
+package final class SimulationClock: Sendable {
   private let standing: Int64?
   private let offset = Atomic<Int64>(0)
 
   /// A clock that follows the machine's.
-  public init() {
+  package init() {
     standing = nil
   }
 
   /// A clock that moves only by ``advance(milliseconds:)``.
-  public init(standingAt moment: WallInstant) {
+  package init(standingAt moment: WallInstant) {
     standing = moment.microseconds
   }
 
   /// The simulated time.
-  public var now: WallInstant {
+  package var now: WallInstant {
     WallInstant(microseconds: (standing ?? Self.wall.microseconds) + offset.load(ordering: .relaxed))
   }
 
   /// Moves the simulated time; negative values move it back.
-  public func advance(milliseconds: Int64) {
+  package func advance(milliseconds: Int64) {
     offset.add(milliseconds * 1000, ordering: .relaxed)
   }
 
   /// The machine's wall clock, for latencies. It ignores the simulated time.
-  public static var wall: WallInstant {
+  package static var wall: WallInstant {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return WallInstant(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
@@ -35,28 +35,28 @@ public final class SimulationClock: Sendable {
 }
 
 /// A moment of the wall clock, in microseconds since 1970.
-public struct WallInstant: Comparable, Sendable {
+package struct WallInstant: Comparable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z, without leap seconds.
-  public var microseconds: Int64
+  package var microseconds: Int64
 
   /// A moment from microseconds since 1970.
-  public init(microseconds: Int64) {
+  package init(microseconds: Int64) {
     self.microseconds = microseconds
   }
 
   /// A moment from whole seconds since 1970.
-  public init(seconds: Int64) {
+  package init(seconds: Int64) {
     microseconds = seconds * 1_000_000
   }
 
   /// Whole seconds since 1970, rounded down.
-  public var seconds: Int64 { microseconds / 1_000_000 }
+  package var seconds: Int64 { microseconds / 1_000_000 }
 
   /// Whole milliseconds since 1970, rounded down.
-  public var milliseconds: Int64 { microseconds / 1000 }
+  package var milliseconds: Int64 { microseconds / 1000 }
 
   /// Orders by time.
-  public static func < (one: WallInstant, other: WallInstant) -> Bool {
+  package static func < (one: WallInstant, other: WallInstant) -> Bool {
     one.microseconds < other.microseconds
   }
 }

@@ -1,6 +1,6 @@
 internal import Cryptography
 internal import FoundationEssentials
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
 internal import SimulationControl
 

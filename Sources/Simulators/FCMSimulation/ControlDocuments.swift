@@ -1,5 +1,5 @@
 internal import Cryptography
-internal import HTTPServing
+internal import HTTP1
 internal import SimulationControl
 
 /// A device in registrations.

@@ -1,14 +1,14 @@
 internal import Cryptography
-internal import HTTPServing
+internal import HTTP1
 internal import Logging
-public import Reactors
+package import Reactors
 internal import SimulationControl
 
 /// A stand-in for FCM's HTTP v1 interface and for Google's token endpoint, with their checks and answers, misbehaviour
 /// on request, and a control endpoint.
 ///
 /// Usable from any task.
-public final class FCMSimulator: Sendable {
+package final class FCMSimulator: Sendable {
   /// The time that requests have when the simulator stops.
   private static let drainLimit = Duration.seconds(1)
 
@@ -16,13 +16,13 @@ public final class FCMSimulator: Sendable {
   private static let googleAudience = "https://oauth2.googleapis.com/token"
 
   /// Records and clock.
-  public let service: SimulatedFCM
+  package let service: SimulatedFCM
 
   /// The actual address of both endpoints, also for port 0.
-  public let address: SocketAddress
+  package let address: SocketAddress
 
   /// The actual address of the control endpoint.
-  public let controlAddress: SocketAddress
+  package let controlAddress: SocketAddress
 
   private let services: [HTTPService]
   private let reactor: Reactor
@@ -38,7 +38,7 @@ public final class FCMSimulator: Sendable {
   /// Starts to listen. Clients can connect when it returns.
   /// - Parameter reactor: serves the requests; it must run until ``stop()`` has returned.
   /// - Throws: `SystemError` when an address is not available; ``FCMSimulatorError`` for an unusable service account.
-  public static func start(
+  package static func start(
     _ configuration: FCMSimulatorConfiguration = FCMSimulatorConfiguration(), on reactor: Reactor
   ) async throws -> FCMSimulator {
     let service = SimulatedFCM(recordsMax: configuration.recordsMax)
@@ -63,20 +63,20 @@ public final class FCMSimulator: Sendable {
   }
 
   /// Scheme, host and port of both endpoints.
-  public var origin: String { "http://\(address)" }
+  package var origin: String { "http://\(address)" }
 
   /// Scheme, host and port of the control endpoint.
-  public var control: String { "http://\(controlAddress)" }
+  package var control: String { "http://\(controlAddress)" }
 
   /// The simulated token endpoint.
-  public var tokenURI: String { "\(origin)/token" }
+  package var tokenURI: String { "\(origin)/token" }
 
   /// `{"url":"http://127.0.0.1:2400","control":"http://127.0.0.1:2401"}`
-  public var json: String { #"{"url":"\#(origin)","control":"\#(control)"}"# }
+  package var json: String { #"{"url":"\#(origin)","control":"\#(control)"}"# }
 
   /// Makes a service account with a new key and registers it.
   /// - Returns: Google's JSON file for it, whose `token_uri` is this simulator.
-  public func makeServiceAccount(project: String = "demo-project") throws -> String {
+  package func makeServiceAccount(project: String = "demo-project") throws -> String {
     let file = AccountFile(project: project, tokenURI: tokenURI)
     let json = String(decoding: try sortedJSON(file), as: UTF8.self)
     try service.addServiceAccount(json)
@@ -85,7 +85,7 @@ public final class FCMSimulator: Sendable {
 
   /// Waits until so many requests to send have come since the start.
   /// - Returns: false when the limit passed first.
-  public func waitForMessages(_ count: Int, within limit: Duration) async -> Bool {
+  package func waitForMessages(_ count: Int, within limit: Duration) async -> Bool {
     let haveCome = try? await reactor.perform { [service] reactor in
       await service.waitForMessages(count, within: limit, on: reactor)
     }
@@ -93,7 +93,7 @@ public final class FCMSimulator: Sendable {
   }
 
   /// Closes the connections of waiting requests, and stops. Idempotent.
-  public func stop() async {
+  package func stop() async {
     service.held.end()
     for listener in services { _ = await listener.drain(within: Self.drainLimit) }
   }

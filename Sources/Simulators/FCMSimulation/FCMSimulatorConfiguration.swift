@@ -1,34 +1,34 @@
 internal import Cryptography
-internal import HTTPServing
-public import Logging
-public import Reactors
+internal import HTTP1
+package import Logging
+package import Reactors
 internal import SimulationControl
 
 /// The configuration of a simulator. Every value has a default.
-public struct FCMSimulatorConfiguration: Sendable {
+package struct FCMSimulatorConfiguration: Sendable {
   /// The address of both of Google's endpoints, in plain HTTP/1.1. Port 0 lets the kernel choose.
-  public var address: SocketAddress
+  package var address: SocketAddress
 
   /// The address of the control endpoint, which has no authentication: use a loopback address.
-  public var controlAddress: SocketAddress
+  package var controlAddress: SocketAddress
 
   /// Service accounts as Google's JSON files. The project of the first is the one of registrations without one.
-  public var serviceAccounts: [String] = []
+  package var serviceAccounts: [String] = []
 
   /// What assertions may be for, besides this simulator's and Google's token endpoint.
-  public var audiences: Set<String> = []
+  package var audiences: Set<String> = []
 
   /// Whether a well-formed unknown token is registered by its first message.
-  public var acceptsAnyToken = false
+  package var acceptsAnyToken = false
 
   /// The number of records kept. 10,000: some 20 MB with the largest messages.
-  public var recordsMax = 10_000
+  package var recordsMax = 10_000
 
   /// The logger of the HTTP service.
-  public var logger = Logger(label: "fcm-simulator")
+  package var logger = Logger(label: "fcm-simulator")
 
   /// 127.0.0.1 on free ports.
-  public init() {
+  package init() {
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else {
       preconditionFailure("127.0.0.1 is no numeric address")
     }
@@ -38,9 +38,9 @@ public struct FCMSimulatorConfiguration: Sendable {
 }
 
 /// A document that the simulator does not take.
-public struct FCMSimulatorError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct FCMSimulatorError: Error, Equatable, Sendable, CustomStringConvertible {
   /// What is wrong with it.
-  public let description: String
+  package let description: String
 
   init(_ problem: ProblemDetails) {
     description = problem.detail ?? problem.title
@@ -51,7 +51,7 @@ extension SimulatedFCM {
   /// Registers a service account, and its project unless it is known.
   /// - Parameter json: Google's file.
   /// - Throws: ``FCMSimulatorError`` that names the mistake.
-  public func addServiceAccount(_ json: String) throws {
+  package func addServiceAccount(_ json: String) throws {
     do {
       try add(decodeControl(AccountDocument.self, from: Array(json.utf8)))
     } catch let problem as ProblemDetails {

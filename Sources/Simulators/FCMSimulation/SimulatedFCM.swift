@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import DequeModule
 internal import Glibc
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
 internal import Reactors
 internal import SimulationControl
@@ -9,7 +9,7 @@ internal import Synchronization
 
 /// The state of a simulated FCM: registry, records, faults and clock. Usable from any thread; each call is one short
 /// critical section.
-public final class SimulatedFCM: Sendable {
+package final class SimulatedFCM: Sendable {
   /// Requests that wait for the time of their answer, or until the simulator stops.
   let held = HeldRequests()
 
@@ -20,21 +20,21 @@ public final class SimulatedFCM: Sendable {
   }
 
   /// The newest requests to send, oldest first.
-  public var messages: [MessageRecord] { books.withLock { Array($0.records) } }
+  package var messages: [MessageRecord] { books.withLock { Array($0.records) } }
 
   /// Requests to send since the start or the last ``forgetMessages()``.
-  public var messageCount: Int { books.withLock { $0.total } }
+  package var messageCount: Int { books.withLock { $0.total } }
 
   /// Assertions that were exchanged for an access token.
-  public var exchangeCount: Int { books.withLock { $0.exchangeCount } }
+  package var exchangeCount: Int { books.withLock { $0.exchangeCount } }
 
   /// Forgets records and counters. Numbers and what devices have received stay.
-  public func forgetMessages() {
+  package func forgetMessages() {
     books.withLock { $0.forget() }
   }
 
   /// Moves the simulated clock. Negative values move it back.
-  public func advance(milliseconds: Int64) {
+  package func advance(milliseconds: Int64) {
     books.withLock { $0.clockOffset += milliseconds }
   }
 

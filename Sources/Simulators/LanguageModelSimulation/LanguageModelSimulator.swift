@@ -1,18 +1,18 @@
-internal import HTTPServing
-public import Logging
-public import Reactors
+internal import HTTP1
+package import Logging
+package import Reactors
 internal import SimulationControl
 
 /// A stand-in for language models. It serves the interfaces of Anthropic and OpenAI with their strictness, answers as a
 /// script says, and has a control endpoint.
 ///
 /// Usable from any task.
-public final class LanguageModelSimulator: Sendable {
+package final class LanguageModelSimulator: Sendable {
   /// The time that control requests have when the simulator stops.
   private static let drainLimit = Duration.seconds(1)
 
   /// Script, records and counters.
-  public let model: SimulatedModel
+  package let model: SimulatedModel
 
   private let service: HTTPService
   private let reactor: Reactor
@@ -26,7 +26,7 @@ public final class LanguageModelSimulator: Sendable {
   /// Starts to listen. Clients can connect when it returns.
   /// - Parameter reactor: serves the requests; it must run until ``stop()`` has returned.
   /// - Throws: `SystemError` when the address is not available.
-  public static func start(
+  package static func start(
     _ configuration: LanguageModelSimulatorConfiguration = LanguageModelSimulatorConfiguration(), on reactor: Reactor
   ) async throws -> LanguageModelSimulator {
     let model = SimulatedModel(configuration)
@@ -39,17 +39,17 @@ public final class LanguageModelSimulator: Sendable {
   }
 
   /// The actual address, also for port 0.
-  public var address: SocketAddress { service.address }
+  package var address: SocketAddress { service.address }
 
   /// Scheme, host and port: the base URL of Anthropic's interface. OpenAI's ends in `/v1`.
-  public var origin: String { "http://\(address)" }
+  package var origin: String { "http://\(address)" }
 
   /// `{"address":"127.0.0.1:2300","url":"http://127.0.0.1:2300"}`
-  public var json: String { #"{"address":"\#(address)","url":"\#(origin)"}"# }
+  package var json: String { #"{"address":"\#(address)","url":"\#(origin)"}"# }
 
   /// Waits until `count` requests were accepted since the start or ``SimulatedModel/forgetRequests()``.
   /// - Returns: false when the limit passed first.
-  public func waitForRequests(_ count: Int, within limit: Duration) async -> Bool {
+  package func waitForRequests(_ count: Int, within limit: Duration) async -> Bool {
     let hasCome = try? await reactor.perform { [model] reactor in
       await model.waitForRequests(count, within: limit, on: reactor)
     }
@@ -57,35 +57,35 @@ public final class LanguageModelSimulator: Sendable {
   }
 
   /// Closes the connections of waiting requests, and stops. Idempotent.
-  public func stop() async {
+  package func stop() async {
     model.held.end()
     _ = await service.drain(within: Self.drainLimit)
   }
 }
 
 /// The configuration of a simulator. Every value has a default.
-public struct LanguageModelSimulatorConfiguration: Sendable {
+package struct LanguageModelSimulatorConfiguration: Sendable {
   /// The address of both interfaces and the control endpoint, in plain HTTP/1.1. The control endpoint has no
   /// authentication, so use a loopback address. Port 0 lets the kernel choose.
-  public var address: SocketAddress
+  package var address: SocketAddress
 
   /// The script of the answers.
-  public var script = ModelScript()
+  package var script = ModelScript()
 
   /// The delay of every answer, in milliseconds; the delay of a step is added.
-  public var delayMilliseconds = 0
+  package var delayMilliseconds = 0
 
   /// The only accepted key; nil accepts any key, but still requires one.
-  public var key: String?
+  package var key: String?
 
   /// The number of records kept. 1000: some megabytes with ordinary prompts.
-  public var recordsMax = 1000
+  package var recordsMax = 1000
 
   /// The logger of the HTTP service.
-  public var logger = Logger(label: "model-simulator")
+  package var logger = Logger(label: "model-simulator")
 
   /// 127.0.0.1 on a free port, and replies made of the prompts.
-  public init() {
+  package init() {
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else {
       preconditionFailure("127.0.0.1 is no numeric address")
     }

@@ -1,28 +1,28 @@
-internal import HTTPServing
+internal import HTTP1
 internal import SimulationControl
 
 /// The answers of a simulated model.
-public struct ModelScript: Sendable, Equatable {
+package struct ModelScript: Sendable, Equatable {
   /// The first rule that matches the prompt applies. Without one the reply is composed from the prompt's decision.
-  public var rules: [Rule]
+  package var rules: [Rule]
 
   /// The known models; others get 404. Nil knows all.
-  public var models: Set<String>?
+  package var models: Set<String>?
 
   /// A script. Without rules every reply is composed from the prompt's decision.
-  public init(rules: [Rule] = [], models: Set<String>? = nil) {
+  package init(rules: [Rule] = [], models: Set<String>? = nil) {
     self.rules = rules
     self.models = models
   }
 
   /// A script of one rule for all prompts.
-  public init(_ first: Step, _ more: Step...) {
+  package init(_ first: Step, _ more: Step...) {
     self.init(rules: [Rule(steps: [first] + more)])
   }
 
   /// Reads a script in the form of the control endpoint.
   /// - Throws: ``ModelScriptError`` that names the mistake.
-  public init(parsing text: String) throws(ModelScriptError) {
+  package init(parsing text: String) throws(ModelScriptError) {
     do throws(ProblemDetails) {
       self = try ScriptDocument.read(Array(text.utf8)).script()
     } catch {
@@ -31,14 +31,14 @@ public struct ModelScript: Sendable, Equatable {
   }
 
   /// The answers to prompts that contain a text.
-  public struct Rule: Sendable, Equatable {
+  package struct Rule: Sendable, Equatable {
     /// A part of the instructions or the material, case-sensitive; nil matches all.
-    public var match: String?
+    package var match: String?
     /// The steps in order. The last one repeats. Never empty.
-    public var steps: [Step]
+    package var steps: [Step]
 
     /// A rule. Without steps it traps.
-    public init(match: String? = nil, steps: [Step]) {
+    package init(match: String? = nil, steps: [Step]) {
       precondition(!steps.isEmpty, "a rule has steps")
       self.match = match
       self.steps = steps
@@ -46,16 +46,16 @@ public struct ModelScript: Sendable, Equatable {
   }
 
   /// One answer, for some prompts in a row.
-  public struct Step: Sendable, Equatable {
+  package struct Step: Sendable, Equatable {
     /// The answer.
-    public var answer: ScriptedAnswer
+    package var answer: ScriptedAnswer
     /// Its additional delay, in milliseconds.
-    public var delayMilliseconds: Int
+    package var delayMilliseconds: Int
     /// The number of prompts that get it, from 1; ignored in the last step.
-    public var times: Int
+    package var times: Int
 
     /// A step.
-    public init(_ answer: ScriptedAnswer, delayMilliseconds: Int = 0, times: Int = 1) {
+    package init(_ answer: ScriptedAnswer, delayMilliseconds: Int = 0, times: Int = 1) {
       self.answer = answer
       self.delayMilliseconds = delayMilliseconds
       self.times = times
@@ -64,13 +64,13 @@ public struct ModelScript: Sendable, Equatable {
 }
 
 /// A mistake in a script.
-public struct ModelScriptError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct ModelScriptError: Error, Sendable, Equatable, CustomStringConvertible {
   /// `rules.item 1.steps.item 2.kind is missing`
-  public let description: String
+  package let description: String
 }
 
 /// An answer of a simulated model.
-public enum ScriptedAnswer: Sendable, Equatable {
+package enum ScriptedAnswer: Sendable, Equatable {
   /// A reply with this text, cut at the request's token limit; nil composes one from the prompt's decision.
   case reply(String? = nil)
   /// The first half of such a reply, as if the token limit were there.

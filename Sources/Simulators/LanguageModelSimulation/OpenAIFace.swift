@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 internal import HTTP1
-internal import HTTPServing
 internal import HTTPTypes
 internal import SimulationControl
 

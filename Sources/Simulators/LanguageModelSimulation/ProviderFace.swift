@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 internal import HTTP1
-internal import HTTPServing
 internal import HTTPTypes
 internal import SimulationControl
 
@@ -81,7 +80,7 @@ extension ProviderFace {
 }
 
 /// The interface of a request.
-public enum SimulatedProvider: String, Codable, Sendable, CaseIterable {
+package enum SimulatedProvider: String, Codable, Sendable, CaseIterable {
   /// `POST /v1/messages`
   case anthropic
   /// `POST /v1/chat/completions`

@@ -1,23 +1,23 @@
 /// An accepted request and its outcome.
-public struct RequestRecord: Codable, Equatable, Sendable {
+package struct RequestRecord: Codable, Equatable, Sendable {
   /// From 1, without gaps; continues after records were forgotten.
-  public let number: Int
+  package let number: Int
   /// The time of arrival, in milliseconds since 1970.
-  public let arrivedMilliseconds: Int
+  package let arrivedMilliseconds: Int
   /// The interface.
-  public let provider: SimulatedProvider
+  package let provider: SimulatedProvider
   /// The requested model.
-  public let model: String
+  package let model: String
   /// The system prompt; may be empty.
-  public let instructions: String
+  package let instructions: String
   /// The messages of the user, one on each line.
-  public let material: String
+  package let material: String
   /// The most tokens of the reply; nil for no limit.
-  public let tokensMax: Int?
+  package let tokensMax: Int?
   /// Concurrent requests at its arrival, including itself.
-  public let inFlight: Int
+  package let inFlight: Int
   /// The outcome; nil until there is one.
-  public internal(set) var answered: RequestOutcome?
+  package internal(set) var answered: RequestOutcome?
 
   enum CodingKeys: String, CodingKey {
     case number, provider, model, instructions, material, answered
@@ -28,17 +28,17 @@ public struct RequestRecord: Codable, Equatable, Sendable {
 }
 
 /// The outcome of a request.
-public struct RequestOutcome: Codable, Equatable, Sendable {
+package struct RequestOutcome: Codable, Equatable, Sendable {
   /// `reply`, `cut`, `refusal`, `failure`, `raw` or `close`.
-  public let kind: String
+  package let kind: String
   /// The HTTP status; nil when the connection was closed instead.
-  public let status: Int?
+  package let status: Int?
   /// The reply or the raw content; nil without one.
-  public let text: String?
+  package let text: String?
   /// The reported tokens of the prompt; 0 without a report.
-  public let inputTokens: Int
+  package let inputTokens: Int
   /// The reported tokens of the reply; 0 without a report.
-  public let outputTokens: Int
+  package let outputTokens: Int
 
   enum CodingKeys: String, CodingKey {
     case kind, status, text
@@ -67,23 +67,23 @@ public struct RequestOutcome: Codable, Equatable, Sendable {
 }
 
 /// Counters of all requests since the start or the last reset.
-public struct RequestStatistics: Codable, Equatable, Sendable {
+package struct RequestStatistics: Codable, Equatable, Sendable {
   /// Accepted requests.
-  public internal(set) var total = 0
+  package internal(set) var total = 0
   /// Refused requests by provider and status: `anthropic 401`.
-  public internal(set) var refused: [String: Int] = [:]
+  package internal(set) var refused: [String: Int] = [:]
   /// Accepted requests by provider.
-  public internal(set) var providers: [String: Int] = [:]
+  package internal(set) var providers: [String: Int] = [:]
   /// Outcomes: `reply`, `failure 429`.
-  public internal(set) var answers: [String: Int] = [:]
+  package internal(set) var answers: [String: Int] = [:]
   /// Requests in flight. A hanging one counts until its release, even if its client has disconnected.
-  public internal(set) var inFlight = 0
+  package internal(set) var inFlight = 0
   /// The most requests in flight at the same time.
-  public internal(set) var inFlightMax = 0
+  package internal(set) var inFlightMax = 0
   /// The reported tokens of all prompts.
-  public internal(set) var inputTokens = 0
+  package internal(set) var inputTokens = 0
   /// The reported tokens of all replies.
-  public internal(set) var outputTokens = 0
+  package internal(set) var outputTokens = 0
 
   enum CodingKeys: String, CodingKey {
     case total, refused, providers, answers

@@ -1,4 +1,4 @@
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
 internal import SimulationControl
 

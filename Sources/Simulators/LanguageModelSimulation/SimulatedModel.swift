@@ -5,7 +5,7 @@ internal import SimulationControl
 internal import Synchronization
 
 /// The script and the records of a simulated model. Usable from any thread; each call is one short critical section.
-public final class SimulatedModel: Sendable {
+package final class SimulatedModel: Sendable {
   let held = HeldRequests()
   private let delay: Duration
   private let books: Mutex<ModelBooks>
@@ -16,25 +16,25 @@ public final class SimulatedModel: Sendable {
   }
 
   /// Starts another script. Requests in flight are answered by the former one.
-  public func play(_ script: ModelScript) {
+  package func play(_ script: ModelScript) {
     books.withLock { $0.player = ScriptPlayer(script) }
   }
 
   /// The newest accepted requests, oldest first.
-  public var requests: [RequestRecord] { books.withLock { Array($0.records) } }
+  package var requests: [RequestRecord] { books.withLock { Array($0.records) } }
 
   /// The counters of all requests.
-  public var statistics: RequestStatistics { books.withLock { $0.statistics } }
+  package var statistics: RequestStatistics { books.withLock { $0.statistics } }
 
   /// Forgets records and counters. The numbers of requests continue.
-  public func forgetRequests() {
+  package func forgetRequests() {
     books.withLock { $0.forget() }
   }
 
   /// Answers all hanging requests.
   /// - Returns: their number.
   @discardableResult
-  public func release() -> Int { held.release() }
+  package func release() -> Int { held.release() }
 
   /// Whether a model exists.
   func knows(_ name: String) -> Bool {

@@ -1,6 +1,5 @@
 package import FoundationEssentials
-internal import HTTP1
-package import HTTPServing
+package import HTTP1
 internal import HTTPTypes
 
 /// The responses of a control endpoint.

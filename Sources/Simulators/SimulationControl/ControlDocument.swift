@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-package import HTTPServing
+package import HTTP1
 
 /// A JSON object from a script. An unknown member is refused, because a misspelt one would silently have no effect.
 package protocol ControlDocument: Decodable, Sendable {

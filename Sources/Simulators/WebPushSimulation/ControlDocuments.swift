@@ -1,5 +1,5 @@
 internal import Cryptography
-internal import HTTPServing
+internal import HTTP1
 internal import SimulationControl
 
 /// An order of a subscription.

@@ -1,13 +1,13 @@
 internal import Cryptography
 
 /// Content in the coding `aes128gcm` (RFC 8188), of any number of records.
-public struct EncryptedContent: Equatable, Sendable {
+package struct EncryptedContent: Equatable, Sendable {
   /// 16 bytes.
-  public let salt: [UInt8]
+  package let salt: [UInt8]
   /// The size of every record except the last, in bytes; at least 18.
-  public let recordBytes: Int
+  package let recordBytes: Int
   /// Names the key; up to 255 bytes.
-  public let keyIdentifier: [UInt8]
+  package let keyIdentifier: [UInt8]
   /// The records, in order, at least one.
   let records: [[UInt8]]
 
@@ -17,7 +17,7 @@ public struct EncryptedContent: Equatable, Sendable {
 
   /// Reads the header (section 2.1) and divides the rest into records.
   /// - Throws: ``ContentFault`` for a header that is cut off, a record size below 18, and content without a record.
-  public init(_ bytes: [UInt8]) throws(ContentFault) {
+  package init(_ bytes: [UInt8]) throws(ContentFault) {
     guard bytes.count >= 21 else { throw .headerCutOff }
     salt = Array(bytes[..<16])
     let size = bytes[16..<20].reduce(0) { $0 << 8 | Int($1) }
@@ -34,7 +34,7 @@ public struct EncryptedContent: Equatable, Sendable {
   /// - Parameter key: the input keying material.
   /// - Returns: the content without padding, and how many bytes of padding it had.
   /// - Throws: ``ContentFault`` for a record that is too short or not authentic, or has the wrong delimiter.
-  public func open(with key: [UInt8]) throws(ContentFault) -> (content: [UInt8], paddingBytes: Int) {
+  package func open(with key: [UInt8]) throws(ContentFault) -> (content: [UInt8], paddingBytes: Int) {
     let contentKey = AES128GCM(
       key: HKDFSHA256.derive(
         from: key, salt: salt, info: Array("Content-Encoding: aes128gcm\0".utf8), byteCount: 16))
@@ -62,7 +62,7 @@ public struct EncryptedContent: Equatable, Sendable {
 }
 
 /// Why content cannot be decrypted. A browser drops such a push silently; the text is for the sender's developer.
-public enum ContentFault: String, Error, Sendable {
+package enum ContentFault: String, Error, Sendable {
   /// The header is incomplete.
   case headerCutOff = "the header is cut off"
   /// The record size is less than 18.

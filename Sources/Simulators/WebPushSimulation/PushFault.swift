@@ -1,10 +1,10 @@
-internal import HTTPServing
+internal import HTTP1
 internal import SimulationControl
 
 /// What goes wrong with some of the next requests.
-public struct PushFault: Equatable, Sendable {
+package struct PushFault: Equatable, Sendable {
   /// What happens to a request.
-  public enum Kind: String, Codable, CaseIterable, Sendable {
+  package enum Kind: String, Codable, CaseIterable, Sendable {
     /// A good push gets this answer instead of 201: a refusal, a redirect, `Retry-After`.
     case answer
     /// The answer comes later.
@@ -18,24 +18,24 @@ public struct PushFault: Equatable, Sendable {
   }
 
   /// What happens.
-  public var kind: Kind
+  package var kind: Kind
   /// Only requests for this subscription; nil for all.
-  public var subscription: String?
+  package var subscription: String?
   /// Requests that pass first.
-  public var skip: Int
+  package var skip: Int
   /// Requests that it hits then.
-  public var times: Int
+  package var times: Int
   /// The status of an `answer`.
-  public var status: Int
+  package var status: Int
   /// The header fields of an `answer`, such as `retry-after` and `location`.
-  public var fields: [String: String]
+  package var fields: [String: String]
   /// The content of an `answer`.
-  public var body: String
+  package var body: String
   /// The delay of a `delay`, in milliseconds.
-  public var delayMilliseconds: Int
+  package var delayMilliseconds: Int
 
   /// Describes a fault; the defaults hit the next request.
-  public init(
+  package init(
     _ kind: Kind, subscription: String? = nil, skip: Int = 0, times: Int = 1, status: Int = 503,
     fields: [String: String] = [:], body: String = "", delayMilliseconds: Int = 0
   ) {

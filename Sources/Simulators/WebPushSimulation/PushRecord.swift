@@ -1,39 +1,39 @@
 internal import DequeModule
 
 /// A request and its answer, in the form of the control endpoint.
-public struct PushRecord: Codable, Equatable, Sendable {
+package struct PushRecord: Codable, Equatable, Sendable {
   /// The request's number since the start, from 1, without gaps.
-  public internal(set) var number = 0
+  package internal(set) var number = 0
   /// When it came, in milliseconds since 1970.
-  public var arrivedMilliseconds: Int64
+  package var arrivedMilliseconds: Int64
   /// The subscription's identifier, as in the path.
-  public var subscription: String
+  package var subscription: String
   /// The status of the answer; 0 when the connection was closed instead.
-  public var status: Int
+  package var status: Int
   /// The service's word for a refusal; nil without one.
-  public var reason: String?
+  package var reason: String?
   /// The decrypted content. Invalid UTF-8 is replaced. Nil for a push without content, and for one that cannot be decrypted.
-  public var content: String?
+  package var content: String?
   /// Why the browser cannot decrypt it, and so drops it silently; nil when it can.
-  public var contentFault: String?
+  package var contentFault: String?
   /// The size of the body, in bytes.
-  public var bodyBytes: Int
+  package var bodyBytes: Int
   /// Padding inside the encryption, in bytes.
-  public var paddingBytes: Int?
+  package var paddingBytes: Int?
   /// `TTL` as accepted, in seconds. This and the next fields are nil in a refused request.
-  public var timeToLive: Int64?
+  package var timeToLive: Int64?
   /// `Urgency`, `normal` when absent.
-  public var urgency: String?
+  package var urgency: String?
   /// `Topic`.
-  public var topic: String?
+  package var topic: String?
   /// `k` of VAPID.
-  public var serverKey: String?
+  package var serverKey: String?
   /// `aud` of VAPID.
-  public var audience: String?
+  package var audience: String?
   /// `sub` of VAPID.
-  public var subject: String?
+  package var subject: String?
   /// `exp` of VAPID, Unix seconds.
-  public var expiration: Double?
+  package var expiration: Double?
 
   private enum CodingKeys: String, CodingKey {
     case number, subscription, status, reason, content, urgency, topic

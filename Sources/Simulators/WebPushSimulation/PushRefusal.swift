@@ -1,5 +1,5 @@
 /// What is wrong with a request, before a service gives it a form.
-public enum PushRefusal: Error, Equatable, Sendable, CaseIterable {
+package enum PushRefusal: Error, Equatable, Sendable, CaseIterable {
   /// No such subscription, or an expired one.
   case expired
   /// The user unsubscribed.

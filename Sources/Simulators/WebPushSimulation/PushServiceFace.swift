@@ -2,7 +2,7 @@
 ///
 /// Sources: Apple, "Sending web push notifications in web apps and browsers"; Mozilla, autopush-rs, "HTTP endpoints" and "Error
 /// codes"; Microsoft, "Push notification service request and response headers"; RFC 8030 and 8292 for what they leave open.
-public enum PushServiceFace: String, Codable, CaseIterable, Sendable {
+package enum PushServiceFace: String, Codable, CaseIterable, Sendable {
   /// Firefox.
   case mozilla
   /// Safari.

@@ -4,7 +4,7 @@ internal import SimulationControl
 internal import Synchronization
 
 /// Subscriptions, faults and records of the stand-in. Usable from any thread; each call is one short critical section.
-public final class SimulatedPushService: Sendable {
+package final class SimulatedPushService: Sendable {
   /// The most subscriptions: some megabytes.
   private static let subscriptionsMax = 10_000
 
@@ -27,7 +27,7 @@ public final class SimulatedPushService: Sendable {
   }
 
   /// `https://127.0.0.1:8443`: scheme, host and port of all endpoints. Empty before the start.
-  public internal(set) var origin: String {
+  package internal(set) var origin: String {
     get { books.withLock { $0.origin } }
     set { books.withLock { $0.origin = newValue } }
   }
@@ -35,7 +35,7 @@ public final class SimulatedPushService: Sendable {
   /// Adds a subscription, or replaces the one with this identifier.
   /// - Returns: false when there are too many.
   @discardableResult
-  public func add(_ subscription: SimulatedSubscription) -> Bool {
+  package func add(_ subscription: SimulatedSubscription) -> Bool {
     books.withLock { books in
       let isKnown = books.subscriptions[subscription.identifier] != nil
       guard isKnown || books.subscriptions.count < Self.subscriptionsMax else { return false }
@@ -45,50 +45,50 @@ public final class SimulatedPushService: Sendable {
   }
 
   /// The URL that a browser would report.
-  public func endpoint(of subscription: SimulatedSubscription) -> String {
+  package func endpoint(of subscription: SimulatedSubscription) -> String {
     "\(origin)/push/\(subscription.identifier)"
   }
 
   /// All subscriptions, by identifier.
-  public var subscriptions: [SimulatedSubscription] {
+  package var subscriptions: [SimulatedSubscription] {
     books.withLock { $0.subscriptions.values.sorted { $0.identifier < $1.identifier } }
   }
 
   /// Changes what the service knows about a subscription.
   /// - Returns: false when there is none with this identifier.
   @discardableResult
-  public func setState(of identifier: String, to state: SimulatedSubscription.State) -> Bool {
+  package func setState(of identifier: String, to state: SimulatedSubscription.State) -> Bool {
     books.withLock { $0.subscriptions[identifier]?.state = state } != nil
   }
 
   /// Appends a fault.
   /// - Returns: false when too many are waiting.
   @discardableResult
-  public func arrange(_ fault: PushFault) -> Bool {
+  package func arrange(_ fault: PushFault) -> Bool {
     books.withLock { $0.faults.append(fault) }
   }
 
   /// The waiting faults with their remaining counts.
-  public var faults: [PushFault] { books.withLock { $0.faults.entries } }
+  package var faults: [PushFault] { books.withLock { $0.faults.entries } }
 
   /// Removes all waiting faults.
-  public func removeFaults() {
+  package func removeFaults() {
     books.withLock { $0.faults.removeAll() }
   }
 
   /// Moves the clock that tokens are judged by.
-  public func advanceClock(milliseconds: Int64) {
+  package func advanceClock(milliseconds: Int64) {
     books.withLock { $0.clockOffset += milliseconds }
   }
 
   /// The newest records, oldest first.
-  public var pushes: [PushRecord] { pushes(after: 0) }
+  package var pushes: [PushRecord] { pushes(after: 0) }
 
   /// Requests since the start or ``forgetPushes()``, and how many had each outcome, such as `400 BadTtl`.
-  public var totals: (total: Int, outcomes: [String: Int]) { books.withLock { ($0.log.total, $0.log.outcomes) } }
+  package var totals: (total: Int, outcomes: [String: Int]) { books.withLock { ($0.log.total, $0.log.outcomes) } }
 
   /// Forgets records and counters. Numbers continue.
-  public func forgetPushes() {
+  package func forgetPushes() {
     books.withLock { $0.log.removeAll() }
   }
 

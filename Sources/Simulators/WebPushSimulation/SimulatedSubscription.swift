@@ -1,9 +1,9 @@
-public import Cryptography
+package import Cryptography
 
 /// A browser's subscription, with the browser's secrets.
-public struct SimulatedSubscription: Sendable {
+package struct SimulatedSubscription: Sendable {
   /// What the service knows about it.
-  public enum State: String, Codable, CaseIterable, Sendable {
+  package enum State: String, Codable, CaseIterable, Sendable {
     /// Pushes arrive.
     case active
     /// 404: the service has forgotten it.
@@ -13,20 +13,20 @@ public struct SimulatedSubscription: Sendable {
   }
 
   /// The last segment of the endpoint's path.
-  public let identifier: String
+  package let identifier: String
   /// Decrypts pushes.
-  public let key: P256PrivateKey
+  package let key: P256PrivateKey
   /// 16 bytes.
-  public let secret: [UInt8]
+  package let secret: [UInt8]
   /// The only application server key that may push, as base64url; nil allows any, and pushes without VAPID.
-  public let serverKey: String?
+  package let serverKey: String?
   /// The service that answers.
-  public let face: PushServiceFace
+  package let face: PushServiceFace
   /// What the service knows about it.
-  public internal(set) var state: State
+  package internal(set) var state: State
 
   /// A subscription with new keys.
-  public init(
+  package init(
     identifier: String, serverKey: String? = nil, face: PushServiceFace = .mozilla, state: State = .active,
     key: P256PrivateKey = P256PrivateKey(), secret: [UInt8]? = nil
   ) {
@@ -39,14 +39,14 @@ public struct SimulatedSubscription: Sendable {
   }
 
   /// The public key as the browser reports it: base64url of 65 bytes.
-  public var p256dh: String { Base64URL.encode(key.publicKey.x963) }
+  package var p256dh: String { Base64URL.encode(key.publicKey.x963) }
 
   /// The secret as the browser reports it: base64url of 16 bytes.
-  public var auth: String { Base64URL.encode(secret) }
+  package var auth: String { Base64URL.encode(secret) }
 
   /// Decrypts a push as the browser does (RFC 8291).
   /// - Returns: the content without padding, and how many bytes of padding it had.
-  public func decrypt(_ body: [UInt8]) throws(ContentFault) -> (content: [UInt8], paddingBytes: Int) {
+  package func decrypt(_ body: [UInt8]) throws(ContentFault) -> (content: [UInt8], paddingBytes: Int) {
     let encrypted = try EncryptedContent(body)
     guard encrypted.records.count == 1 else { throw .tooManyRecords }
     guard let sender = try? P256PublicKey(x963: encrypted.keyIdentifier),

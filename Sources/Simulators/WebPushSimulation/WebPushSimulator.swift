@@ -1,14 +1,13 @@
-internal import HTTPServing
-public import Logging
-public import Reactors
+internal import HTTP1
+package import Logging
+package import Reactors
 internal import SimulationControl
-internal import TLSStreams
 
 /// A stand-in for the browsers' push services, and for the browsers behind them. It judges requests as the services do, decrypts
 /// what they carry, misbehaves on request, and has a control endpoint.
 ///
 /// Usable from any task.
-public final class WebPushSimulator: Sendable {
+package final class WebPushSimulator: Sendable {
   /// The hosts of the certificate.
   private static let hosts = ["localhost", "127.0.0.1", "::1"]
 
@@ -16,16 +15,16 @@ public final class WebPushSimulator: Sendable {
   private static let drainLimit = Duration.seconds(1)
 
   /// Subscriptions, faults and records.
-  public let service: SimulatedPushService
+  package let service: SimulatedPushService
 
   /// The PEM text that a client must trust; nil with a configured certificate.
-  public let certificateAuthority: String?
+  package let certificateAuthority: String?
 
   /// Where senders connect, with TLS.
-  public let address: SocketAddress
+  package let address: SocketAddress
 
   /// The control endpoint, in plain HTTP.
-  public let control: SocketAddress
+  package let control: SocketAddress
 
   private let servers: [HTTPService]
   private let reactor: Reactor
@@ -44,7 +43,7 @@ public final class WebPushSimulator: Sendable {
   /// Starts to listen. Clients can connect when it returns.
   /// - Parameter reactor: serves the requests; it must run until ``stop()`` has returned.
   /// - Throws: an error that names the fault of an address, the certificate or its key.
-  public static func start(
+  package static func start(
     _ configuration: WebPushSimulatorConfiguration = WebPushSimulatorConfiguration(), on reactor: Reactor
   ) async throws -> WebPushSimulator {
     let service = SimulatedPushService(recordsMax: configuration.recordsMax)
@@ -82,11 +81,11 @@ public final class WebPushSimulator: Sendable {
   }
 
   /// `{"push":"https://127.0.0.1:8443","control":"127.0.0.1:8444"}`
-  public var json: String { #"{"push":"\#(service.origin)","control":"\#(control)"}"# }
+  package var json: String { #"{"push":"\#(service.origin)","control":"\#(control)"}"# }
 
   /// Waits until `count` requests have come since the start or ``SimulatedPushService/forgetPushes()``.
   /// - Returns: false when the limit passed first.
-  public func waitForPushes(_ count: Int, within limit: Duration) async -> Bool {
+  package func waitForPushes(_ count: Int, within limit: Duration) async -> Bool {
     let isReached = try? await reactor.perform { [service] reactor in
       await service.waitForPushes(count, within: limit, on: reactor)
     }
@@ -94,19 +93,19 @@ public final class WebPushSimulator: Sendable {
   }
 
   /// Open connections of senders.
-  public var connectionCount: Int { get async { await servers[0].connectionCount } }
+  package var connectionCount: Int { get async { await servers[0].connectionCount } }
 
   /// Closes the connections of waiting requests, and stops. Stopping twice does nothing.
-  public func stop() async {
+  package func stop() async {
     service.held.end()
     for server in servers { _ = await server.drain(within: Self.drainLimit) }
   }
 }
 
 /// The configuration of a simulator. Every value has a default.
-public struct WebPushSimulatorConfiguration: Sendable {
+package struct WebPushSimulatorConfiguration: Sendable {
   /// Where the certificate comes from.
-  public enum Identity: Sendable {
+  package enum Identity: Sendable {
     /// A new authority in memory, for `localhost`, 127.0.0.1 and ::1.
     case privateAuthority
     /// A certificate and its key, as PEM text.
@@ -114,25 +113,25 @@ public struct WebPushSimulatorConfiguration: Sendable {
   }
 
   /// Where senders connect. Port 0 lets the kernel choose.
-  public var address: SocketAddress
+  package var address: SocketAddress
 
   /// The control endpoint. It has no authentication, so use a loopback address.
-  public var control: SocketAddress
+  package var control: SocketAddress
 
   /// Where the certificate comes from.
-  public var identity = Identity.privateAuthority
+  package var identity = Identity.privateAuthority
 
   /// The service of subscriptions that name none.
-  public var face = PushServiceFace.mozilla
+  package var face = PushServiceFace.mozilla
 
   /// The number of records kept. 10,000: some 20 MB with ordinary pushes.
-  public var recordsMax = 10_000
+  package var recordsMax = 10_000
 
   /// The logger of the HTTP services.
-  public var logger = Logger(label: "web-push-simulator")
+  package var logger = Logger(label: "web-push-simulator")
 
   /// 127.0.0.1 on free ports.
-  public init() {
+  package init() {
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else {
       preconditionFailure("127.0.0.1 is no numeric address")
     }

@@ -1,4 +1,3 @@
-import CampaignRules
 import Foundation
 import PushStore
 import Reactors

@@ -1,7 +1,6 @@
-import CampaignRules
 import Foundation
 import Logging
-import PushKinds
+import PushRules
 import PushStore
 import Reactors
 import TestIDs

@@ -1,5 +1,4 @@
-import CampaignRules
-import PushKinds
+import PushRules
 import PushStore
 import Reactors
 import TestIDs

@@ -1,6 +1,5 @@
 import Foundation
 import TemporalReferences
-import TimeZones
 
 /// The lines of a file of cases: what stands between bars, and when and where it was written.
 struct CaseTable {

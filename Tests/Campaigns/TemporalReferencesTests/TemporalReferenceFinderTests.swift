@@ -1,7 +1,6 @@
 import Foundation
 import TemporalReferences
 import Testing
-import TimeZones
 
 @Suite("The finder")
 struct TemporalReferenceFinderTests {

@@ -1,12 +1,9 @@
-import APNSCore
 import Cryptography
 import Foundation
-import Localisation
-import PushRules
 import Synchronization
 import Testing
 
-@testable import PushKinds
+@testable import PushRules
 @testable import TacetClient
 
 /// The service's own algorithms, where the system has none.

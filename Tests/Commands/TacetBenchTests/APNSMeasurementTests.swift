@@ -1,9 +1,9 @@
-import APNS
-import APNSCore
 import APNSSimulation
+import Channels
 import Cryptography
 import Foundation
 import Logging
+import PushRules
 import Reactors
 import TestReactors
 import Testing

@@ -1,6 +1,6 @@
-import APNS
-import APNSCore
+import Channels
 import Foundation
+import PushRules
 import Testing
 
 @testable import tacet_bench

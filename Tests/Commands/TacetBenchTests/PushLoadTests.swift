@@ -1,6 +1,5 @@
-import APNS
-import APNSCore
-import Delivery
+import Channels
+import PushRules
 import Reactors
 import TestReactors
 import Testing

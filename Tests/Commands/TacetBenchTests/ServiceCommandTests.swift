@@ -1,4 +1,3 @@
-import BenchReports
 import Foundation
 import TestPostgres
 import TestProcesses

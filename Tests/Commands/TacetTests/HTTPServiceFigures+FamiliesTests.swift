@@ -2,7 +2,7 @@ import HTTPTypes
 import PrometheusMetrics
 import Testing
 
-@testable import HTTPServing
+@testable import HTTP1
 @testable import tacet
 
 @Suite("Figures of the HTTP service")

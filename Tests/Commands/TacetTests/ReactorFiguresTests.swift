@@ -1,6 +1,6 @@
-import APNSCore
 import PrometheusMetrics
 import PushPipeline
+import PushRules
 import Testing
 
 @testable import Postgres

@@ -1,7 +1,6 @@
 import API
-import APNSCore
-import Delivery
 import PushPipeline
+import PushRules
 import Testing
 
 @testable import tacet

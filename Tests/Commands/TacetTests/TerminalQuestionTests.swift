@@ -1,4 +1,4 @@
-import HostWiring
+import Operations
 import Testing
 
 @testable import tacet

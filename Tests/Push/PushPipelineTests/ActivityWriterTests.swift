@@ -1,5 +1,5 @@
 import Postgres
-import PushKinds
+import PushRules
 import PushStore
 import Reactors
 import TestIDs

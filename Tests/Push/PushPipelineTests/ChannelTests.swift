@@ -1,7 +1,5 @@
-import APNSCore
-import Deliverers
-import Delivery
-import PushKinds
+import Channels
+import PushRules
 import PushStore
 import Reactors
 import Testing

@@ -1,6 +1,4 @@
-import APNSCore
-import Localisation
-import PushKinds
+import PushRules
 import Testing
 
 @testable import PushPipeline

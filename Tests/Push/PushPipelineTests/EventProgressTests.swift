@@ -1,4 +1,4 @@
-import APNSCore
+import PushRules
 import PushStore
 import Reactors
 import Testing

@@ -1,6 +1,5 @@
-import APNSCore
 import FoundationEssentials
-import PushKinds
+import PushRules
 import PushStore
 import Reactors
 import TestIDs

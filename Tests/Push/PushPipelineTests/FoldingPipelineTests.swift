@@ -1,6 +1,4 @@
-import APNSCore
 import FoundationEssentials
-import PushKinds
 import PushRules
 import PushStore
 import Reactors

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Postgres
-import PushKinds
+import PushRules
 import PushStore
 import Reactors
 import Testing

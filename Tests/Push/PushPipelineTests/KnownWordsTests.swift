@@ -1,4 +1,4 @@
-import Localisation
+import PushRules
 import Testing
 
 @testable import PushPipeline

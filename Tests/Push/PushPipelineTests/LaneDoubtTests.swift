@@ -1,7 +1,6 @@
-import APNS
-import APNSCore
+import Channels
 import FoundationEssentials
-import PushKinds
+import PushRules
 import TestIDs
 import Testing
 

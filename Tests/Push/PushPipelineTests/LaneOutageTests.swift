@@ -1,8 +1,7 @@
-import APNS
-import APNSCore
+import Channels
 import FoundationEssentials
 import Postgres
-import PushKinds
+import PushRules
 import PushStore
 import Reactors
 import Testing

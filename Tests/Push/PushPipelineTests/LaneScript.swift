@@ -1,7 +1,5 @@
-import APNS
-import APNSCore
-import Delivery
-import PushKinds
+import Channels
+import PushRules
 import TestLogs
 
 @testable import PushPipeline

@@ -1,6 +1,5 @@
-import APNS
-import APNSCore
-import Delivery
+import Channels
+import PushRules
 import TestLogs
 import Testing
 

@@ -1,5 +1,5 @@
-import APNS
-import APNSCore
+import Channels
+import PushRules
 import Testing
 
 @testable import PushPipeline

@@ -1,8 +1,5 @@
-import APNS
-import APNSCore
+import Channels
 import FoundationEssentials
-import Localisation
-import PushKinds
 import TestIDs
 import Testing
 

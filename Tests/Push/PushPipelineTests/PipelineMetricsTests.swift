@@ -1,5 +1,5 @@
 import PrometheusMetrics
-import PushKinds
+import PushRules
 import Testing
 
 @testable import PushPipeline

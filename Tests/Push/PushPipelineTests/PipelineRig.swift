@@ -1,11 +1,8 @@
-import APNS
-import APNSCore
-import Deliverers
+import Channels
 import FoundationEssentials
 import Logging
 import Postgres
 import PrometheusMetrics
-import PushKinds
 import PushRules
 import PushStore
 import Reactors

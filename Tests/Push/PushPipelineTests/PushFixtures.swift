@@ -1,7 +1,5 @@
-import APNS
-import APNSCore
+import Channels
 import FoundationEssentials
-import PushKinds
 
 @testable import PushPipeline
 @testable import PushRules

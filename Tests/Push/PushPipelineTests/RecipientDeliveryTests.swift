@@ -1,6 +1,4 @@
-import APNS
-import APNSCore
-import PushKinds
+import Channels
 import PushStore
 import Testing
 

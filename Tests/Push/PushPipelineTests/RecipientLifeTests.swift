@@ -1,4 +1,3 @@
-import APNSCore
 import PushStore
 import Testing
 

@@ -1,6 +1,5 @@
-import APNS
-import APNSCore
-import Delivery
+import Channels
+import PushRules
 import Reactors
 
 /// A push channel that answers as the test says, and remembers what it was given.

@@ -1,7 +1,5 @@
-import APNSCore
-import Deliverers
-import Delivery
-import PushKinds
+import Channels
+import PushRules
 import Reactors
 
 /// A deliverer of another channel than APNs that answers as the test says. Each target's app is its route.

@@ -1,7 +1,5 @@
-import APNSCore
-import Delivery
 import FoundationEssentials
-import PushKinds
+import PushRules
 import PushStore
 import Reactors
 import TestIDs

@@ -1,6 +1,6 @@
 import Foundation
-import PushKinds
 import PushPipeline
+import PushRules
 import Testing
 
 @Suite("The text of a UUID")

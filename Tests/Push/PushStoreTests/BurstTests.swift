@@ -1,6 +1,5 @@
 import FoundationEssentials
 import Postgres
-import PushKinds
 import PushRules
 import Reactors
 import TestIDs

@@ -134,7 +134,7 @@ struct CampaignCommitTests {
   @Test("data that is no JSON fails and writes nothing")
   func malformed() async throws {
     let (scene, turn) = try await Self.claimed()
-    let push = CampaignPush(pushType: "event_based", title: "", body: "", data: "{", metadata: "{}")
+    let push = WrittenCampaignPush(pushType: "event_based", title: "", body: "", data: "{", metadata: "{}")
     await #expect(throws: PostgresError.self) { try await scene.commit(turn, push) }
     #expect(try await scene.written() == "0|0|0|undecided")
   }

@@ -1,5 +1,5 @@
 import Foundation
-import PushKinds
+import PushRules
 import TestIDs
 import TestPostgres
 import TestRepository
@@ -72,7 +72,7 @@ struct CampaignScene: Sendable {
     }
   }
 
-  func commit(_ turn: CampaignTurn, _ push: PushStore.CampaignPush = .example) async throws -> CampaignCommit {
+  func commit(_ turn: CampaignTurn, _ push: PushStore.WrittenCampaignPush = .example) async throws -> CampaignCommit {
     try await withStore(database) { try await $0.commit(push, for: turn, .example, on: $1) }
   }
 
@@ -88,8 +88,8 @@ struct CampaignScene: Sendable {
   }
 }
 
-extension PushStore.CampaignPush {
-  static let example = PushStore.CampaignPush(
+extension PushStore.WrittenCampaignPush {
+  static let example = PushStore.WrittenCampaignPush(
     pushType: "event_based", title: "Tomorrow", body: "How do you feel?", data: #"{"domain": "work"}"#,
     metadata: #"{"campaign": "coach", "layer": "event"}"#)
 }

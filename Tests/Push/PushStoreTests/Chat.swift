@@ -1,5 +1,5 @@
 import Foundation
-import PushKinds
+import PushRules
 import TestIDs
 
 /// A conversation in a test's database, with one sender and some who may be told.

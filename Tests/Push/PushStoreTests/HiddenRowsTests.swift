@@ -1,4 +1,4 @@
-import PushKinds
+import PushRules
 import PushStore
 import TestHosts
 import TestIDs

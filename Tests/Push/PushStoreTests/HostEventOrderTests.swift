@@ -1,5 +1,5 @@
 import Postgres
-import PushKinds
+import PushRules
 import Reactors
 import TestIDs
 import Testing

@@ -1,4 +1,4 @@
-import PushKinds
+import PushRules
 import TestIDs
 import Testing
 

@@ -1,5 +1,5 @@
 import Postgres
-import PushKinds
+import PushRules
 import Reactors
 import TestIDs
 import Testing
@@ -10,7 +10,7 @@ import Testing
 struct LapseCommitTests {
   private static let absence =
     #"{"absence_response": "check_in_on_me", "preferred_times": [], "frequency": "daily"}"#
-  private static let push = CampaignPush(
+  private static let push = WrittenCampaignPush(
     pushType: "reengagement", title: "We miss you!", body: "Come.", data: #"{"days_away": "4", "user_id": "x"}"#,
     metadata: #"{"campaign": "lapse", "layer": "lapse"}"#)
 

@@ -1,7 +1,5 @@
-import APNSCore
 import Foundation
 import Postgres
-import PushKinds
 import PushRules
 import Reactors
 import TestIDs

@@ -1,6 +1,4 @@
-import APNSCore
 import Foundation
-import PushKinds
 import PushRules
 import TestIDs
 import Testing

@@ -1,9 +1,8 @@
 import Foundation
-import Localisation
 import TestIDs
 import Testing
 
-@testable import PushKinds
+@testable import PushRules
 @testable import PushStore
 
 @Suite("Texts of watched kinds in other locales")

@@ -1,5 +1,5 @@
-public import PushKinds
-public import PushStore
+package import PushRules
+package import PushStore
 
 extension PushEvent {
   /// What the event says, as one of its kinds.
@@ -10,15 +10,15 @@ extension PushEvent {
 
 extension PushEvent: Equatable {
   /// Whether all their members are equal, written out.
-  public static func == (one: PushEvent, other: PushEvent) -> Bool { "\(one)" == "\(other)" }
+  package static func == (one: PushEvent, other: PushEvent) -> Bool { "\(one)" == "\(other)" }
 }
 
 extension MessagePush: Equatable {
   /// Whether they say the same.
-  public static func == (one: MessagePush, other: MessagePush) -> Bool { "\(one)" == "\(other)" }
+  package static func == (one: MessagePush, other: MessagePush) -> Bool { "\(one)" == "\(other)" }
 }
 
 extension WatchedRowPush: Equatable {
   /// Whether they say the same.
-  public static func == (one: WatchedRowPush, other: WatchedRowPush) -> Bool { "\(one)" == "\(other)" }
+  package static func == (one: WatchedRowPush, other: WatchedRowPush) -> Bool { "\(one)" == "\(other)" }
 }

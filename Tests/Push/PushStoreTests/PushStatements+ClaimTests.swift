@@ -1,5 +1,4 @@
 import Foundation
-import PushKinds
 import Testing
 
 @testable import PushRules

@@ -1,6 +1,5 @@
 import Foundation
 import Postgres
-import PushKinds
 import PushRules
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import Postgres
-import PushKinds
+import PushRules
 import TestIDs
 import TestPostgres
 import TestRepository

@@ -1,6 +1,4 @@
-import Delivery
 import Foundation
-import PushKinds
 import PushRules
 import TestIDs
 import Testing

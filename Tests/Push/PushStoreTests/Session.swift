@@ -1,12 +1,12 @@
 import Logging
-public import Postgres
-import PushKinds
+package import Postgres
+import PushRules
 import PushStore
 import Reactors
 import TestIDs
 import TestLogs
 import TestReactors
-public import Testing
+internal import Testing
 
 let quiet = RunLogs.logger
 
@@ -152,5 +152,5 @@ let patience = Duration.seconds(30)
 
 extension PostgresError: CustomTestStringConvertible {
   /// A failing test shows the server's message as well.
-  public var testDescription: String { debugDescription }
+  package var testDescription: String { debugDescription }
 }

@@ -1,6 +1,5 @@
 import Foundation
-import APNSCore
-import PushKinds
+import PushRules
 import TestRepository
 import Testing
 

@@ -1,7 +1,6 @@
-import APNSCore
 import Foundation
 import Postgres
-import PushKinds
+import PushRules
 import TestIDs
 import TestRepository
 import Testing

@@ -1,5 +1,4 @@
 import Foundation
-import PushKinds
 import PushRules
 import TestIDs
 import Testing

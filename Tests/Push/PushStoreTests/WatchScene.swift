@@ -1,5 +1,5 @@
 import Foundation
-import PushKinds
+import PushRules
 import TestIDs
 
 /// Lists of tasks in a test's database; a task that is added is told to its list's two members.

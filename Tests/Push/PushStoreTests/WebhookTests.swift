@@ -1,6 +1,6 @@
 import Cryptography
 import Foundation
-import PushKinds
+import PushRules
 import TestIDs
 import Testing
 

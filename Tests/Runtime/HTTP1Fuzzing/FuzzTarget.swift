@@ -3,7 +3,7 @@ import TestRandomness
 
 /// Called by libFuzzer for each input; ends the process at the first that breaks a rule.
 @_cdecl("LLVMFuzzerTestOneInput")
-public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+package func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   do {
     try FuzzCheck.run(Array(UnsafeBufferPointer(start: bytes, count: count)))
   } catch {
@@ -14,7 +14,7 @@ public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// Called by libFuzzer before it reads its corpus: writes the seeds to the folder that `FUZZ_SEEDS` names.
 @_cdecl("LLVMFuzzerInitialize")
-public func initialize(
+package func initialize(
   _ count: UnsafeMutablePointer<CInt>,
   _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?>
 ) -> CInt {
@@ -35,7 +35,7 @@ public func initialize(
 /// was there is damaged, or something new follows it, or something new and damaged takes its place.
 /// - Returns: the new length, at most `countMax`.
 @_cdecl("LLVMFuzzerCustomMutator")
-public func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ countMax: Int, _ seed: UInt32) -> Int {
+package func mutate(_ bytes: UnsafeMutablePointer<UInt8>, _ count: Int, _ countMax: Int, _ seed: UInt32) -> Int {
   var generator = SeededGenerator(seed: UInt64(seed))
   guard Bool.random(using: &generator) else { return mutateAsUsual(bytes, count, countMax) }
   let input = Array(UnsafeBufferPointer(start: bytes, count: count))

@@ -58,7 +58,7 @@ build() {
   products=$(swift build -c release --show-bin-path)
   compile TestRandomness Tests/Support/TestRandomness/*.swift
   compile HTTP1 Sources/Runtime/HTTP1/*.swift
-  mapfile -t files < <(grep -rL --include='*.swift' '^import Testing' Tests/Runtime/HTTP1Tests Tests/Runtime/HTTP1Fuzzing)
+  mapfile -t files < <(grep -rL --include='*.swift' --exclude-dir=Serving '^import Testing' Tests/Runtime/HTTP1Tests Tests/Runtime/HTTP1Fuzzing)
   swiftc "${flags[@]}" -module-name HTTP1Fuzzing -o "$place/http1-fuzzing" -I "$place" -I "$products/Modules" \
     "${files[@]}" "$products"/HTTPTypes.build/*.o -L "$place" -lHTTP1 -lTestRandomness
 }

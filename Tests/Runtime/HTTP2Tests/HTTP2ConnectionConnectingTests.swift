@@ -1,7 +1,6 @@
 import Glibc
 import HTTP2
 import Reactors
-import TLSStreams
 import TestReactors
 import Testing
 

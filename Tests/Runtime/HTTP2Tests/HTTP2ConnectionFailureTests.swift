@@ -1,5 +1,4 @@
 import Reactors
-import TLSStreams
 import TestReactors
 import Testing
 

@@ -1,6 +1,5 @@
 import HTTP2
 import Reactors
-import TLSStreams
 import Testing
 
 struct TestFailure: Error {}

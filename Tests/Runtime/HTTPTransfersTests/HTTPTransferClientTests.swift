@@ -1,5 +1,4 @@
 import HTTP1
-import HTTPServing
 import HTTPTypes
 import Reactors
 import Testing

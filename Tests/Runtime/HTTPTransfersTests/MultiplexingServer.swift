@@ -1,6 +1,5 @@
 import HTTP2
 import Reactors
-import TLSStreams
 
 /// An HTTP/2 server that holds its answers until a number of requests wait, then gives them all. It allows a hundred streams a
 /// connection. On one reactor.

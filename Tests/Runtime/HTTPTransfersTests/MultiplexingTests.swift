@@ -1,7 +1,6 @@
-import HTTPServing
+import HTTP1
 import HTTPTypes
 import Reactors
-import TLSStreams
 import Testing
 
 @testable import HTTPTransfers

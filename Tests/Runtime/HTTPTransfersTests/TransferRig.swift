@@ -1,8 +1,7 @@
-import HTTPServing
+import HTTP1
 import HTTPTypes
 import Logging
 import Reactors
-import TLSStreams
 import Testing
 
 @testable import HTTPTransfers

@@ -1,5 +1,5 @@
 import Foundation
-import HTTPServing
+import HTTP1
 import HTTPTypes
 import TestProcesses
 import TestRepository

@@ -1,6 +1,6 @@
 import Cryptography
 import FoundationEssentials
-import PushKinds
+import PushRules
 import Reactors
 import TestIDs
 import Testing

@@ -1,6 +1,6 @@
-import Callers
+import API
 import FoundationEssentials
-import PushKinds
+import PushRules
 import Reactors
 import TestIDs
 

@@ -1,6 +1,6 @@
-import Explanations
 import FoundationEssentials
-import HTTPServing
+import HTTP1
+import Operations
 import PushStore
 import Testing
 

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import PushKinds
+import PushRules
 import TestIDs
 import Testing
 

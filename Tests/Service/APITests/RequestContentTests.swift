@@ -1,8 +1,6 @@
-import APNSCore
-import Callers
 import FoundationEssentials
-import HTTPServing
-import PushKinds
+import HTTP1
+import PushRules
 import TestIDs
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import PushKinds
+import PushRules
 import TestIDs
 import TestPostgres
 import TestRepository

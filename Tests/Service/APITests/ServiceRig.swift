@@ -1,14 +1,10 @@
 import API
-import APNS
-import APNSCore
-import Callers
 import Campaigns
-import Delivery
+import Channels
 import FoundationEssentials
-import HTTPServing
+import HTTP1
 import Logging
 import Postgres
-import PushKinds
 import PushPipeline
 import PushRules
 import PushStore
@@ -18,7 +14,6 @@ import TestIDs
 import TestLogs
 import TestPostgres
 import Testing
-import WebPush
 
 /// The HTTP service in front of a pipeline, with a channel that accepts or holds; one reactor.
 final class ServiceRig: Sendable {

@@ -1,7 +1,6 @@
-import APNSCore
 import FoundationEssentials
-import PushKinds
 import PushPipeline
+import PushRules
 import PushStore
 import Reactors
 import TestIDs

@@ -1,4 +1,4 @@
-import APNSCore
+import PushRules
 import Testing
 
 @Suite("Two people and one phone")

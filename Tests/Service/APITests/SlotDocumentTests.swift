@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HTTPServing
+import HTTP1
 import HTTPTypes
 import PushStore
 import Testing

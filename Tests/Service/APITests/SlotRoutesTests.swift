@@ -1,6 +1,6 @@
 import Cryptography
 import FoundationEssentials
-import PushKinds
+import PushRules
 import TestIDs
 import TestPostgres
 import Testing

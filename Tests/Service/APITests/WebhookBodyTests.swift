@@ -1,6 +1,6 @@
 import FoundationEssentials
-import HTTPServing
-import PushKinds
+import HTTP1
+import PushRules
 import Testing
 
 @testable import API

@@ -1,4 +1,3 @@
-import APNSCore
 import Cryptography
 import PushRules
 import Settings

@@ -1,8 +1,7 @@
+import Channels
 import Cryptography
-import FCM
 import Settings
 import Testing
-import WebPush
 
 @Suite("The settings of browsers and Android")
 struct ChannelSettingsTests {

@@ -1,4 +1,3 @@
-import PushKinds
 import PushRules
 import Settings
 import Testing

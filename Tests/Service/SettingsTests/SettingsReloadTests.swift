@@ -1,5 +1,5 @@
-import APNSCore
 import Cryptography
+import PushRules
 import Testing
 
 @testable import Settings

@@ -1,7 +1,6 @@
 import Foundation
 import HTTP2
 import Reactors
-import TLSStreams
 import Testing
 
 @testable import APNSSimulation

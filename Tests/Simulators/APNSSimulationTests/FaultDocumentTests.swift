@@ -1,4 +1,4 @@
-import HTTPServing
+import HTTP1
 import SimulationControl
 import Testing
 

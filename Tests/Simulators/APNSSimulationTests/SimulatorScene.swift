@@ -2,7 +2,6 @@ import Cryptography
 import Foundation
 import HTTP2
 import Reactors
-import TLSStreams
 import TestAPNSCases
 import Testing
 

@@ -1,19 +1,19 @@
-public import Testing
+internal import Testing
 
 /// A way in which applications hide a message, keep a member from messages, or keep a sender from a member. Names of tables and ids of
 /// users stand in it as `$messages`, `$members`, `$users`, `$sender` and `$reader`.
-public struct HiddenShape: Sendable, CustomTestStringConvertible {
+package struct HiddenShape: Sendable, CustomTestStringConvertible {
   /// What the host does.
-  public let testDescription: String
+  package let testDescription: String
   /// Makes the column or table; nothing is hidden yet.
-  public let preparation: String
+  package let preparation: String
   /// Hides what is there.
-  public let hide: String
+  package let hide: String
   /// Shows it again.
-  public let show: String
+  package let show: String
 
   /// A text for a host with these names.
-  public static func written(_ text: String, _ names: [String: String]) -> String {
+  package static func written(_ text: String, _ names: [String: String]) -> String {
     names.reduce(text) { $0.replacing("$\($1.key)", with: $1.value) }
   }
 
@@ -35,7 +35,7 @@ public struct HiddenShape: Sendable, CustomTestStringConvertible {
   }
 
   /// Of messages.
-  public static let messages = [
+  package static let messages = [
     column(of: "messages", "status", "text default 'sent'", hidden: "'draft'"),
     column(of: "messages", "message_status", "varchar(20)", hidden: "'Scheduled'"),
     column(of: "messages", "moderation_status", "text", hidden: "'pending'"),
@@ -65,7 +65,7 @@ public struct HiddenShape: Sendable, CustomTestStringConvertible {
   ]
 
   /// Of members.
-  public static let members = [
+  package static let members = [
     column(of: "members", "left_at", "timestamptz", hidden: "now()"),
     column(of: "members", "removed_at", "timestamptz", hidden: "now()"),
     column(of: "members", "is_banned", "boolean", hidden: "true"),
@@ -80,7 +80,7 @@ public struct HiddenShape: Sendable, CustomTestStringConvertible {
   ]
 
   /// Of members who take part and want no pushes.
-  public static let wishes = [
+  package static let wishes = [
     column(of: "members", "muted", "boolean", hidden: "true"),
     column(of: "members", "muted_until", "timestamptz", hidden: "'infinity'", shown: "now() - interval '1 day'"),
     column(of: "members", "notifications_enabled", "boolean default true", hidden: "false"),
@@ -98,10 +98,10 @@ public struct HiddenShape: Sendable, CustomTestStringConvertible {
   ]
 
   /// All of them.
-  public static let all = messages + members + wishes
+  package static let all = messages + members + wishes
 
   /// Rows that look as if they were hidden and are not: somebody who is offline, a user's own words, a last day.
-  public static let shown = [
+  package static let shown = [
     column(of: "messages", "expires_on", "date", hidden: "current_date"),
     column(of: "messages", "subtype", "text", hidden: "'service_request'"),
     column(of: "members", "is_active", "boolean not null default false", hidden: "false"),
@@ -111,7 +111,7 @@ public struct HiddenShape: Sendable, CustomTestStringConvertible {
 
   /// Columns and a table that look as if they hid something, and are not understood. is_active is false by default, as where it
   /// says who is online.
-  public static let odd = """
+  package static let odd = """
     alter table $messages add moderation_level int, add hidden_for jsonb, add is_ephemeral boolean;
     alter table $members add notification_prefs jsonb, add is_active boolean not null default false;
     alter table $users add is_banned_by_vote int;
@@ -120,27 +120,27 @@ public struct HiddenShape: Sendable, CustomTestStringConvertible {
 }
 
 /// An application to which the shapes are added.
-public struct HiddenHost: Sendable, CustomTestStringConvertible {
+package struct HiddenHost: Sendable, CustomTestStringConvertible {
   /// Whose tables it has.
-  public let testDescription: String
+  package let testDescription: String
   /// The names in the shapes, with a conversation's as `$room`.
-  public let names: [String: String]
+  package let names: [String: String]
   /// The tables; empty for those of the default contract.
-  public let tables: String
+  package let tables: String
   /// Two users in a room, and the reader's device `$token`.
   private let people: String
   private let message: String
 
   /// Two users in a room, and the reader's device.
-  public func people(_ token: String) -> String {
+  package func people(_ token: String) -> String {
     HiddenShape.written(people, names.merging(["token": token]) { $1 })
   }
 
   /// Writes a message, and returns its id.
-  public var saying: String { HiddenShape.written(message, names) }
+  package var saying: String { HiddenShape.written(message, names) }
 
   /// A text of a shape for this host.
-  public func written(_ text: String) -> String { HiddenShape.written(text, names) }
+  package func written(_ text: String) -> String { HiddenShape.written(text, names) }
 
   private static let ids = [
     "sender": "00000000-0000-4000-8000-00000000000a", "reader": "00000000-0000-4000-8000-00000000000b",
@@ -148,7 +148,7 @@ public struct HiddenHost: Sendable, CustomTestStringConvertible {
   ]
 
   /// The tables of the default contract.
-  public static let standard = HiddenHost(
+  package static let standard = HiddenHost(
     testDescription: "the default contract",
     names: ids.merging(["messages": "messages", "members": "conversation_participants", "users": "profiles"]) { $1 },
     tables: "",
@@ -161,7 +161,7 @@ public struct HiddenHost: Sendable, CustomTestStringConvertible {
     message: "insert into messages (conversation_id, from_id, text) values ('$room', '$sender', 'Hello') returning id")
 
   /// Other tables, which `tacet init` wires without an answer.
-  public static let other = HiddenHost(
+  package static let other = HiddenHost(
     testDescription: "tables of its own",
     names: ids.merging(["messages": "chat_messages", "members": "room_members", "users": "users"]) { $1 },
     tables: """

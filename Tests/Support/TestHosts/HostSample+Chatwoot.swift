@@ -1,6 +1,6 @@
 extension HostSample {
   /// Rails with tables under Tacet's own names and other columns, polymorphic senders, private notes, and no tokens of APNs.
-  public static let chatwoot = HostSample(
+  package static let chatwoot = HostSample(
     testDescription: "Chatwoot",
     tables: """
       create table accounts (id serial primary key, name varchar not null, created_at timestamp not null default now());

@@ -1,6 +1,6 @@
 extension HostSample {
   /// Chat beside a forum: numbers of two widths as ids, times without a zone, and no tokens of APNs.
-  public static let discourse = HostSample(
+  package static let discourse = HostSample(
     testDescription: "Discourse",
     tables: """
       create table users (

@@ -1,6 +1,6 @@
 extension HostSample {
   /// The package musonza/chat for Laravel: messages name a participation instead of a user, and the user is polymorphic.
-  public static let laravelChat = HostSample(
+  package static let laravelChat = HostSample(
     testDescription: "Laravel chat",
     tables: """
       create table users (

@@ -1,6 +1,6 @@
 extension HostSample {
   /// No application of its own, but how small ones often look: a conversation names both users, and users have one token.
-  public static let marketplace = HostSample(
+  package static let marketplace = HostSample(
     testDescription: "a marketplace's chat",
     tables: """
       create table users (id uuid primary key, name text, push_token text);

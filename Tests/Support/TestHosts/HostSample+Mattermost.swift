@@ -1,6 +1,6 @@
 extension HostSample {
   /// Texts as ids, milliseconds as times, no foreign keys, and tokens of APNs behind a word in the sessions.
-  public static let mattermost = HostSample(
+  package static let mattermost = HostSample(
     testDescription: "Mattermost",
     tables: """
       create type channel_type as enum ('P', 'G', 'O', 'D');

@@ -1,6 +1,6 @@
 extension HostSample {
   /// The chat of Supabase's tutorials: uuids, users in another schema with profiles beside, and row-level security.
-  public static let supabaseChat = HostSample(
+  package static let supabaseChat = HostSample(
     testDescription: "Supabase chat",
     tables: """
       create schema auth;
@@ -44,7 +44,7 @@ extension HostSample {
     conversation: room, shown: ("ann", "Hello"))
 
   /// Supabase's example of channels that every user reads: users by uuid, the rest by numbers.
-  public static let slackClone = HostSample(
+  package static let slackClone = HostSample(
     testDescription: "Supabase slack-clone",
     tables: """
       create schema auth;

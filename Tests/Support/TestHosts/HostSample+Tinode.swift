@@ -1,6 +1,6 @@
 extension HostSample {
   /// Conversations by padded names, users and messages by numbers, a column called like a keyword, and texts as JSON.
-  public static let tinode = HostSample(
+  package static let tinode = HostSample(
     testDescription: "Tinode",
     tables: """
       create table users (

@@ -1,6 +1,6 @@
 extension HostSample {
   /// Django: prefixed names in the singular, recipients as conversations, and numbers for kinds.
-  public static let zulip = HostSample(
+  package static let zulip = HostSample(
     testDescription: "Zulip",
     tables: """
       create table zerver_realm (id serial primary key, string_id varchar(40) not null);

@@ -1,40 +1,40 @@
-public import Testing
+internal import Testing
 
 /// The database of an application that many people run, reduced to the tables that matter here and those that look like them.
 /// Names and types are those of the application, written down by hand.
-public struct HostSample: Sendable, CustomTestStringConvertible {
+package struct HostSample: Sendable, CustomTestStringConvertible {
   /// The application's name.
-  public let testDescription: String
+  package let testDescription: String
   /// The tables.
-  public let tables: String
+  package let tables: String
   /// What `tacet init` is told besides.
-  public var options: [String] = []
+  package var options: [String] = []
   /// The lines of its summary: messages, participants, users, devices, presence, ids, and what else was possible.
-  public let summary: [String]
+  package let summary: [String]
   /// The types of ids, as options of `tacet migrate`.
-  public var migrateOptions = ["--message-ids", "uuid", "--conversation-ids", "uuid", "--user-ids", "uuid"]
+  package var migrateOptions = ["--message-ids", "uuid", "--conversation-ids", "uuid", "--user-ids", "uuid"]
   /// Two users, one conversation with both, and the reader's device `$token`; after the wiring.
-  public let people: String
+  package let people: String
   /// The user who reads.
-  public let reader: String
+  package let reader: String
   /// Writes a message, and returns its id.
-  public let message: String
+  package let message: String
   /// Writes what is not to be pushed.
-  public var note = "select 1"
+  package var note = "select 1"
   /// The conversation.
-  public let conversation: String
+  package let conversation: String
   /// Whether devices say when they were registered, so that a token that APNs called dead before is kept.
-  public var hasRegistrationTimes = true
+  package var hasRegistrationTimes = true
   /// The sender's name and the text, as the push shows them.
-  public let shown: (name: String?, text: String)
+  package let shown: (name: String?, text: String)
 
   /// The answers among the options.
-  public var answers: [String: String] {
+  package var answers: [String: String] {
     Dictionary(uniqueKeysWithValues: stride(from: 0, to: options.count, by: 2).map { (options[$0], options[$0 + 1]) })
   }
 
   /// All of them.
-  public static let all = [
+  package static let all = [
     mattermost, discourse, zulip, chatwoot, laravelChat, tinode, supabaseChat, slackClone, marketplace,
   ]
 }

@@ -1,12 +1,12 @@
-public import Foundation
-public import PushKinds
-public import PushStore
-public import TestRepository
-public import Testing
+package import Foundation
+package import PushRules
+package import PushStore
+package import TestRepository
+package import Testing
 
 extension IDTypes {
   /// The types of ids in the databases of this run: those that the variable `TEST_IDS` names, otherwise uuids.
-  public static let tested = IDTypes(
+  package static let tested = IDTypes(
     all: ProcessInfo.processInfo.environment["TEST_IDS"].map { name in
       guard let type = IDType(rawValue: name) else { preconditionFailure("TEST_IDS is uuid, bigint or text") }
       return type
@@ -15,7 +15,7 @@ extension IDTypes {
 
 extension IDTypes {
   /// SQL of a test, which is written for uuids, with the ids of this run's type.
-  public static func tested(_ sql: String) -> String {
+  package static func tested(_ sql: String) -> String {
     let type = tested.messages
     if type == .uuid { return sql }
     let new =
@@ -28,7 +28,7 @@ extension IDTypes {
 
 extension IDTypes {
   /// A file of SQL that is written for uuids, with the ids of this run's type.
-  public static func tested(_ file: URL) throws -> URL {
+  package static func tested(_ file: URL) throws -> URL {
     if tested.messages == .uuid || file == Repository.install || file == Repository.hostTables { return file }
     return Repository.written(tested(try String(contentsOf: file, encoding: .utf8)))
   }
@@ -36,16 +36,16 @@ extension IDTypes {
 
 extension IDTypeWishes {
   /// The types of this run.
-  public static let tested = IDTypeWishes(
+  package static let tested = IDTypeWishes(
     messages: IDTypes.tested.messages, conversations: IDTypes.tested.conversations, users: IDTypes.tested.users)
 }
 
 extension Repository {
   /// The tables of the default host contract, for psql.
-  public static let hostTables = written(IDTypes.tested.written(into: Migration.hostTables))
+  package static let hostTables = written(IDTypes.tested.written(into: Migration.hostTables))
 
   /// What makes a database with the host's tables ready, by psql.
-  public static let install = written(Migrator.script(createsHostTables: false, ids: .tested))
+  package static let install = written(Migrator.script(createsHostTables: false, ids: .tested))
 
   fileprivate static func written(_ script: String) -> URL {
     let file = FileManager.default.temporaryDirectory.appending(path: "tacet-\(UUID().uuidString).sql")
@@ -60,7 +60,7 @@ extension Repository {
 
 extension HostID {
   /// An id that no other has, of the type of this run. The texts of a run's ids sort like the ids.
-  public static func new() -> HostID {
+  package static func new() -> HostID {
     switch IDTypes.tested.messages {
     case .uuid: HostID(UUID())
     case .bigint: HostID(text: String(Int64.random(in: 100_000_000_000_000_000...999_999_999_999_999_999)))
@@ -72,5 +72,5 @@ extension HostID {
 extension Trait where Self == ConditionTrait {
   /// The test is about what only databases of uuids have, such as upgrades and logins, or its SQL is written for uuids of
   /// Tacet's own.
-  public static var uuidsOnly: Self { .enabled(if: IDTypes.tested == IDTypes(), "written for uuids") }
+  package static var uuidsOnly: Self { .enabled(if: IDTypes.tested == IDTypes(), "written for uuids") }
 }

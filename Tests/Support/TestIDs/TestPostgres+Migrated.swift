@@ -1,13 +1,13 @@
 internal import Logging
 internal import Postgres
 internal import PushStore
-public import TestPostgres
+package import TestPostgres
 internal import TestReactors
 
 extension TestPostgres {
   /// A new database with the host's tables and everything of `tacet migrate`; its connection string. The migrations run
   /// once, and each database is a copy: a third of the time.
-  public func makeMigratedDatabase() async throws -> String {
+  package func makeMigratedDatabase() async throws -> String {
     try await makeDatabase(preparedBy: { conninfo in
       try await onReactor { reactor in
         try await Migrator.run(

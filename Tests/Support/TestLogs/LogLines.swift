@@ -1,31 +1,31 @@
-public import Logging
+package import Logging
 internal import Synchronization
 
 /// What a part under test has logged.
-public final class LogLines: Sendable {
+package final class LogLines: Sendable {
   /// One line.
-  public struct Line: Sendable {
+  package struct Line: Sendable {
     /// How serious it is.
-    public let level: Logger.Level
+    package let level: Logger.Level
     /// The message without its values.
-    public let message: String
+    package let message: String
     /// The values as text.
-    public let metadata: [String: String]
+    package let metadata: [String: String]
   }
 
   private let lines = Mutex<[Line]>([])
 
   /// Nothing has been logged.
-  public init() {}
+  package init() {}
 
   /// Every line, in order.
-  public var all: [Line] { lines.withLock { $0 } }
+  package var all: [Line] { lines.withLock { $0 } }
 
   /// Levels and messages, in order.
-  public var texts: [String] { all.map { "\($0.level): \($0.message)" } }
+  package var texts: [String] { all.map { "\($0.level): \($0.message)" } }
 
   /// Logs into this at every level.
-  public var logger: Logger {
+  package var logger: Logger {
     Logger(label: "tests") { _ in Handler(lines: self) }
   }
 

@@ -1,14 +1,14 @@
 import Foundation
-public import Logging
+package import Logging
 import Synchronization
 
 /// What a test run leaves in the folder that `TACET_TEST_LOGS` names: the logs of all its parts, and a list of what must
 /// not stand in any of them. Without the variable nothing is written.
 ///
 /// `deploy/test` searches the logs for the list when the tests are over.
-public enum RunLogs {
+package enum RunLogs {
   /// What a value is, in the list.
-  public enum Kind: String, Sendable {
+  package enum Kind: String, Sendable {
     /// A key, a password, or what a signature is made with.
     case secret
     /// A client's token.
@@ -25,7 +25,7 @@ public enum RunLogs {
   private static let noted = Mutex<Set<String>>([])
 
   /// Adds to a log of this run; several may write to it at the same time, each a whole line or more.
-  public static func append(_ bytes: some Collection<UInt8>, to name: String) {
+  package static func append(_ bytes: some Collection<UInt8>, to name: String) {
     guard let folder else { return }
     append(bytes, toFile: "\(folder)/\(name)")
   }
@@ -39,7 +39,7 @@ public enum RunLogs {
   }
 
   /// A new name for a log, with the number of this process and one within it.
-  public static func name(for program: String) -> String {
+  package static func name(for program: String) -> String {
     let number = numbers.withLock { number in
       number += 1
       return number
@@ -50,7 +50,7 @@ public enum RunLogs {
   private static let numbers = Mutex(0)
 
   /// Puts a value on the list; of one with several lines each line, without the marks around a key.
-  public static func note(_ value: String, as kind: Kind) {
+  package static func note(_ value: String, as kind: Kind) {
     guard folder != nil else { return }
     for part in parts(of: value, kind) where part.utf8.count >= bytesMin {
       guard noted.withLock({ $0.insert(part).inserted }) else { continue }
@@ -68,7 +68,7 @@ public enum RunLogs {
   }
 
   /// Puts the secret ones of a process's settings on the list.
-  public static func note(settings: [String: String]) {
+  package static func note(settings: [String: String]) {
     for key in ["WEBHOOK_SECRET", "SERVICE_KEY"] {
       for value in settings[key, default: ""].split(separator: " ") {
         note(String(value), as: .secret)
@@ -87,7 +87,7 @@ public enum RunLogs {
   }
 
   /// Logs at every level into the run's folder, or nowhere.
-  public static var logger: Logger {
+  package static var logger: Logger {
     Logger(label: "tests") { _ in
       if folder == nil { SwiftLogNoOpLogHandler() } else { FileHandler() }
     }

@@ -4,7 +4,7 @@ import TestProcesses
 /// A session of a host application: a `psql` that stays, independent of the service's own driver.
 ///
 /// Calls block, so it belongs to a thread of its own. A statement that fails, or a server that goes away, ends it.
-public final class PsqlSession {
+package final class PsqlSession {
   /// What the session prints when all before it is done; no statement's result looks like it.
   private static let mark = "-- done --"
 
@@ -14,7 +14,7 @@ public final class PsqlSession {
   private var unread: [UInt8] = []
 
   /// Connects in the background; the first ``run(_:)`` tells whether it worked.
-  public init(_ conninfo: String) throws {
+  package init(_ conninfo: String) throws {
     let standardInput = try ClosedPipe()
     let standardOutput = try ClosedPipe()
     defer {
@@ -36,7 +36,7 @@ public final class PsqlSession {
 
   /// Runs statements, each ended by a semicolon; what they returned, unaligned and without headers.
   /// - Throws: `TestProcessError` when one fails or the connection is lost; whether it had an effect is then unknown.
-  public func run(_ sql: String) throws -> String {
+  package func run(_ sql: String) throws -> String {
     send("\(sql)\n\\echo '\(Self.mark)'\n")
     var text = ""
     while let line = nextLine() {

@@ -4,16 +4,16 @@ import TestProcesses
 
 /// Stands between a client and a server on 127.0.0.1, and can fall silent as a firewall does that has forgotten a
 /// connection: both ends stay open, and nothing passes.
-public final class StallingProxy: Sendable {
+package final class StallingProxy: Sendable {
   /// Where to connect to instead of the server.
-  public let port: UInt16
+  package let port: UInt16
 
   private let listening: Int32
   private let upstream: UInt16
   private let connections = Mutex<[ProxiedConnection]>([])
 
   /// Begins to accept connections for a server's port.
-  public init(to upstream: UInt16) throws {
+  package init(to upstream: UInt16) throws {
     self.upstream = upstream
     port = try freePort()
     listening = try makeSocket { bind($0, $1, $2) }(port)
@@ -31,7 +31,7 @@ public final class StallingProxy: Sendable {
   }
 
   /// From now on nothing passes on the connections there are; new ones are as good as ever.
-  public func stall() {
+  package func stall() {
     for connection in connections.withLock({ $0 }) { connection.stall() }
   }
 

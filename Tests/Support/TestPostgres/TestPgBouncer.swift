@@ -3,9 +3,9 @@ import Synchronization
 import TestProcesses
 
 /// A PgBouncer in transaction mode in front of a ``TestPostgres``, for tests; ends with this process, as the server does.
-public final class TestPgBouncer: Sendable {
+package final class TestPgBouncer: Sendable {
   /// The port on 127.0.0.1. It asks for no password and is the superuser to the server.
-  public let port: UInt16
+  package let port: UInt16
 
   /// Where Debian has it, which is in nobody's `PATH` but root's.
   private static let program =
@@ -18,7 +18,7 @@ public final class TestPgBouncer: Sendable {
   /// - Parameters:
   ///   - poolSize: sessions with the server, for each database.
   ///   - settings: further settings, `name = value`.
-  public static func launch(
+  package static func launch(
     before server: TestPostgres, poolSize: Int = 2, settings: [String] = []
   ) async throws -> TestPgBouncer {
     try await onOwnThread {
@@ -46,7 +46,7 @@ public final class TestPgBouncer: Sendable {
   }
 
   /// How to connect to a database of the server through the pooler.
-  public func conninfo(database: String = "postgres") -> String {
+  package func conninfo(database: String = "postgres") -> String {
     "host=127.0.0.1 port=\(port) user=postgres dbname=\(database)"
   }
 

@@ -2,7 +2,7 @@ import TestProcesses
 
 extension TestPostgres {
   /// What `pg_dump` writes of a database's schema, rights included, without owners; the same for equal schemas.
-  public func dumpSchema(of database: String, _ options: [String] = []) async throws -> String {
+  package func dumpSchema(of database: String, _ options: [String] = []) async throws -> String {
     let connection = conninfo(database: database)
     let dump = try await onOwnThread {
       try run([Self.binaries + "/pg_dump", "--schema-only", "--no-owner", "-d", connection] + options)
@@ -13,7 +13,7 @@ extension TestPostgres {
   }
 
   /// Restores a database's own dump over it.
-  public func restoreInPlace(_ database: String) async throws {
+  package func restoreInPlace(_ database: String) async throws {
     let connection = conninfo(database: database)
     _ = try await onOwnThread {
       try run([

@@ -4,23 +4,23 @@ import TestProcesses
 
 extension TestPostgres {
   /// Starts the server and waits until it takes connections.
-  public func start() async throws {
+  package func start() async throws {
     try await onOwnThread { try self.startServer() }
   }
 
   /// Stops the server and waits until it is gone. The folder stays for the next start.
-  public func stop(_ mode: ShutdownMode = .fast) async throws {
+  package func stop(_ mode: ShutdownMode = .fast) async throws {
     try await onOwnThread { self.stopServer(mode) }
   }
 
   /// Stops and starts.
-  public func restart(_ mode: ShutdownMode = .fast) async throws {
+  package func restart(_ mode: ShutdownMode = .fast) async throws {
     try await stop(mode)
     try await start()
   }
 
   /// Kills the whole server at once, as a power cut would.
-  public func kill() async throws {
+  package func kill() async throws {
     try await onOwnThread {
       self.stopForking()
       for process in self.serverProcesses() { Foundation.kill(process, SIGKILL) }
@@ -61,12 +61,12 @@ extension TestPostgres {
   }
 
   /// Stops every server process where it stands, so that connections stay open and nothing answers.
-  public func freeze() {
+  package func freeze() {
     for process in serverProcesses() { Foundation.kill(process, SIGSTOP) }
   }
 
   /// Lets frozen processes go on.
-  public func thaw() {
+  package func thaw() {
     for process in serverProcesses() { Foundation.kill(process, SIGCONT) }
   }
 

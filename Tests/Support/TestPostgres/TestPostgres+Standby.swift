@@ -3,17 +3,17 @@ import TestProcesses
 
 extension TestPostgres {
   /// Makes and starts a hot standby that streams from this server; a cluster of its own, which ends as others do.
-  public func launchStandby() async throws -> TestPostgres {
+  package func launchStandby() async throws -> TestPostgres {
     try await onOwnThread { try TestPostgres(standbyOf: self) }
   }
 
   /// Makes a standby take writes, and waits until it does.
-  public func promote() async throws {
+  package func promote() async throws {
     try await psql("select pg_promote(true, 60)")
   }
 
   /// Waits until a standby has replayed what this server has committed so far.
-  public func awaitReplay(by standby: TestPostgres) async throws {
+  package func awaitReplay(by standby: TestPostgres) async throws {
     // A commit that waits for its log takes all earlier ones along.
     try await psql("set synchronous_commit = on; select pg_logical_emit_message(true, 'tests', '')")
     let position = try await psql("select pg_current_wal_flush_lsn()").trimmingCharacters(in: .whitespacesAndNewlines)
@@ -25,7 +25,7 @@ extension TestPostgres {
   }
 
   /// How to connect to whichever of two servers takes writes.
-  public func conninfo(database: String = "postgres", or other: TestPostgres) -> String {
+  package func conninfo(database: String = "postgres", or other: TestPostgres) -> String {
     "host=\(folder),\(other.folder) port=\(port),\(other.port) user=postgres dbname=\(database) "
       + "target_session_attrs=read-write"
   }

@@ -6,9 +6,9 @@ import TestProcesses
 ///
 /// The server is a child of a small shell process that waits on a pipe from here: however this process ends, the pipe
 /// closes, the shell stops the server and removes the folder. As root the server runs as an unprivileged account.
-public final class TestPostgres: Sendable {
+package final class TestPostgres: Sendable {
   /// How a server is told to stop; see "Shutting Down the Server" in the manual.
-  public enum ShutdownMode: Int32, Sendable {
+  package enum ShutdownMode: Int32, Sendable {
     /// Waits for sessions to end.
     case smart = 15
     /// Ends sessions, then stops.
@@ -18,13 +18,13 @@ public final class TestPostgres: Sendable {
   }
 
   /// The cluster's folder, which also has the Unix socket.
-  public let folder: String
+  package let folder: String
 
   /// The port, also of the Unix socket. TCP on 127.0.0.1 asks for a password; the socket does not.
-  public let port: UInt16
+  package let port: UInt16
 
   /// The superuser's password over TCP.
-  public static let password = "secret-of-the-tests"
+  package static let password = "secret-of-the-tests"
 
   let options: [String]
   let watchdog = Mutex<Watchdog?>(nil)
@@ -32,7 +32,7 @@ public final class TestPostgres: Sendable {
   private let template = Mutex<Task<String, any Error>?>(nil)
 
   /// The cluster that the tests of this process share; started by its first user, stopped with the process.
-  public static var shared: TestPostgres {
+  package static var shared: TestPostgres {
     get async throws { try await sharedStart.value }
   }
 
@@ -42,7 +42,7 @@ public final class TestPostgres: Sendable {
   /// - Parameters:
   ///   - isDurable: whether commits wait for the disk; off for speed.
   ///   - settings: further server settings, `name=value`.
-  public static func launch(isDurable: Bool = false, settings: [String] = []) async throws -> TestPostgres {
+  package static func launch(isDurable: Bool = false, settings: [String] = []) async throws -> TestPostgres {
     try await onOwnThread { try TestPostgres(isDurable: isDurable, settings: settings) }
   }
 
@@ -83,25 +83,25 @@ public final class TestPostgres: Sendable {
   }
 
   /// How to connect to a database over the Unix socket, as the superuser.
-  public func conninfo(database: String = "postgres") -> String {
+  package func conninfo(database: String = "postgres") -> String {
     "host=\(folder) port=\(port) user=postgres dbname=\(database)"
   }
 
   /// How to connect over TCP, with a password.
-  public func tcpConninfo(
+  package func tcpConninfo(
     database: String = "postgres", password: String = TestPostgres.password, host: String = "127.0.0.1"
   ) -> String {
     "host=\(host) port=\(port) user=postgres dbname=\(database) password=\(password)"
   }
 
   /// A new, empty database; its connection string.
-  public func makeDatabase() async throws -> String {
+  package func makeDatabase() async throws -> String {
     conninfo(database: try await makeDatabase(from: "template1"))
   }
 
   /// A new database that is like one that was prepared; its connection string.
   /// - Parameter prepare: gets an empty database and closes its connections. Runs once: all calls mean the same.
-  public func makeDatabase(preparedBy prepare: @escaping @Sendable (_ conninfo: String) async throws -> Void)
+  package func makeDatabase(preparedBy prepare: @escaping @Sendable (_ conninfo: String) async throws -> Void)
     async throws
     -> String
   {
@@ -133,14 +133,14 @@ public final class TestPostgres: Sendable {
   /// Read committed whatever the database's default is: a host or an observer who is no part of what is tested should
   /// not have to start again.
   @discardableResult
-  public func psql(_ sql: String, database: String = "postgres") async throws -> String {
+  package func psql(_ sql: String, database: String = "postgres") async throws -> String {
     let isolation = #"options='-c default_transaction_isolation=read\\ committed'"#
     return try await psql(sql, through: conninfo(database: database) + " " + isolation)
   }
 
   /// The same over another connection, such as a pooler's.
   @discardableResult
-  public func psql(_ sql: String, through conninfo: String) async throws -> String {
+  package func psql(_ sql: String, through conninfo: String) async throws -> String {
     let connection = ["-d", conninfo, "-c", sql]
     return try await onOwnThread {
       try run([Self.binaries + "/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"] + connection)
@@ -149,7 +149,7 @@ public final class TestPostgres: Sendable {
 
   /// Runs a script as `psql -f`: a transaction of its own for each statement that is in none.
   @discardableResult
-  public func psql(script: String, database: String) async throws -> String {
+  package func psql(script: String, database: String) async throws -> String {
     let file = folder + "/script-\(UUID()).sql"
     try script.write(toFile: file, atomically: false, encoding: .utf8)
     let conninfo = conninfo(database: database)
@@ -162,7 +162,7 @@ public final class TestPostgres: Sendable {
   }
 
   /// Where PostgreSQL's programs are.
-  public static let binaries: String =
+  package static let binaries: String =
     (try? run(["pg_config", "--bindir"]).trimmingCharacters(in: .whitespacesAndNewlines)) ?? "/usr/bin"
 
   private func initialize() throws {

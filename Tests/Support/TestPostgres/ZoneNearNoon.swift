@@ -2,12 +2,12 @@ import Foundation
 
 /// A zone in which it is noon now or soon, so that no test about somebody's day meets midnight. `Etc/GMT` zones have no
 /// changes of their clocks.
-public enum ZoneNearNoon {
+package enum ZoneNearNoon {
   /// Its name in the tz database.
-  public static var name: String { name(at: 12) }
+  package static var name: String { name(at: 12) }
 
   /// The name of a zone in which this hour has begun.
-  public static func name(at hour: Int) -> String {
+  package static func name(at hour: Int) -> String {
     let difference = hour - Int(Date().timeIntervalSince1970) / 3600 % 24
     // There are fourteen zones east of Greenwich and twelve west of it.
     let east = difference < -12 ? difference + 24 : difference

@@ -1,28 +1,27 @@
-internal import Callers
+internal import API
 internal import FoundationEssentials
 internal import HTTP1
-internal import HTTPServing
 internal import HTTPTypes
-public import Logging
+package import Logging
 internal import Reactors
 internal import Synchronization
 
 /// A host's webhook: answers events as it is told to, and remembers those with a right signature.
-public final class EventReceiver: Sendable {
+package final class EventReceiver: Sendable {
   /// An event as it came.
-  public struct Arrival: Sendable, Equatable {
+  package struct Arrival: Sendable, Equatable {
     /// The event's own.
-    public let id: String
+    package let id: String
     /// Its type, and whom and what it is about.
-    public let type: String
+    package let type: String
     /// The user.
-    public let user: String
+    package let user: String
     /// The ledger's row; empty for a device.
-    public let push: String
+    package let push: String
     /// The answer.
-    public let status: Int
+    package let status: Int
     /// The whole content.
-    public let content: String
+    package let content: String
   }
 
   private struct Document: Decodable {
@@ -54,7 +53,7 @@ public final class EventReceiver: Sendable {
 
   /// Starts on loopback.
   /// - Parameter key: what events are signed with.
-  public init(key: [UInt8], port: UInt16 = 0, logger: Logger) async throws {
+  package init(key: [UInt8], port: UInt16 = 0, logger: Logger) async throws {
     authentication = WebhookAuthentication([.init(bearer: UUID().uuidString, signingKey: key)])
     group = try ReactorGroup(count: 1)
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: port) else {
@@ -68,22 +67,22 @@ public final class EventReceiver: Sendable {
   }
 
   /// Where events go.
-  public var url: String { service.withLock { "http://\($0.map { "\($0.address)" } ?? "")/events" } }
+  package var url: String { service.withLock { "http://\($0.map { "\($0.address)" } ?? "")/events" } }
 
   /// Everything that came with a right signature, in order.
-  public var arrivals: [Arrival] { state.withLock { $0.arrivals } }
+  package var arrivals: [Arrival] { state.withLock { $0.arrivals } }
 
   /// What was answered with 200.
-  public var taken: [Arrival] { arrivals.filter { $0.status == 200 } }
+  package var taken: [Arrival] { arrivals.filter { $0.status == 200 } }
 
   /// Requests without a right signature.
-  public var strangers: Int { state.withLock { $0.strangers } }
+  package var strangers: Int { state.withLock { $0.strangers } }
 
   /// The most requests that were under way at once, of one user and of all.
-  public var most: (ofAUser: Int, ofAll: Int) { state.withLock { ($0.mostOfAUser, $0.most) } }
+  package var most: (ofAUser: Int, ofAll: Int) { state.withLock { ($0.mostOfAUser, $0.most) } }
 
   /// Answers so from now on.
-  public func answer(_ status: Int, retryAfter: String? = nil) {
+  package func answer(_ status: Int, retryAfter: String? = nil) {
     state.withLock {
       $0.status = status
       $0.fields = [:]
@@ -92,10 +91,10 @@ public final class EventReceiver: Sendable {
   }
 
   /// Lets events wait for ``release()``.
-  public func hold() { state.withLock { $0.isHeld = true } }
+  package func hold() { state.withLock { $0.isHeld = true } }
 
   /// Answers what waits.
-  public func release() {
+  package func release() {
     let held = state.withLock { state in
       defer { state.held = [] }
       state.isHeld = false
@@ -105,7 +104,7 @@ public final class EventReceiver: Sendable {
   }
 
   /// Ends it; what waits is answered.
-  public func stop() async {
+  package func stop() async {
     release()
     let running = service.withLock { $0 }
     _ = await running?.drain(within: .seconds(2))

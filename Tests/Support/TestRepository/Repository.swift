@@ -1,9 +1,9 @@
-public import Foundation
+package import Foundation
 
 /// The checkout that the tests were compiled from.
-public enum Repository {
+package enum Repository {
   /// The folder of `Package.swift`.
-  public static let root: URL = {
+  package static let root: URL = {
     var folder = URL(filePath: #filePath).deletingLastPathComponent()
     while !FileManager.default.fileExists(atPath: folder.appending(path: "Package.swift").path) {
       folder.deleteLastPathComponent()
@@ -12,19 +12,19 @@ public enum Repository {
   }()
 
   /// - Parameter path: from the root, as `db/migrations`.
-  public static func file(_ path: String) -> URL { root.appending(path: path) }
+  package static func file(_ path: String) -> URL { root.appending(path: path) }
 
   /// What a file holds.
-  public static func text(_ path: String) throws -> String { try String(contentsOf: file(path), encoding: .utf8) }
+  package static func text(_ path: String) throws -> String { try String(contentsOf: file(path), encoding: .utf8) }
 
   /// The files of a folder with an ending, by name; not of folders inside.
-  public static func files(in path: String, ending: String) -> [URL] {
+  package static func files(in path: String, ending: String) -> [URL] {
     let all = try? FileManager.default.contentsOfDirectory(at: file(path), includingPropertiesForKeys: nil)
     return (all ?? []).filter { $0.pathExtension == ending }.sorted { $0.path < $1.path }
   }
 
   /// The example of `db/CONTRACT.md`: the SQL of its tables, and everything that wires Tacet to them after `tacet migrate`.
-  public static func contractExample() throws -> (tables: String, wiring: String) {
+  package static func contractExample() throws -> (tables: String, wiring: String) {
     let blocks = try text("db/CONTRACT.md").matches(of: /```sql\n((?s:.*?))```/).map { String($0.1) }
     return (blocks.first ?? "", blocks.dropFirst().joined(separator: "\n"))
   }

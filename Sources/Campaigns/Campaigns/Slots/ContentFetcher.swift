@@ -1,15 +1,15 @@
 internal import HTTPTransfers
 internal import HTTPTypes
-public import Logging
-public import Postgres
-public import PushStore
-public import Reactors
+package import Logging
+package import Postgres
+package import PushStore
+package import Reactors
 
 /// Fetches documents of slot campaigns from their hosts, on one reactor.
 ///
 /// A document has one attempt a day, when the first slot that it is for is due within the lead, by whichever process claims it
 /// first. There is no retry: until the next day the last document serves while it is fresh.
-public final class ContentFetcher {
+package final class ContentFetcher {
   private let store: PushDatabase
   private let configuration: ContentConfiguration
   private let transfers: HTTPTransferClient
@@ -17,7 +17,7 @@ public final class ContentFetcher {
   private let logger: Logger
 
   /// Makes a fetcher without connections. Use all other members on the same reactor.
-  public init(
+  package init(
     store: PushDatabase, configuration: ContentConfiguration = ContentConfiguration(),
     metrics: CampaignMetrics = CampaignMetrics(), logger: Logger, on reactor: isolated Reactor
   ) {
@@ -32,7 +32,7 @@ public final class ContentFetcher {
   ///
   /// Begins fetches for at most ``ContentConfiguration/roundLimit``. What is left is claimed by the next call within the lead.
   /// - Returns: the documents that have changed, or could not be used before: rows that are not pushed yet are rendered anew.
-  public func refresh(
+  package func refresh(
     _ rows: [SlotRow], of campaign: String, at url: String, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [ContentKey] {
     guard !rows.isEmpty else { return [] }
@@ -60,7 +60,7 @@ public final class ContentFetcher {
   }
 
   /// Cancels all fetches and closes all connections. Idempotent.
-  public func close(on reactor: isolated Reactor) {
+  package func close(on reactor: isolated Reactor) {
     transfers.close(on: reactor)
   }
 }

@@ -1,4 +1,4 @@
-internal import PushKinds
+internal import PushRules
 
 /// A campaign's content URL: `https://host/path`, in which `{user_id}` may be a part of the path or the query.
 struct ContentSource: Equatable {

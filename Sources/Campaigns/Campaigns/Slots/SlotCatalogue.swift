@@ -1,50 +1,49 @@
-internal import CampaignRules
 internal import Logging
 internal import Postgres
-internal import PushKinds
+internal import PushRules
 internal import PushStore
 internal import Reactors
 
 /// When and how fast slots are rendered and pushed.
-public struct SlotPace: Equatable, Sendable {
+package struct SlotPace: Equatable, Sendable {
   /// How long after its time a row may be pushed. An outage may end at noon.
-  public var grace = Duration.seconds(15 * 60)
+  package var grace = Duration.seconds(15 * 60)
   /// Slots rendered together.
-  public var slotsPerBatch = 500
+  package var slotsPerBatch = 500
   /// Rows pushed in a second at most, so that messages of that morning have their share of the database.
-  public var rowsPerSecond = 2_000
+  package var rowsPerSecond = 2_000
   /// Rows that are due at once are pushed within this time where the pace allows that. What a process has sent and not yet recorded when
   /// it is killed is sent once more: of pushes that take 25 s and are recorded within 0.1 s that is less than one in a hundred.
   var spread = Duration.seconds(25)
   /// How long a claim of rows that are due holds. Then another process takes over the rows of a killed one.
-  public var lease = Duration.seconds(30)
+  package var lease = Duration.seconds(30)
   /// How long a claim of slots that are rendered holds: longer than their fetches may take.
-  public var renderLease = Duration.seconds(60)
+  package var renderLease = Duration.seconds(60)
   /// Texts that a language model writes at the same time.
-  public var concurrentDrafts = 20
+  package var concurrentDrafts = 20
   /// How long texts of a batch are begun: with the last of them it stays within the lease.
   var draftLimit: Duration { renderLease / 2 }
   /// A row that is due sooner has a template.
-  public var draftReserve = Duration.seconds(30)
+  package var draftReserve = Duration.seconds(30)
   /// Claims after which a row is given up. A cause that kills a process five times kills the sixth too.
-  public var attemptsMax = 5
+  package var attemptsMax = 5
   /// The longest pause between two looks.
-  public var lookInterval = Duration.seconds(10)
+  package var lookInterval = Duration.seconds(10)
   /// For how long after it found rows the runner looks again without asking when the next one is due.
-  public var backlogInterval = Duration.seconds(1)
+  package var backlogInterval = Duration.seconds(1)
   /// After a failure, how long the database may sleep before the next try.
-  public var retryWait = Duration.seconds(600)
+  package var retryWait = Duration.seconds(600)
   /// The pause between two looks at the campaigns.
-  public var catalogueInterval = Duration.seconds(20)
+  package var catalogueInterval = Duration.seconds(20)
   /// The pause between two looks at whole audiences. Users of the API are enrolled at once.
-  public var enrolInterval = Duration.seconds(15 * 60)
+  package var enrolInterval = Duration.seconds(15 * 60)
   /// Users enrolled by one statement at least. Each reads the whole audience, and what that costs depends on the host.
   var enrolUsersMin = 500
   /// Within this time after a user's schedule was rendered on request, the next request gets what is stored.
-  public var requestPause = Duration.seconds(30)
+  package var requestPause = Duration.seconds(30)
 
   /// The standard pace.
-  public init() {}
+  package init() {}
 }
 
 extension SlotPace {

@@ -1,4 +1,3 @@
-internal import CampaignRules
 internal import FoundationEssentials
 internal import Logging
 internal import Postgres

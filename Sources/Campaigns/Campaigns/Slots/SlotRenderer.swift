@@ -1,11 +1,10 @@
-internal import CampaignRules
 internal import FoundationEssentials
 internal import Logging
 internal import Postgres
-internal import PushKinds
+internal import PushRules
 internal import PushStore
 internal import Reactors
-internal import TimeZones
+internal import TemporalReferences
 
 /// Renders rows: asks the campaign's functions about their users, and its host for content, and fills the texts.
 struct SlotRenderer {

@@ -1,16 +1,15 @@
-internal import CampaignRules
-public import Logging
+package import Logging
 internal import Postgres
-internal import PushKinds
-public import PushStore
-public import Reactors
+internal import PushRules
+package import PushStore
+package import Reactors
 
 /// Renders what slots say before they are due, and pushes it when they are.
 ///
 /// Each process has one, beside the ``CampaignRunner``. Any number may share a database: slots and rows are leased, and a
 /// commit queues the push of a row in the transaction that ends the row. When a process dies, others take over its rows as
 /// soon as their leases expire.
-public final class SlotRunner {
+package final class SlotRunner {
   private let store: PushDatabase
   private let audiences: PushDatabase
   private let renderer: SlotRenderer
@@ -44,7 +43,7 @@ public final class SlotRunner {
   ///   - limits: the writer's daily budget.
   ///   - sleep: between its looks the next row is known, and nothing is asked before.
   ///   - queued: called after pushes were queued, to wake the pipeline.
-  public init(
+  package init(
     store: PushDatabase, audiences: PushDatabase? = nil, contents: ContentFetcher? = nil,
     writer: (any CheckInWriter)? = nil,
     limits: ModelUsageLimits = ModelUsageLimits(tokensMax: 0, costMicrodollarsMax: 0),
@@ -72,7 +71,7 @@ public final class SlotRunner {
 
   /// Works until ``stop(on:)``. What is due does not wait for what is rendered, which may be fetched first, and neither waits for users who
   /// get slots.
-  public func run(on reactor: isolated Reactor) async {
+  package func run(on reactor: isolated Reactor) async {
     isRunning = true
     reactor.start {
       while !self.isStopped {
@@ -104,13 +103,13 @@ public final class SlotRunner {
   }
 
   /// Reads the campaigns anew and looks at once, because an operator has asked for a run.
-  public func wake(on reactor: isolated Reactor) {
+  package func wake(on reactor: isolated Reactor) {
     catalogueReadAt = nil
     signalAll(on: reactor)
   }
 
   /// Begins no further batch.
-  public func stop(on reactor: isolated Reactor) {
+  package func stop(on reactor: isolated Reactor) {
     isStopped = true
     signalAll(on: reactor)
   }
@@ -121,7 +120,7 @@ public final class SlotRunner {
 
   /// Waits until the batches in progress are written, and cancels fetches that last longer.
   /// - Returns: false when the limit passed first.
-  public func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+  package func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     let isDone = isRunning ? await ended.wait(for: limit, on: reactor) : true
     contents?.close(on: reactor)
     return isDone

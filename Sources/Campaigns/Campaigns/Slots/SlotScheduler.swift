@@ -1,12 +1,11 @@
-public import CampaignRules
-public import Logging
-public import Postgres
-public import PushKinds
-public import PushStore
-public import Reactors
+package import Logging
+package import Postgres
+package import PushRules
+package import PushStore
+package import Reactors
 
 /// The answer to a user's choice of slots.
-public enum SlotChoice: Equatable, Sendable {
+package enum SlotChoice: Equatable, Sendable {
   /// It is taken: the user's whole schedule.
   case taken([ScheduledRow])
   /// There is no slot campaign of this name, or the user is not in its audience.
@@ -18,7 +17,7 @@ public enum SlotChoice: Equatable, Sendable {
 /// Slots on request of apps: schedules, choices, and a push of what is stored. It fetches nothing: that is the runner's.
 ///
 /// Belongs to one reactor. Each call asks for the campaigns, and reads only the definitions that have changed.
-public final class SlotScheduler {
+package final class SlotScheduler {
   private let store: PushDatabase
   private let renderer: SlotRenderer
   private let pace: SlotPace
@@ -27,7 +26,7 @@ public final class SlotScheduler {
   private var known = SlotCatalogue()
 
   /// Uses a database.
-  public init(
+  package init(
     store: PushDatabase, pace: SlotPace = SlotPace(), metrics: CampaignMetrics = CampaignMetrics(), logger: Logger
   ) {
     self.store = store
@@ -42,7 +41,7 @@ public final class SlotScheduler {
   /// - Parameters:
   ///   - days: from today on.
   ///   - deviceToken: in lower case; nil when unknown.
-  public func schedule(
+  package func schedule(
     of userID: HostID, days: Int, rowsMax: Int, deviceToken: String?, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [ScheduledRow] {
     if try await store.beginScheduleRun(of: userID, pause: pace.requestPause, on: reactor) {
@@ -55,7 +54,7 @@ public final class SlotScheduler {
   }
 
   /// A user's slots; nil when there is no slot campaign of this name, or the user is not in its audience.
-  public func slots(
+  package func slots(
     of campaign: String, for userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> UserSlots? {
     try await slots(of: campaign, for: userID, in: try await catalogue(on: reactor), on: reactor)
@@ -70,7 +69,7 @@ public final class SlotScheduler {
   }
 
   /// Replaces a user's slots and renders what they say. Rows of slots that are off or gone are cancelled.
-  public func choose(
+  package func choose(
     _ isOn: Bool, _ slots: [UserSlot], of campaign: String, for userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> SlotChoice {
     let catalogue = try await catalogue(on: reactor)
@@ -88,7 +87,7 @@ public final class SlotScheduler {
   /// Sends the row of a user's slot that was rendered last, at once.
   /// - Returns: the push, or the reason why there is none: `unknown_slot`, `nothing_stored`, `cooldown`, or what keeps
   ///   pushes from the user's devices.
-  public func deliver(
+  package func deliver(
     slot: String, of campaign: String, for userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> CampaignCommit {
     try await store.deliver(slot: slot, of: campaign, for: userID, on: reactor)
@@ -96,7 +95,7 @@ public final class SlotScheduler {
 
   /// Renders what is stored and not pushed of a user of whom something has changed: a device, the zone, an action. Devices are
   /// told of changed rows.
-  public func userChanged(_ userID: HostID, on reactor: isolated Reactor) async throws(PostgresError) {
+  package func userChanged(_ userID: HostID, on reactor: isolated Reactor) async throws(PostgresError) {
     let catalogue = try await catalogue(on: reactor)
     guard !catalogue.definitions.isEmpty else { return }
     try await enrol(userID, in: catalogue, on: reactor)
@@ -104,7 +103,7 @@ public final class SlotScheduler {
   }
 
   /// Counts what devices have reported. What concerns no campaign that there is counts for `none`: clients make no series.
-  public func count(_ events: [SlotEvent], on reactor: isolated Reactor) async throws(PostgresError) {
+  package func count(_ events: [SlotEvent], on reactor: isolated Reactor) async throws(PostgresError) {
     guard !events.isEmpty else { return }
     let definitions = try await catalogue(on: reactor).definitions
     for event in events {
@@ -114,7 +113,7 @@ public final class SlotScheduler {
   }
 
   /// The categories of all slot campaigns, each once, by their id.
-  public func categories(on reactor: isolated Reactor) async throws(PostgresError) -> [SlotCategory] {
+  package func categories(on reactor: isolated Reactor) async throws(PostgresError) -> [SlotCategory] {
     var categories: [String: SlotCategory] = [:]
     for category in [.daily] + SlotCategory.others { categories[category.id] = category }
     for (_, definition) in try await catalogue(on: reactor).definitions.sorted(by: { $0.key < $1.key }) {

@@ -1,5 +1,3 @@
-internal import CampaignRules
-
 extension PhraseGrammar {
   /// Years that a text may name. Other numbers of four digits are not years.
   private static let years = 1900...2199

@@ -1,4 +1,3 @@
-internal import CampaignRules
 internal import FoundationEssentials
 
 extension ReferenceCollector {

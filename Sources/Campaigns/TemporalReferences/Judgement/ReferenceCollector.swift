@@ -1,4 +1,3 @@
-internal import CampaignRules
 internal import FoundationEssentials
 
 /// Reads a text's sentences in order, and applies later sentences to the events of earlier ones.

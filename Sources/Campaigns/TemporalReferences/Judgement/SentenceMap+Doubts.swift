@@ -1,5 +1,3 @@
-internal import CampaignRules
-
 // Whether a time is certain.
 extension SentenceMap {
   /// Why the time of a phrase, or its event, is only possible.

@@ -1,14 +1,14 @@
 /// The words of one language that temporal references need, read from its table.
 ///
 /// Another language is another table, such as `german.vocabulary`.
-public struct TemporalLanguage: Sendable {
+package struct TemporalLanguage: Sendable {
   /// British and American English.
-  public static let english = Self(table: EmbeddedFiles.english_vocabulary)
+  package static let english = Self(table: EmbeddedFiles.english_vocabulary)
   /// German.
-  public static let german = Self(table: EmbeddedFiles.german_vocabulary)
+  package static let german = Self(table: EmbeddedFiles.german_vocabulary)
 
   /// The language of a locale such as `de_AT`; English for one without a table.
-  public static func ofLocale(_ identifier: String) -> Self {
+  package static func ofLocale(_ identifier: String) -> Self {
     identifier.prefix { $0 != "_" && $0 != "-" }.lowercased() == "de" ? .german : .english
   }
 
@@ -37,7 +37,7 @@ public struct TemporalLanguage: Sendable {
   /// several meanings has all of them; the longest phrase that matches wins. A meaning that is none traps. Building the
   /// lexicon takes some milliseconds, so keep the value.
   /// - Parameter text: the lines.
-  public init(table text: String) {
+  package init(table text: String) {
     let table = VocabularyTable(text)
     lexicon = Lexicon(vocabulary: table.vocabulary, realWords: Set(table["realWords"]))
     ordinalSuffixes = Set(table["ordinalSuffixes"])

@@ -1,5 +1,3 @@
-internal import CampaignRules
-
 /// The days of a day expression.
 struct ResolvedDays: Equatable {
   /// At least one day.

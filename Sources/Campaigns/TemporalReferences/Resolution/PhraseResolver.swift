@@ -1,6 +1,4 @@
-internal import CampaignRules
 internal import FoundationEssentials
-internal import TimeZones
 
 /// The time of a phrase.
 struct ResolvedTime: Equatable {

@@ -1,6 +1,4 @@
-internal import CampaignRules
 internal import FoundationEssentials
-internal import TimeZones
 
 /// Civil time in one zone.
 struct ZoneClock {

@@ -1,9 +1,9 @@
-import APNS
-import APNSCore
 import ArgumentParser
+import Channels
 import Cryptography
 import FoundationEssentials
 import Logging
+import PushRules
 import Reactors
 
 /// `tacet-bench apns`: the cost and throughput of the service's APNs client.

@@ -1,9 +1,8 @@
-import APNS
-import APNSCore
+import Channels
 import FoundationEssentials
 import Logging
+import PushRules
 import Reactors
-import TLSStreams
 
 /// One run: it makes a client, warms it up, measures it and closes it.
 struct APNSMeasurement: Sendable {

@@ -1,6 +1,5 @@
-import APNS
-import APNSCore
-import Delivery
+import Channels
+import PushRules
 import Reactors
 
 /// Keeps a number of pushes in flight until all are sent.

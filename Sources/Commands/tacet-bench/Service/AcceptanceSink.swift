@@ -1,7 +1,6 @@
 import FoundationEssentials
 import HTTP2
 import Reactors
-import TLSStreams
 
 /// An APNs that accepts and records everything at once, with as little work as possible, because its processor time
 /// would be missing for the measured processes. The simulator has the checks.

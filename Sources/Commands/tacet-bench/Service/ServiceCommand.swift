@@ -1,5 +1,4 @@
 import ArgumentParser
-import BenchReports
 import FoundationEssentials
 import Glibc
 import Reactors

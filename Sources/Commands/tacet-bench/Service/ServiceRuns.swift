@@ -1,5 +1,4 @@
 import ArgumentParser
-import BenchReports
 import Reactors
 
 /// All scenarios, each in rounds in which the subjects take turns.

@@ -1,6 +1,4 @@
-internal import APNSCore
-internal import Localisation
-internal import PushKinds
+internal import PushRules
 
 /// What an event says: the same to all targets, or to each the words of its locale.
 struct ComposedPush {

@@ -1,7 +1,5 @@
-internal import APNSCore
-internal import Deliverers
+internal import Channels
 internal import Logging
-internal import PushKinds
 internal import PushRules
 internal import PushStore
 

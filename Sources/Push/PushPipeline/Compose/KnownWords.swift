@@ -1,5 +1,5 @@
-internal import Localisation
 internal import Postgres
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

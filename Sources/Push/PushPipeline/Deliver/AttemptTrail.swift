@@ -1,7 +1,5 @@
-internal import Deliverers
-internal import Delivery
-internal import Localisation
-internal import PushKinds
+internal import Channels
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

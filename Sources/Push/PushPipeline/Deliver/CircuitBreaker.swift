@@ -1,4 +1,4 @@
-internal import Delivery
+internal import PushRules
 internal import Reactors
 
 /// Keeps pushes out of a lane that takes none, so that they wait in the database instead of here.
@@ -137,7 +137,7 @@ struct CircuitBreaker: Sendable {
 }
 
 /// Whether the pushes of a route go.
-public enum BreakerState: String, CaseIterable, Sendable {
+package enum BreakerState: String, CaseIterable, Sendable {
   /// They go.
   case closed
   /// They wait in the database.

@@ -1,9 +1,5 @@
-internal import APNSCore
-internal import Deliverers
-internal import Delivery
+internal import Channels
 internal import FoundationEssentials
-internal import Localisation
-internal import PushKinds
 internal import PushRules
 internal import PushStore
 internal import Reactors

@@ -1,5 +1,5 @@
-internal import Deliverers
-internal import Delivery
+internal import Channels
+internal import PushRules
 internal import Reactors
 
 // Deliver: a target that its route calls unknown is tried once over the route where it may be known.

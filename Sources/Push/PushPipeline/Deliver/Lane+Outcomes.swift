@@ -1,6 +1,5 @@
-internal import Delivery
 internal import FoundationEssentials
-internal import PushKinds
+internal import PushRules
 
 // The ends of pushes. Each method here ends one that was admitted, and says whether more waiting pushes may go now.
 extension Lane {

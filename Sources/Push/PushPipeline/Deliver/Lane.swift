@@ -1,5 +1,5 @@
-internal import Delivery
 internal import Logging
+internal import PushRules
 internal import Reactors
 
 /// The health of one route, as this reactor knows it: whether pushes go, and what their answers mean.

@@ -1,6 +1,6 @@
-internal import Deliverers
-internal import Delivery
+internal import Channels
 internal import Logging
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

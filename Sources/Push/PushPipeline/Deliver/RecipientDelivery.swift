@@ -1,4 +1,3 @@
-internal import PushKinds
 internal import PushRules
 internal import PushStore
 

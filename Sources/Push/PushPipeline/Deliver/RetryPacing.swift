@@ -1,4 +1,3 @@
-internal import Delivery
 internal import PushRules
 internal import PushStore
 
@@ -94,16 +93,16 @@ extension Duration {
 }
 
 /// When a push that its service did not take is tried again.
-public struct RetryPolicy: Sendable {
+package struct RetryPolicy: Sendable {
   /// The first wait. A reconnect takes less, and the collapse identifier makes an early resend harmless.
-  public var base = Duration.seconds(1)
+  package var base = Duration.seconds(1)
 
   /// Where the doubling ends: Apple's own wait after a fault of the service. A push reaches it after ten such faults while
   /// others pass.
-  public var ceiling = PushDisposition.serviceFaultWait
+  package var ceiling = PushDisposition.serviceFaultWait
 
   /// The defaults.
-  public init() {}
+  package init() {}
 
   /// The wait before the next try: the longer of `base` and `minimum`, doubled for each earlier retry up to `ceiling`, and then
   /// drawn from a half around it, so that pushes that failed together do not come back together. The half lies below without
@@ -112,7 +111,7 @@ public struct RetryPolicy: Sendable {
   ///   - retries: how often this push was put off before, from 0.
   ///   - minimum: the wait that the answer asks for.
   ///   - draw: a random number in `0 ..< 1`.
-  public func wait(afterRetries retries: Int, minimum: Duration, draw: Double) -> Duration {
+  package func wait(afterRetries retries: Int, minimum: Duration, draw: Double) -> Duration {
     let doublings = min(max(retries, 0), 30)
     let whole = min(max(base, minimum) * (1 << doublings), max(ceiling, minimum))
     return (minimum > .zero ? whole : whole / 2) + whole * (draw / 2)

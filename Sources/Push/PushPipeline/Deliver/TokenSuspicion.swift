@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import PushKinds
+internal import PushRules
 internal import Reactors
 
 /// Judges device tokens that APNs refuses without proof, by the ends of the other pushes on their route.

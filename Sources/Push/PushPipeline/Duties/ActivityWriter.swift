@@ -1,15 +1,15 @@
-public import Logging
-public import Postgres
-public import PushKinds
-public import PushStore
-public import Reactors
+package import Logging
+package import Postgres
+package import PushRules
+package import PushStore
+package import Reactors
 
 /// Notes when users were active, from the requests of their apps.
 ///
 /// One in each reactor. Most requests are signs of users who were noted a moment ago: those cost nothing. The others are written
 /// together, a second later, by one statement. No request waits for it, except one that says nothing else. A statement that fails
 /// is logged, and the users' next signs are written.
-public final class ActivityWriter {
+package final class ActivityWriter {
   /// How long a user who was noted is not noted again, as the database does it.
   private static let interval = Duration.seconds(300)
 
@@ -28,13 +28,13 @@ public final class ActivityWriter {
   private(set) var writes = 0
 
   /// Uses a store, which belongs to the same reactor.
-  public init(store: PushDatabase, logger: Logger) {
+  package init(store: PushDatabase, logger: Logger) {
     self.store = store
     self.logger = logger
   }
 
   /// Notes a sign of a user, soon.
-  public func note(_ user: HostID, on reactor: isolated Reactor) {
+  package func note(_ user: HostID, on reactor: isolated Reactor) {
     guard remember(user) else { return }
     waiting.append(user)
     guard waiting.count == 1 else { return }
@@ -45,7 +45,7 @@ public final class ActivityWriter {
   }
 
   /// Notes that a user is active, before it returns.
-  public func write(_ user: HostID, on reactor: isolated Reactor) async throws(PostgresError) {
+  package func write(_ user: HostID, on reactor: isolated Reactor) async throws(PostgresError) {
     guard remember(user) else { return }
     try await write([user], on: reactor)
   }

@@ -1,24 +1,24 @@
-public import Logging
+package import Logging
 internal import Postgres
-public import PushStore
-public import Reactors
+package import PushStore
+package import Reactors
 
 /// Stores every 72 hours how engaged users are.
 ///
 /// One in each process; the database lets one of them do it. First within ten seconds of its start, then when the next analysis is
 /// due. One that fails is tried again after five minutes. When it dies, another process does it.
-public final class EngagementAnalyst {
+package final class EngagementAnalyst {
   /// When it asks.
-  public struct Pace: Sendable {
+  package struct Pace: Sendable {
     /// The longest wait before the first time.
-    public var firstWaitMax = Duration.seconds(10)
+    package var firstWaitMax = Duration.seconds(10)
     /// The longest wait between two times, however long until the next analysis is due: the clock of the database may be set.
-    public var waitMax = Duration.seconds(3600)
+    package var waitMax = Duration.seconds(3600)
     /// After a failure. A count that takes too long costs a minute of the database's work each time.
-    public var retryWait = Duration.seconds(300)
+    package var retryWait = Duration.seconds(300)
 
     /// The defaults.
-    public init() {}
+    package init() {}
   }
 
   private let store: PushDatabase
@@ -31,7 +31,7 @@ public final class EngagementAnalyst {
   /// - Parameters:
   ///   - store: with a pool that the pipeline does not use; see ``PushDatabase/analysisPool(_:logger:)``.
   ///   - sleep: nothing is analysed in it.
-  public init(store: PushDatabase, pace: Pace = Pace(), sleep: DatabaseSleep? = nil, logger: Logger) {
+  package init(store: PushDatabase, pace: Pace = Pace(), sleep: DatabaseSleep? = nil, logger: Logger) {
     self.store = store
     self.pace = pace
     self.logger = logger
@@ -39,13 +39,13 @@ public final class EngagementAnalyst {
   }
 
   /// Works until ``stop(on:)``.
-  public func run(on reactor: isolated Reactor) async {
+  package func run(on reactor: isolated Reactor) async {
     await wait(for: pace.firstWaitMax * Double.random(in: 0..<1), on: reactor)
     while !isStopped { await wait(for: await analyse(on: reactor), on: reactor) }
   }
 
   /// Begins no further analysis. One under way ends by itself.
-  public func stop(on reactor: isolated Reactor) {
+  package func stop(on reactor: isolated Reactor) {
     isStopped = true
     pause.signal(on: reactor)
   }

@@ -1,11 +1,11 @@
-public import Logging
+package import Logging
 internal import Postgres
-public import PushStore
-public import Reactors
+package import PushStore
+package import Reactors
 
 /// Says in the database, about every ten seconds, that this process lives. When it dies, the row grows old for an operator to
 /// see. Work does not depend on it: leases show that a process is dead.
-public final class InstanceBeacon {
+package final class InstanceBeacon {
   /// Between two signs.
   private static let interval = Duration.seconds(10)
 
@@ -20,7 +20,7 @@ public final class InstanceBeacon {
 
   /// Speaks for a process.
   /// - Parameter sleep: no sign is given in it.
-  public init(_ instance: ServiceInstance, store: PushDatabase, sleep: DatabaseSleep? = nil, logger: Logger) {
+  package init(_ instance: ServiceInstance, store: PushDatabase, sleep: DatabaseSleep? = nil, logger: Logger) {
     self.instance = instance
     self.store = store
     self.logger = logger
@@ -28,7 +28,7 @@ public final class InstanceBeacon {
   }
 
   /// Works until ``stop(on:)``.
-  public func run(on reactor: isolated Reactor) async {
+  package func run(on reactor: isolated Reactor) async {
     while !isStopped {
       let isWritten = await write(isEnding: false, on: reactor)
       _ = await pause.wait(for: (isWritten ? Self.interval : Self.retryWait) * .random(in: 0.8...1.2), on: reactor)
@@ -36,7 +36,7 @@ public final class InstanceBeacon {
   }
 
   /// Says that the process is about to end; after ``stop(on:)``.
-  public func close(on reactor: isolated Reactor) async {
+  package func close(on reactor: isolated Reactor) async {
     _ = await write(isEnding: true, on: reactor)
   }
 
@@ -51,7 +51,7 @@ public final class InstanceBeacon {
   }
 
   /// Ends ``run(on:)``.
-  public func stop(on reactor: isolated Reactor) {
+  package func stop(on reactor: isolated Reactor) {
     isStopped = true
     pause.signal(on: reactor)
   }

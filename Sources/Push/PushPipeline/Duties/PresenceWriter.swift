@@ -1,6 +1,6 @@
-public import Postgres
-public import PushStore
-public import Reactors
+package import Postgres
+package import PushStore
+package import Reactors
 
 /// Writes the presence reports of apps, those of some milliseconds and of a running write in one statement.
 ///
@@ -12,7 +12,7 @@ public import Reactors
 ///   transaction delays no other report.
 /// - A statement that the database refuses is written again in parts, so that one report fails alone.
 /// - Any other failure goes to the callers, and apps repeat their reports.
-public final class PresenceWriter {
+package final class PresenceWriter {
   /// Users and surfaces in one statement; more wait for the next one. Twice as many took 60 to 125 ms on a busy machine, and
   /// their callers wait for all of it.
   static let batchMax = 500
@@ -70,13 +70,13 @@ public final class PresenceWriter {
   private(set) var writes = 0
 
   /// Uses a store, which belongs to the same reactor.
-  public init(store: PushDatabase) {
+  package init(store: PushDatabase) {
     self.store = store
   }
 
   /// Writes a sign of a user.
   /// - Returns: the user's relation to the surface; only a viewer's sign is written.
-  public func note(
+  package func note(
     _ sign: PresenceSign, of view: SurfaceView, on reactor: isolated Reactor
   ) async throws(PostgresError) -> SurfaceStanding {
     let result = await withUnsafeContinuation { (waiter: Waiter) in

@@ -1,7 +1,7 @@
-public import Logging
+package import Logging
 internal import Postgres
-public import PushStore
-public import Reactors
+package import PushStore
+package import Reactors
 
 /// Deletes old rows: finished rows of the ledger, parked work, errors of the triggers. Where users are deleted in `auth.users`
 /// alone, it finds the deleted ones.
@@ -9,19 +9,19 @@ public import Reactors
 /// First within ten seconds of its start, then about hourly; batches of a thousand rows with a pause after each, every batch a
 /// separate transaction. One in each process; they share the work, because each skips the rows that another is deleting. When
 /// it dies or fails, old rows stay until the next round of any process.
-public final class Pruner {
+package final class Pruner {
   /// When it works, and how fast.
-  public struct Pace: Sendable {
+  package struct Pace: Sendable {
     /// The longest wait before the first round, so that processes that start together do not prune together.
-    public var firstWaitMax = Duration.seconds(10)
+    package var firstWaitMax = Duration.seconds(10)
     /// The wait between two rounds, plus or minus a quarter. In an hour a busy ledger (250 rows a second) ages by 900,000
     /// rows, which take two minutes to delete.
-    public var interval = Duration.seconds(3600)
+    package var interval = Duration.seconds(3600)
     /// After each full batch: at most 10,000 rows a second, so that pruning never competes with the host.
-    public var pause = Duration.milliseconds(100)
+    package var pause = Duration.milliseconds(100)
 
     /// The defaults.
-    public init() {}
+    package init() {}
   }
 
   /// Users that one statement looks up in `auth.users`, in some ten milliseconds.
@@ -35,12 +35,12 @@ public final class Pruner {
   private var isStopped = false
 
   /// Rows deleted so far.
-  public private(set) var rowsPruned = 0
+  package private(set) var rowsPruned = 0
 
   /// Makes a pruner; ``run(on:)`` makes it work.
   /// - Parameters:
   ///   - retention: how long rows are kept, from the event on. sleep: nothing is deleted in it.
-  public init(
+  package init(
     store: PushDatabase, retention: Duration, pace: Pace = Pace(), sleep: DatabaseSleep? = nil, logger: Logger
   ) {
     self.store = store
@@ -51,7 +51,7 @@ public final class Pruner {
   }
 
   /// Works until ``stop(on:)``.
-  public func run(on reactor: isolated Reactor) async {
+  package func run(on reactor: isolated Reactor) async {
     await wait(for: pace.firstWaitMax * Double.random(in: 0..<1), on: reactor)
     while !isStopped {
       await prune(on: reactor)
@@ -61,7 +61,7 @@ public final class Pruner {
   }
 
   /// Begins no further batch. One under way ends by itself.
-  public func stop(on reactor: isolated Reactor) {
+  package func stop(on reactor: isolated Reactor) {
     isStopped = true
     pause.signal(on: reactor)
   }

@@ -2,7 +2,7 @@ internal import Logging
 internal import Postgres
 internal import PushRules
 internal import PushStore
-public import Reactors
+package import Reactors
 
 /// Handles work that claims cannot finish: parks work that was claimed too often, enqueues events that a trigger could not,
 /// frees pushes that waited for APNs beyond their life, discards messages that were inserted too old, releases holds that a
@@ -10,7 +10,7 @@ public import Reactors
 ///
 /// Looks every ten seconds. One runs in each process; any number may share a database. When it dies, only parked work and
 /// erasures are late, because every claim takes over expired leases.
-public final class Rescuer {
+package final class Rescuer {
   /// Between two looks.
   private static let interval = Duration.seconds(10)
 
@@ -32,13 +32,13 @@ public final class Rescuer {
   private var isStopped = false
 
   /// Rescues for all pipelines with this one's configuration, and wakes this one.
-  public init(for pipeline: DeliveryPipeline) {
+  package init(for pipeline: DeliveryPipeline) {
     self.pipeline = pipeline
     pause = WakefulPause(pipeline.configuration.sleep)
   }
 
   /// Works until ``stop(on:)``.
-  public func run(on reactor: isolated Reactor) async {
+  package func run(on reactor: isolated Reactor) async {
     while !isStopped {
       _ = await pause.wait(for: Self.interval * .random(in: 0.8...1.2), on: reactor)
       guard !isStopped else { break }
@@ -48,7 +48,7 @@ public final class Rescuer {
   }
 
   /// Ends ``run(on:)``.
-  public func stop(on reactor: isolated Reactor) {
+  package func stop(on reactor: isolated Reactor) {
     isStopped = true
     pause.signal(on: reactor)
   }

@@ -2,7 +2,7 @@ internal import DequeModule
 internal import FoundationEssentials
 internal import Logging
 internal import Postgres
-internal import PushKinds
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

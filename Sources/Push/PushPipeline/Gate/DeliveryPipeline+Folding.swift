@@ -1,7 +1,5 @@
-internal import APNSCore
 internal import Logging
 internal import Postgres
-internal import PushKinds
 internal import PushRules
 internal import PushStore
 internal import Reactors

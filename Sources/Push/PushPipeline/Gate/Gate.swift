@@ -1,5 +1,4 @@
 internal import Logging
-internal import PushKinds
 internal import PushRules
 internal import PushStore
 internal import Reactors

@@ -1,6 +1,4 @@
-internal import APNSCore
-internal import Localisation
-internal import PushKinds
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

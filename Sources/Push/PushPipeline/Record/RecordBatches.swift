@@ -1,5 +1,5 @@
 internal import DequeModule
-internal import PushKinds
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

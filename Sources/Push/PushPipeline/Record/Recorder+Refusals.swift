@@ -1,6 +1,6 @@
 internal import Logging
 internal import Postgres
-internal import PushKinds
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

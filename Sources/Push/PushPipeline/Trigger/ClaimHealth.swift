@@ -1,7 +1,7 @@
 internal import Logging
-public import Postgres
+internal import Postgres
 internal import PushStore
-public import Reactors
+package import Reactors
 
 /// Whether claims bring what waits: when the database last answered one, and since when it refuses them.
 ///
@@ -52,10 +52,10 @@ struct ClaimHealth {
 extension DeliveryPipeline {
   /// Why claims are not known to bring what waits, in words for the public; nil while they work, and
   /// while the pipeline sleeps.
-  public func claimFault(now: UInt64) -> String? { isAsleep ? nil : health.fault(now: now) }
+  package func claimFault(now: UInt64) -> String? { isAsleep ? nil : health.fault(now: now) }
 
   /// How long claims have not worked; up to about a second while they do.
-  public func claimAge(now: UInt64) -> Duration { isAsleep ? .zero : health.age(now: now) }
+  package func claimAge(now: UInt64) -> Duration { isAsleep ? .zero : health.age(now: now) }
 
   /// The database has answered a look.
   func lookAnswered(on reactor: isolated Reactor) {
@@ -113,7 +113,7 @@ extension DeliveryPipeline {
 
 extension DeliveryPipeline: PostgresPoolObserver {
   /// The server may have forgotten the latest records. They, and what waits to be recorded, go before all claims.
-  public func databaseReturned(lostAt: UInt64, on reactor: isolated Reactor) {
+  package func databaseReturned(lostAt: UInt64, on reactor: isolated Reactor) {
     recorder.repeatRecent(lostAt: lostAt, on: reactor)
   }
 }

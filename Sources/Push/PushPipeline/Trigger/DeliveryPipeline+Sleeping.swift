@@ -1,6 +1,6 @@
 internal import Logging
 internal import Postgres
-public import PushStore
+package import PushStore
 internal import Reactors
 
 // Trigger: the wait for the next look, and the sleep that it may become.
@@ -9,10 +9,10 @@ internal import Reactors
 // something wakes them: they only help.
 extension DeliveryPipeline {
   /// What lets the pipeline's process sleep; nil when it polls.
-  public var sleep: DatabaseSleep? { configuration.sleep }
+  package var sleep: DatabaseSleep? { configuration.sleep }
 
   /// Whether looks have ended until something wakes the pipeline.
-  public var isAsleep: Bool { signal.isAsleep }
+  package var isAsleep: Bool { signal.isAsleep }
 
   /// Waits until it is time for the next look.
   /// - Returns: whether something woke the pipeline before.

@@ -1,8 +1,8 @@
-public import PushStore
-public import Reactors
+internal import PushStore
+package import Reactors
 
 /// What made the service look for work; the ledger keeps it for each push.
-public enum WakeCause: String, Sendable {
+package enum WakeCause: String, Sendable {
   /// PostgreSQL notified.
   case notify
   /// A webhook named a message.
@@ -20,7 +20,7 @@ public enum WakeCause: String, Sendable {
 // Trigger: what makes the pipeline look.
 extension DeliveryPipeline {
   /// Works until ``drain(within:on:)``.
-  public func run(on reactor: isolated Reactor) async {
+  package func run(on reactor: isolated Reactor) async {
     while !isDraining {
       await look(on: reactor)
       guard !isDraining else { break }
@@ -35,7 +35,7 @@ extension DeliveryPipeline {
   }
 
   /// Makes the pipeline look for work now. Cheap, and safe to call too often.
-  public func wake(_ cause: WakeCause, on reactor: isolated Reactor) {
+  package func wake(_ cause: WakeCause, on reactor: isolated Reactor) {
     configuration.sleep?.stayAwake()
     if pacer.woken(by: cause, now: Reactor.now) { observer?.pipelineFoundMore(on: reactor) }
     rememberWake(cause)
@@ -52,29 +52,29 @@ extension DeliveryPipeline {
 
 extension DeliveryPipeline: WakeHandler {
   /// The database has work, or may have.
-  public func databaseWoke(on reactor: isolated Reactor) {
+  package func databaseWoke(on reactor: isolated Reactor) {
     wake(.notify, on: reactor)
   }
 
   /// The database has work that becomes due after a time.
-  public func workIsDue(after wait: Duration, on reactor: isolated Reactor) {
+  package func workIsDue(after wait: Duration, on reactor: isolated Reactor) {
     expectWork(after: wait, on: reactor)
   }
 
   /// The database has put releases of holds into its queue. The rescuer makes those that one look cannot take.
-  public func releasesQueued(on reactor: isolated Reactor) {
+  package func releasesQueued(on reactor: isolated Reactor) {
     hasQueuedReleases = true
     wake(.due, on: reactor)
   }
 
   /// The database notifies of new work, or has stopped doing so.
-  public func hearingChanged(_ isHearing: Bool, on reactor: isolated Reactor) {
+  package func hearingChanged(_ isHearing: Bool, on reactor: isolated Reactor) {
     pacer.schedule.isHearing = isHearing
     isClockSuspect = isClockSuspect || isHearing
   }
 
   /// The database's commits take this long when they notify.
-  public func notifyCostMeasured(_ cost: Duration, on reactor: isolated Reactor) {
+  package func notifyCostMeasured(_ cost: Duration, on reactor: isolated Reactor) {
     pacer.schedule.notifyCostMeasured(cost, now: Reactor.now)
   }
 }

@@ -1,6 +1,6 @@
 internal import Postgres
 internal import PushStore
-public import Reactors
+package import Reactors
 
 /// Wakes the pipeline at the next moment at which work becomes due: one timer for any number of holds.
 ///
@@ -47,7 +47,7 @@ extension DueAlarm: TimerHandler {
 // Trigger: the alarm goes off, and is set for the next moment.
 extension DeliveryPipeline {
   /// Makes the pipeline look for work after a time, unless it looks earlier.
-  public func expectWork(after wait: Duration, on reactor: isolated Reactor) {
+  package func expectWork(after wait: Duration, on reactor: isolated Reactor) {
     if !isDraining { alarm.arm(after: wait, on: reactor) }
   }
 

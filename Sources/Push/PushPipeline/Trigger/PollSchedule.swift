@@ -8,43 +8,43 @@ internal import Reactors
 /// `busyInterval` and wants the awake lock, so that the host's inserts stop notifying.
 ///
 /// A value: time comes in as monotonic nanoseconds.
-public struct PollSchedule: Sendable {
+package struct PollSchedule: Sendable {
   /// The intervals and thresholds.
-  public struct Configuration: Sendable {
+  package struct Configuration: Sendable {
     /// The first look after work, and the step that doubles.
-    public var shortest = Duration.milliseconds(1)
+    package var shortest = Duration.milliseconds(1)
     /// The same for a pipeline that is woken: its looks only find work whose wake-up was lost.
-    public var wokenShortest = Duration.milliseconds(32)
+    package var wokenShortest = Duration.milliseconds(32)
     /// The last step: the longest delay of an event whose wake-up is lost.
-    public var longest = Duration.seconds(1)
+    package var longest = Duration.seconds(1)
     /// The last step while looks fail: the longest delay after the database's return.
-    public var longestFailing = Duration.milliseconds(250)
+    package var longestFailing = Duration.milliseconds(250)
     /// The step while busy after a look that found work. Adds half of itself to the latency of an event, on average.
-    public var busyInterval = Duration.microseconds(500)
+    package var busyInterval = Duration.microseconds(500)
     /// The step while busy after a look that found nothing.
-    public var busyIdleInterval = Duration.milliseconds(1)
+    package var busyIdleInterval = Duration.milliseconds(1)
     /// The span over which events are counted.
-    public var measure = Duration.milliseconds(250)
+    package var measure = Duration.milliseconds(250)
     /// Events in one span that make the service busy, unless a notify for each is known to be cheap. With NOTIFY, an ordinary
     /// disk commits at most some 250 times a second; half of that is the threshold.
-    public var busyEvents = 32
+    package var busyEvents = 32
     /// Events in one span below which it is no longer busy. Lower than `busyEvents`, so that it does not flicker.
-    public var calmEvents = 8
+    package var calmEvents = 8
     /// Notifying is cheap while the host's commits hold PostgreSQL's lock on the queue of notifies, until their flush is done,
     /// for less than this share of the time; half of it ends busy times.
-    public var notifyShare = 0.25
+    package var notifyShare = 0.25
     /// Above this many events in one span, a poll finds several at once and is as quick.
-    public var notifiedEventsMax = 384
+    package var notifiedEventsMax = 384
     /// How long a measured cost is valid, and how often it is measured while busy.
-    public var notifyCostLife = Duration.seconds(1)
+    package var notifyCostLife = Duration.seconds(1)
     /// Whether this pipeline looks for its whole process. It wakes the others when there is more than it can take, and they
     /// are never busy.
-    public var isLeading = true
+    package var isLeading = true
     /// Whether other pipelines of the process help this one. They take what abounds beside messages.
-    public var isHelped = false
+    package var isHelped = false
 
     /// The defaults.
-    public init() {}
+    package init() {}
   }
 
   private let configuration: Configuration
@@ -56,29 +56,29 @@ public struct PollSchedule: Sendable {
   private var costAskedAt: UInt64?
 
   /// Whether the host's inserts need not notify, because the pipeline polls all the time.
-  public private(set) var isBusy = false
+  package private(set) var isBusy = false
 
   /// Whether the database is known to notify the pipeline of new work.
-  public var isHearing = false
+  package var isHearing = false
 
   /// What the pipeline takes while events of other kinds than messages abound.
   var share: OtherKinds.Share { !configuration.isLeading ? .others : configuration.isHelped ? .messages : .everything }
 
   /// Starts calm, with a first look at once.
-  public init(_ configuration: Configuration = Configuration(), now: UInt64) {
+  package init(_ configuration: Configuration = Configuration(), now: UInt64) {
     self.configuration = configuration
     interval = configuration.shortest
     spanStart = now
   }
 
   /// How long to sleep until the next look.
-  public var wait: Duration {
+  package var wait: Duration {
     guard isBusy else { return interval }
     return lastFound > 0 ? configuration.busyInterval : configuration.busyIdleInterval
   }
 
   /// Whether it is time to measure how long a commit that notifies takes; ``notifyCostMeasured(_:now:)`` takes the answer.
-  public mutating func asksForNotifyCost(now: UInt64) -> Bool {
+  package mutating func asksForNotifyCost(now: UInt64) -> Bool {
     guard configuration.isLeading, isHearing, isBusy || spanEvents >= configuration.busyEvents / 2 else { return false }
     let pace = isBusy ? configuration.notifyCostLife : configuration.measure
     if let costAskedAt, now &- costAskedAt < pace.clampedNanoseconds { return false }
@@ -87,12 +87,12 @@ public struct PollSchedule: Sendable {
   }
 
   /// Takes the time of a commit that notifies, the waits for the lock and for the flush included.
-  public mutating func notifyCostMeasured(_ cost: Duration, now: UInt64) {
+  package mutating func notifyCostMeasured(_ cost: Duration, now: UInt64) {
     notifyCost = (cost, now)
   }
 
   /// Takes the number of events that a look found.
-  public mutating func looked(found events: Int, now: UInt64) {
+  package mutating func looked(found events: Int, now: UInt64) {
     interval = events > 0 ? firstStep : min(interval * 2, configuration.longest)
     lastFound = events
     spanEvents += events
@@ -113,7 +113,7 @@ public struct PollSchedule: Sendable {
   }
 
   /// A look failed: the next one waits longer, but not as long as an idle one.
-  public mutating func failed() {
+  package mutating func failed() {
     interval = min(max(interval, .milliseconds(50)) * 2, configuration.longestFailing)
     isBusy = false
     spanEvents = 0

@@ -1,26 +1,25 @@
-public import APNSCore
-public import FoundationEssentials
+package import FoundationEssentials
 internal import Postgres
-public import PushKinds
-public import Reactors
+package import PushRules
+package import Reactors
 
 /// What a campaign decided about one user: what an explanation is made of. All times are microseconds since 1970.
-public struct CampaignStory: Equatable, Sendable, Decodable {
+package struct CampaignStory: Equatable, Sendable, Decodable {
   /// Whether there is such a campaign.
-  public var isKnown: Bool
+  package var isKnown: Bool
   /// When it was read.
-  public var now: Int64
+  package var now: Int64
   /// What would keep the campaign back now; nil when nothing would.
-  public var standing: String?
+  package var standing: String?
   /// The days on which the user was looked at, the newest first.
-  public var days: [CampaignDayFacts]
+  package var days: [CampaignDayFacts]
   /// The user's slots; nil when the campaign has none for the user.
-  public var slots: [SlotFacts]?
+  package var slots: [SlotFacts]?
   /// What the slots say, the latest first; nil without any.
-  public var rows: [SlotRowFacts]?
+  package var rows: [SlotRowFacts]?
 
   /// Describes a story.
-  public init(
+  package init(
     isKnown: Bool = true, now: Int64, standing: String? = nil, days: [CampaignDayFacts] = [],
     slots: [SlotFacts]? = nil, rows: [SlotRowFacts]? = nil
   ) {
@@ -34,64 +33,64 @@ public struct CampaignStory: Equatable, Sendable, Decodable {
 }
 
 /// One of a user's days on which a campaign looked at them.
-public struct CampaignDayFacts: Equatable, Sendable, Decodable {
+package struct CampaignDayFacts: Equatable, Sendable, Decodable {
   /// The day, as `2026-11-22`.
-  public var localDay: String
+  package var localDay: String
   /// The zone whose day it is.
-  public var timeZone: String
+  package var timeZone: String
   /// Claims so far.
-  public var attempts: Int
+  package var attempts: Int
   /// The run that noted the user.
-  public var runID: UUID
+  package var runID: UUID
   /// The hour that was served.
-  public var dueAt: Int64
+  package var dueAt: Int64
   /// When the user was noted.
-  public var enrolledAt: Int64
+  package var enrolledAt: Int64
   /// When it was decided; nil while it is not.
-  public var decidedAt: Int64?
+  package var decidedAt: Int64?
   /// `committed`, `skipped` or `failed`; nil while nothing is decided.
-  public var decision: String?
+  package var decision: String?
   /// Why nothing was sent.
-  public var reason: String?
+  package var reason: String?
   /// The layer that had something to say.
-  public var layer: String?
+  package var layer: String?
   /// What the rules were given.
-  public var inputs: PayloadObject
+  package var inputs: PayloadObject
   /// Tokens that language models read for it.
-  public var inputTokens: Int
+  package var inputTokens: Int
   /// Tokens that they wrote.
-  public var outputTokens: Int
+  package var outputTokens: Int
   /// What that cost, in millionths of a dollar.
-  public var costMicrodollars: Int
+  package var costMicrodollars: Int
   /// The push that was queued.
-  public var pushID: UUID?
+  package var pushID: UUID?
   /// Its outcome; nil until it is recorded.
-  public var push: CampaignPushFacts?
+  package var push: CampaignPushFacts?
 }
 
 /// The ledger's row of a campaign's push.
-public struct CampaignPushFacts: Equatable, Sendable, Decodable {
+package struct CampaignPushFacts: Equatable, Sendable, Decodable {
   /// The row's id.
-  public var logID: UUID
+  package var logID: UUID
   /// Its type.
-  public var pushType: String
+  package var pushType: String
   /// `sent`, `held`, `skipped` or `failed`.
-  public var decision: String
+  package var decision: String
   /// Why it was not sent.
-  public var reason: String?
+  package var reason: String?
   /// Its title and body, a line each.
-  public var content: String?
+  package var content: String?
   /// Whether the user tapped it.
-  public var opened: Bool
+  package var opened: Bool
   /// When APNs took it.
-  public var sentAt: Int64?
+  package var sentAt: Int64?
 }
 
 extension PushDatabase {
   /// What a campaign decided about a user. One ``OperatorLook``.
   /// - Parameter day: the one day to tell about, as `2026-11-22`; nil for the newest.
   /// - Throws: `PostgresError`.
-  public func campaignStory(
+  package func campaignStory(
     of userID: HostID, campaign: String, day: String?, on reactor: isolated Reactor
   ) async throws -> CampaignStory {
     try await look(on: reactor) {
@@ -102,29 +101,29 @@ extension PushDatabase {
 }
 
 /// How far a run has come. Times are microseconds since 1970.
-public struct CampaignRunStatus: Equatable, Sendable, Codable {
+package struct CampaignRunStatus: Equatable, Sendable, Codable {
   /// The campaign's name.
-  public var campaign: String
+  package var campaign: String
   /// Users it noted.
-  public var enrolled: Int
+  package var enrolled: Int
   /// When it began.
-  public var startedAt: Int64
+  package var startedAt: Int64
   /// Undecided users.
-  public var undecided: Int
+  package var undecided: Int
   /// Users for whom a push was queued.
-  public var committed: Int
+  package var committed: Int
   /// Users for whom there was nothing to send.
-  public var skipped: Int
+  package var skipped: Int
   /// Users for whom something did not work.
-  public var failed: Int
+  package var failed: Int
   /// How many were skipped or failed for each reason.
-  public var reasons: [String: Int]
+  package var reasons: [String: Int]
   /// Tokens that language models read.
-  public var inputTokens: Int
+  package var inputTokens: Int
   /// Tokens that they wrote.
-  public var outputTokens: Int
+  package var outputTokens: Int
   /// What that cost, in millionths of a dollar.
-  public var costMicrodollars: Int
+  package var costMicrodollars: Int
   /// When the newest decision was made; nil when there is none.
-  public var finishedAt: Int64?
+  package var finishedAt: Int64?
 }

@@ -1,25 +1,25 @@
-public import FoundationEssentials
-public import PushKinds
+package import FoundationEssentials
+package import PushRules
 
 /// A user whom a campaign looks at on one of the user's days, once.
-public struct CampaignTurn: Equatable, Sendable {
+package struct CampaignTurn: Equatable, Sendable {
   /// The campaign's name.
-  public let campaign: String
+  package let campaign: String
   /// The user.
-  public let userID: HostID
+  package let userID: HostID
   /// The user's day, as `2026-11-22`.
-  public let localDay: String
+  package let localDay: String
   /// Claims so far, this one included. It fences what is decided: a later claim has a higher number.
-  public let attempts: Int
+  package let attempts: Int
   /// The user's zone, by its name in the tz database.
-  public let timeZone: String
+  package let timeZone: String
   /// The hour that is served, microseconds since 1970.
-  public let dueAt: Int64
+  package let dueAt: Int64
   /// Whether the hour is too long ago.
-  public let isLate: Bool
+  package let isLate: Bool
 
   /// Describes one.
-  public init(
+  package init(
     campaign: String, userID: HostID, localDay: String, attempts: Int = 0, timeZone: String, dueAt: Int64,
     isLate: Bool = false
   ) {
@@ -34,7 +34,7 @@ public struct CampaignTurn: Equatable, Sendable {
 }
 
 /// What the database says before anything is written for a user.
-public enum CampaignStanding: Equatable, Sendable {
+package enum CampaignStanding: Equatable, Sendable {
   /// Something keeps the campaign back: its reason, as the record names it.
   case refused(String)
   /// Nothing does. What is known of the user, as JSON; and the clock, microseconds since 1970.
@@ -42,20 +42,20 @@ public enum CampaignStanding: Equatable, Sendable {
 }
 
 /// What a campaign wants to tell a user.
-public struct CampaignPush: Equatable, Sendable {
+package struct WrittenCampaignPush: Equatable, Sendable {
   /// The kind that ledger and payload name.
-  public var pushType: String
+  package var pushType: String
   /// The first line.
-  public var title: String
+  package var title: String
   /// The text.
-  public var body: String
+  package var body: String
   /// The payload's own members, as a JSON object.
-  public var data: String
+  package var data: String
   /// What the ledger keeps beside the words, as a JSON object; nothing personal.
-  public var metadata: String
+  package var metadata: String
 
   /// Describes one.
-  public init(pushType: String, title: String, body: String, data: String, metadata: String) {
+  package init(pushType: String, title: String, body: String, data: String, metadata: String) {
     self.pushType = pushType
     self.title = title
     self.body = body
@@ -65,7 +65,7 @@ public struct CampaignPush: Equatable, Sendable {
 }
 
 /// The outcome of a written push.
-public enum CampaignCommit: Equatable, Sendable {
+package enum CampaignCommit: Equatable, Sendable {
   /// It is queued, under this id.
   case committed(UUID)
   /// Something keeps it back by now.
@@ -73,7 +73,7 @@ public enum CampaignCommit: Equatable, Sendable {
 }
 
 /// A decision that sends nothing.
-public enum CampaignRefusal: String, Equatable, Sendable {
+package enum CampaignRefusal: String, Equatable, Sendable {
   /// There was nothing to send, or a rule was against it.
   case skipped
   /// Something that should have worked did not.
@@ -81,16 +81,16 @@ public enum CampaignRefusal: String, Equatable, Sendable {
 }
 
 /// What is recorded of a decision, beside the push.
-public struct CampaignFindings: Equatable, Sendable {
+package struct CampaignFindings: Equatable, Sendable {
   /// The layer that has written it; nil without one.
-  public var layer: String?
+  package var layer: String?
   /// What the rules were given, as a JSON object without any text of anybody.
-  public var inputs: String
+  package var inputs: String
   /// What it cost.
-  public var usage: CampaignUsage
+  package var usage: CampaignUsage
 
   /// Joins them.
-  public init(layer: String? = nil, inputs: String = "{}", usage: CampaignUsage = CampaignUsage()) {
+  package init(layer: String? = nil, inputs: String = "{}", usage: CampaignUsage = CampaignUsage()) {
     self.layer = layer
     self.inputs = inputs
     self.usage = usage
@@ -98,23 +98,23 @@ public struct CampaignFindings: Equatable, Sendable {
 }
 
 /// An hour at which a campaign looks at all users of a zone, once.
-public struct CampaignSlot: Equatable, Sendable {
+package struct CampaignSlot: Equatable, Sendable {
   /// The campaign's name.
-  public let campaign: String
+  package let campaign: String
   /// The zone, by its name in the tz database.
-  public let timeZone: String
+  package let timeZone: String
   /// The day in that zone, as `2026-11-22`.
-  public let localDay: String
+  package let localDay: String
   /// The hour, microseconds since 1970.
-  public let dueAt: Int64
+  package let dueAt: Int64
 }
 
 /// A campaign as the database has it.
-public struct StoredCampaign: Equatable, Sendable {
+package struct StoredCampaign: Equatable, Sendable {
   /// Its name.
-  public let name: String
+  package let name: String
   /// What it is, as JSON.
-  public let definition: String
+  package let definition: String
   /// Whether users' hours make it run; otherwise only requests do.
-  public let isScheduled: Bool
+  package let isScheduled: Bool
 }

@@ -1,19 +1,19 @@
-public import FoundationEssentials
-public import Postgres
-public import PushKinds
-public import Reactors
+package import FoundationEssentials
+package import Postgres
+package import PushRules
+package import Reactors
 
 // What a campaign's runs do. Everything is decided in the database, under locks; see 0018_campaigns.
 extension PushDatabase {
   /// The campaigns that are active.
-  public func campaigns(on reactor: isolated Reactor) async throws(PostgresError) -> [StoredCampaign] {
+  package func campaigns(on reactor: isolated Reactor) async throws(PostgresError) -> [StoredCampaign] {
     var campaigns: [StoredCampaign] = []
     for row in try await pool.query(.campaigns, on: reactor) { campaigns.append(try StoredCampaign(row)) }
     return campaigns
   }
 
   /// The zones in which a campaign's audience lives, as the tz database spells them.
-  public func zones(ofCampaign name: String, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+  package func zones(ofCampaign name: String, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     var zones: [String] = []
     for row in try await pool.query(.campaignZones(campaign: name), on: reactor) {
       zones.append(try row.decode(0))
@@ -23,7 +23,7 @@ extension PushDatabase {
 
   /// The hours of a campaign that have come in these zones and were not served.
   /// - Parameter minutes: after midnight, where the campaign names no time.
-  public func dueSlots(
+  package func dueSlots(
     of name: String, minutes: Int, zones: [String], on reactor: isolated Reactor
   ) async throws(PostgresError) -> [CampaignSlot] {
     let call = StatementCall.dueSlots(campaign: name, minutes: Int32(clamping: minutes), zones: zones)
@@ -39,7 +39,7 @@ extension PushDatabase {
 
   /// Enrols the users whose hour this is, unless another process has served it.
   /// - Returns: the number of users enrolled.
-  public func enrol(_ slot: CampaignSlot, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+  package func enrol(_ slot: CampaignSlot, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     let call = StatementCall.enrolSlot(
       campaign: slot.campaign, timeZone: slot.timeZone, localDay: slot.localDay, dueMicroseconds: slot.dueAt)
     return try await pool.query(call, on: reactor).one().decode(0)
@@ -47,7 +47,7 @@ extension PushDatabase {
 
   /// Enrols all users now, or one.
   /// - Returns: the run, and the number of users enrolled; nil when there is no such active campaign.
-  public func enrol(
+  package func enrol(
     _ name: String, onlyUser userID: HostID?, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (runID: UUID, enrolled: Int)? {
     let call = StatementCall.enrolCampaign(campaign: name, onlyUserID: userID)
@@ -57,7 +57,7 @@ extension PushDatabase {
 
   /// The users whom a campaign would look at now. Nothing is written.
   /// - Returns: users in the order of their ids, and how many there are in all.
-  public func eligible(
+  package func eligible(
     for name: String, onlyUser userID: HostID?, usersMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (turns: [CampaignTurn], count: Int) {
     let call = StatementCall.eligibleForCampaign(campaign: name, onlyUserID: userID, usersMax: usersMax)
@@ -74,7 +74,7 @@ extension PushDatabase {
 
   /// How long until an hour of these campaigns comes or a lease of an undecided user ends; nil when neither is to come.
   /// - Parameter zones: of each campaign, as ``zones(ofCampaign:on:)`` returned them.
-  public func timeUntilNextHour(
+  package func timeUntilNextHour(
     minutes: Int, zones: [String: [String]], on reactor: isolated Reactor
   ) async throws(PostgresError) -> Duration? {
     let pairs = zones.flatMap { name, zones in zones.map { (name, $0) } }
@@ -85,7 +85,7 @@ extension PushDatabase {
 
   /// Leases undecided users.
   /// - Parameter lateAfter: how long after its hour a decision may still be made.
-  public func claimTurns(
+  package func claimTurns(
     _ count: Int, lease: Duration, lateAfter: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [CampaignTurn] {
     let call = StatementCall.claimCampaignDecisions(
@@ -103,7 +103,7 @@ extension PushDatabase {
   }
 
   /// Gives leases back, as if they had not been claimed.
-  public func release(_ turns: [CampaignTurn], on reactor: isolated Reactor) async throws(PostgresError) {
+  package func release(_ turns: [CampaignTurn], on reactor: isolated Reactor) async throws(PostgresError) {
     try await pool.query(
       .releaseCampaignDecisions(
         campaigns: turns.map(\.campaign), userIDs: turns.map(\.userID), localDays: turns.map(\.localDay),
@@ -111,7 +111,7 @@ extension PushDatabase {
   }
 
   /// Whether a user may be pushed now, and what is known of them.
-  public func standing(
+  package func standing(
     of turn: CampaignTurn, on reactor: isolated Reactor
   ) async throws(PostgresError) -> CampaignStanding {
     let call = StatementCall.campaignMaterial(
@@ -124,7 +124,7 @@ extension PushDatabase {
   /// Ends a turn without a push.
   /// - Returns: whether it was still the caller's; otherwise nothing was written.
   @discardableResult
-  public func decide(
+  package func decide(
     _ turn: CampaignTurn, _ refusal: CampaignRefusal, reason: String, _ findings: CampaignFindings,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
@@ -140,8 +140,8 @@ extension PushDatabase {
   /// Ends a turn with a push, unless something keeps it back by now, or another process has the turn (`claim_lost`).
   ///
   /// Throws with the push either queued or not, when the connection is lost meanwhile; the turn's next claim finds out.
-  public func commit(
-    _ push: CampaignPush, for turn: CampaignTurn, _ findings: CampaignFindings, on reactor: isolated Reactor
+  package func commit(
+    _ push: WrittenCampaignPush, for turn: CampaignTurn, _ findings: CampaignFindings, on reactor: isolated Reactor
   ) async throws(PostgresError) -> CampaignCommit {
     let usage = findings.usage
     let call = StatementCall.commitCampaignPush(
@@ -155,7 +155,7 @@ extension PushDatabase {
   }
 
   /// How far a run has come; nil when there is none.
-  public func campaignRun(
+  package func campaignRun(
     _ id: UUID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> CampaignRunStatus? {
     let row = try await pool.query(.campaignRun(runID: id), on: reactor).first

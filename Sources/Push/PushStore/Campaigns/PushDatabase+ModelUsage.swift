@@ -1,35 +1,35 @@
-public import Postgres
-public import PushKinds
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 /// What a language model may use on a day of UTC, all processes together.
-public struct ModelUsageLimits: Equatable, Sendable {
+package struct ModelUsageLimits: Equatable, Sendable {
   /// Tokens, read and written.
-  public var tokensMax: Int
+  package var tokensMax: Int
   /// Millionths of a dollar.
-  public var costMicrodollarsMax: Int
+  package var costMicrodollarsMax: Int
 
   /// Joins them.
-  public init(tokensMax: Int, costMicrodollarsMax: Int) {
+  package init(tokensMax: Int, costMicrodollarsMax: Int) {
     self.tokensMax = tokensMax
     self.costMicrodollarsMax = costMicrodollarsMax
   }
 }
 
 /// What is asked of a model for a user.
-public struct ModelQuestion: Equatable, Sendable {
+package struct ModelQuestion: Equatable, Sendable {
   let userID: HostID
   let digest: String
 
   /// - Parameter digest: of the prompt and of what it is about, 64 bytes at most: the same question has one reply.
-  public init(of userID: HostID, digest: String) {
+  package init(of userID: HostID, digest: String) {
     self.userID = userID
     self.digest = digest
   }
 }
 
 /// What was set aside for one call. It counts as used until it is settled; for the rest of the day, if its process dies.
-public struct ModelUsageReservation: Equatable, Sendable {
+package struct ModelUsageReservation: Equatable, Sendable {
   let question: ModelQuestion
   let day: String
   let tokens: Int
@@ -37,7 +37,7 @@ public struct ModelUsageReservation: Equatable, Sendable {
 }
 
 /// Whether a model may be asked.
-public enum ModelUsageAnswer: Equatable, Sendable {
+package enum ModelUsageAnswer: Equatable, Sendable {
   case reserved(ModelUsageReservation)
   /// The same was asked before: the reply.
   case answered(String)
@@ -47,7 +47,7 @@ public enum ModelUsageAnswer: Equatable, Sendable {
 
 extension PushDatabase {
   /// Sets something aside for a call.
-  public func reserveModelUsage(
+  package func reserveModelUsage(
     for question: ModelQuestion, tokens: Int, costMicrodollars: Int, within limits: ModelUsageLimits,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> ModelUsageAnswer {
@@ -65,7 +65,7 @@ extension PushDatabase {
 
   /// Says what the call has used.
   /// - Parameter reply: kept as the answer to the same question; nil for one that may not be sent.
-  public func settle(
+  package func settle(
     _ reservation: ModelUsageReservation, _ usage: CampaignUsage, reply: String?, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     try await pool.query(
@@ -78,14 +78,14 @@ extension PushDatabase {
 }
 
 /// What a language model has used.
-public struct CampaignUsage: Equatable, Sendable {
+package struct CampaignUsage: Equatable, Sendable {
   /// Tokens it has read.
-  public var inputTokens = 0
+  package var inputTokens = 0
   /// Tokens it has written.
-  public var outputTokens = 0
+  package var outputTokens = 0
   /// Millionths of a dollar.
-  public var costMicrodollars = 0
+  package var costMicrodollars = 0
 
   /// Nothing.
-  public init() {}
+  package init() {}
 }

@@ -1,24 +1,24 @@
-public import Postgres
-public import PushKinds
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 /// A row of a watched kind whose body a language model is to write.
-public struct RowTextTask: Sendable {
+package struct RowTextTask: Sendable {
   /// The kind of its event.
-  public let kind: String
+  package let kind: String
   /// The row.
-  public let subjectID: HostID
+  package let subjectID: HostID
   /// A recipient; nil without one.
-  public let userID: HostID?
+  package let userID: HostID?
   /// What is asked, as the kind's composer has it.
-  public let composer: String
+  package let composer: String
   /// What is known, as JSON; nil when it could not be read.
-  public let facts: String?
+  package let facts: String?
 }
 
 extension PushDatabase {
   /// Takes events that wait for a text, each once.
-  public func takeRowTexts(
+  package func takeRowTexts(
     _ rowsMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [RowTextTask] {
     var tasks: [RowTextTask] = []
@@ -33,7 +33,7 @@ extension PushDatabase {
 
   /// Lets an event be pushed that waits for a text.
   /// - Parameter body: nil for the kind's own.
-  public func keep(
+  package func keep(
     _ body: String?, for task: RowTextTask, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     try await pool.query(.keepRowText(kind: task.kind, subjectID: task.subjectID, body: body), on: reactor)

@@ -1,16 +1,16 @@
 internal import Postgres
 
 /// How much one claim takes, and for how long.
-public struct ClaimLimits: Equatable, Sendable {
+package struct ClaimLimits: Equatable, Sendable {
   /// A lane that takes pushes now, and how many of the deliveries that wait for it.
-  public struct RouteLimit: Equatable, Sendable {
+  package struct RouteLimit: Equatable, Sendable {
     /// As the record named it.
-    public let name: String
+    package let name: String
     /// Deliveries at the most.
-    public let deliveriesMax: Int
+    package let deliveriesMax: Int
 
     /// Names a lane.
-    public init(_ name: String, deliveriesMax: Int) {
+    package init(_ name: String, deliveriesMax: Int) {
       self.name = name
       self.deliveriesMax = deliveriesMax
     }
@@ -18,52 +18,52 @@ public struct ClaimLimits: Equatable, Sendable {
 
   /// Recipients of one event unless the caller says otherwise: as many as are decided within some milliseconds, so that
   /// other work waits no longer than that.
-  public static let recipientsMaxDefault = 250
+  package static let recipientsMaxDefault = 250
 
   /// Device tokens of one user at the most, the newest ones where the host's function knows them: five times as many as a
   /// user keeps unless `DEVICES_PER_USER_MAX` says otherwise, and few enough that one user's are no burst.
-  public static let devicesMax = 50
+  package static let devicesMax = 50
 
   /// Rescues unless the caller says otherwise. With a lease of 30 s that doubles from the third claim on, six are
   /// 32 minutes: long enough for a fault that passes, and a replay finds the message within the hour that a push is
   /// worth sending.
-  public static let rescuesMaxDefault = 6
+  package static let rescuesMaxDefault = 6
 
   /// New events at the most.
-  public var eventsMax: Int
+  package var eventsMax: Int
 
   /// Rescued events, and holds and retries that are due, at the most each.
-  public var deliveriesMax: Int
+  package var deliveriesMax: Int
 
   /// Recipients of one event at the most; more come with a later claim.
-  public var recipientsMax = Self.recipientsMaxDefault
+  package var recipientsMax = Self.recipientsMaxDefault
 
   /// What may be claimed of the deliveries that wait for a lane.
-  public var lanes: [RouteLimit] = []
+  package var lanes: [RouteLimit] = []
 
   /// How long no other claim may take the same work.
-  public var lease: Duration
+  package var lease: Duration
 
   /// How often a lease may run out before the work is left to be parked.
-  public var rescuesMax = Self.rescuesMaxDefault
+  package var rescuesMax = Self.rescuesMaxDefault
 
   /// How old a message may have been when it was enqueued; a day unless the caller says otherwise. What was older is not
   /// claimed; see ``PushDatabase/discardTooOld(life:rowsMax:on:)``.
-  public var life = Duration.seconds(86_400)
+  package var life = Duration.seconds(86_400)
 
   /// How far back a claim of messages looks, from the database's now; at most ``lookBackMax``.
-  public var lookBack = Self.lookBackMax {
+  package var lookBack = Self.lookBackMax {
     didSet { lookBack = min(lookBack, Self.lookBackMax) }
   }
 
   /// Five minutes. What was enqueued with an age is available since then, and is left to a claim of everything.
-  public static let lookBackMax = Duration.seconds(300)
+  package static let lookBackMax = Duration.seconds(300)
 
   /// How old a new message must be for a claim of everything; younger ones are left to claims of messages.
-  public var messageAge = Duration.zero
+  package var messageAge = Duration.zero
 
   /// Limits with the default bounds.
-  public init(eventsMax: Int, deliveriesMax: Int, lanes: [RouteLimit] = [], lease: Duration) {
+  package init(eventsMax: Int, deliveriesMax: Int, lanes: [RouteLimit] = [], lease: Duration) {
     self.eventsMax = eventsMax
     self.deliveriesMax = deliveriesMax
     self.lanes = lanes

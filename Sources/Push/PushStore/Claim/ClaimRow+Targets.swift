@@ -1,6 +1,5 @@
-internal import Delivery
 internal import Postgres
-internal import PushKinds
+internal import PushRules
 
 // Where the pushes of a claimed event go.
 extension ClaimRow {

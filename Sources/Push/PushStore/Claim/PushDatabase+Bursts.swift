@@ -1,10 +1,9 @@
-public import Postgres
-public import PushKinds
-public import PushRules
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 /// A message that may be pushed to one recipient, unless it folds into the notification of its burst.
-public struct FoldableMessage: Sendable {
+package struct FoldableMessage: Sendable {
   let subject: PushSubject
   let userID: HostID
   let conversationID: HostID
@@ -13,7 +12,7 @@ public struct FoldableMessage: Sendable {
   let attempts: Int
 
   /// Of a claimed message; nil for an event of another kind.
-  public init?(_ event: PushEvent, to recipient: PushRecipient) {
+  package init?(_ event: PushEvent, to recipient: PushRecipient) {
     guard event.subject.kind == MessagePush.name, let conversationID = event.surfaceID else { return nil }
     subject = event.subject
     userID = recipient.userID
@@ -26,19 +25,19 @@ public struct FoldableMessage: Sendable {
 }
 
 /// What a message does in its burst.
-public struct FoldedMessage: Equatable, Sendable {
+package struct FoldedMessage: Equatable, Sendable {
   /// What it does.
-  public let decision: FoldDecision
+  package let decision: FoldDecision
   /// The message that sounded.
-  public let first: PushSubject
+  package let first: PushSubject
   /// Messages of the burst besides the one that is shown.
-  public let more: Int
+  package let more: Int
 }
 
 extension PushDatabase {
   /// Decides which of these messages sound, and keeps the books of their bursts.
   /// - Returns: as many decisions, in the same order.
-  public func fold(
+  package func fold(
     _ messages: [FoldableMessage], by policy: FoldPolicy, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [FoldedMessage] {
     let rows = try await pool.query(

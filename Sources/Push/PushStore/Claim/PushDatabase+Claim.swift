@@ -1,8 +1,7 @@
 internal import FoundationEssentials
-public import Postgres
-internal import PushKinds
+package import Postgres
 internal import PushRules
-public import Reactors
+package import Reactors
 
 extension PushDatabase {
   /// What a look at claimed work says.
@@ -26,7 +25,7 @@ extension PushDatabase {
 
   /// As ``claim(_:on:)``, of new messages only, the newest of them. Other work is not seen, and conversations do not take
   /// turns.
-  public func claimMessages(
+  package func claimMessages(
     _ limits: ClaimLimits, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [PushEvent] {
     let rows = try await pool.query(.claimMessages(limits), afterReturn: Self.recordsFirst, on: reactor)

@@ -1,33 +1,33 @@
 internal import FoundationEssentials
-public import Postgres
-public import PushKinds
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 /// A leased piece of work that has not been looked at.
-public struct LeasedWork: Equatable, Sendable {
+package struct LeasedWork: Equatable, Sendable {
   /// What it is about.
-  public let subject: PushSubject
+  package let subject: PushSubject
 
   /// The recipient of a delivery; nil for an event.
-  public let userID: HostID?
+  package let userID: HostID?
 }
 
 /// What a look would find.
-public struct WaitingWork: Equatable, Sendable {
+package struct WaitingWork: Equatable, Sendable {
   /// New messages, for ``PushDatabase/claimMessages(_:on:)``.
-  public let hasMessages: Bool
+  package let hasMessages: Bool
 
   /// Rows of watched tables, for ``PushDatabase/followChangedRows(_:on:)``.
-  public let hasChangedRows: Bool
+  package let hasChangedRows: Bool
 
   /// Other work, for ``PushDatabase/claim(_:on:)``, or changed rows that become some.
-  public let hasOthers: Bool
+  package let hasOthers: Bool
 }
 
 // Claims of everything: at once, and one by one.
 extension PushDatabase {
   /// Says what waits, for a fraction of what a claim that finds nothing costs.
-  public func waitingWork(
+  package func waitingWork(
     _ limits: ClaimLimits, on reactor: isolated Reactor
   ) async throws(PostgresError) -> WaitingWork {
     let rows = try await pool.query(
@@ -41,13 +41,13 @@ extension PushDatabase {
 
   /// Leases work and reads what its decisions need.
   /// - Returns: new events first, in the order of their commits; what waited for its lane last, the newest of it first.
-  public func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
+  package func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
     let rows = try await pool.query(.claim(limits), afterReturn: Self.recordsFirst, on: reactor)
     return try await events(from: rows, columns: ClaimRow.claim, recipientsMax: limits.recipientsMax, on: reactor)
   }
 
   /// Leases work without looking at it: for when one piece that cannot be looked at makes every claim fail.
-  public func lease(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [LeasedWork] {
+  package func lease(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [LeasedWork] {
     var work: [LeasedWork] = []
     for row in try await pool.query(.lease(limits), on: reactor) {
       let subject = PushSubject(id: try row.decode("subject_id"), kind: try row.decode("kind"))
@@ -58,7 +58,7 @@ extension PushDatabase {
 
   /// Looks at leased work.
   /// - Returns: nil when it is gone.
-  public func look(
+  package func look(
     at work: LeasedWork, recipientsMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> PushEvent? {
     let (id, kind) = (work.subject.id, work.subject.kind)
@@ -73,7 +73,7 @@ extension PushDatabase {
   }
 
   /// Stores why leased work could not be looked at; the parked row has it if that never works.
-  public func note(
+  package func note(
     _ error: PostgresError, of work: LeasedWork, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     let (id, kind, reason) = (work.subject.id, work.subject.kind, error.description)
@@ -87,7 +87,7 @@ extension PushDatabase {
 
   /// Gives leased work back that could not be looked at through no fault of its own; it comes again after a while, and
   /// is not parked for it.
-  public func giveBack(
+  package func giveBack(
     _ work: LeasedWork, because error: PostgresError, for wait: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     let (id, kind, reason) = (work.subject.id, work.subject.kind, error.description)
@@ -103,7 +103,7 @@ extension PushDatabase {
   }
 
   /// Looks at no work at all: fails where looks fail for all work alike, as when a function that they call is not there.
-  public func lookAtNothing(on reactor: isolated Reactor) async throws(PostgresError) {
+  package func lookAtNothing(on reactor: isolated Reactor) async throws(PostgresError) {
     let nothing = LeasedWork(subject: .message(HostID(UUID())), userID: nil)
     _ = try await look(at: nothing, recipientsMax: 1, on: reactor)
   }

@@ -1,11 +1,10 @@
-public import FoundationEssentials
-public import PushKinds
-public import PushRules
+package import FoundationEssentials
+package import PushRules
 
 /// A claimed piece of work: an event with all its recipients, or what remains of one for a single recipient.
-public struct PushEvent: Sendable {
+package struct PushEvent: Sendable {
   /// Which table the claim was made on, and so which row the record removes.
-  public enum Origin: Equatable, Sendable {
+  package enum Origin: Equatable, Sendable {
     /// A new event. Recipients who are in the ledger already are left out.
     case inbox
     /// A hold that has ended or a retry that is due, for one recipient.
@@ -13,72 +12,72 @@ public struct PushEvent: Sendable {
   }
 
   /// What happened.
-  public let subject: PushSubject
+  package let subject: PushSubject
 
   /// Where the work came from.
-  public let origin: Origin
+  package let origin: Origin
 
   /// Claims so far, this one included. It fences the record: a later claim has a higher number.
-  public let attempts: Int
+  package let attempts: Int
 
   /// When the event was committed, by the database's clock; microseconds since 1970.
-  public let enqueuedAt: Int64
+  package let enqueuedAt: Int64
 
   /// When this claim was made, by the database's clock; microseconds since 1970.
-  public let claimedAt: Int64
+  package let claimedAt: Int64
 
   /// What it says, as its kind reads it; nil when it has been deleted.
-  public let content: (any PushContent)?
+  package let content: (any PushContent)?
 
   /// When its life began, by the database's clock: when it was committed, or for when its push was asked; microseconds since
   /// 1970.
-  public let datedAt: Int64
+  package let datedAt: Int64
 
   /// The recipients; may be empty.
-  public internal(set) var recipients: [PushRecipient]
+  package internal(set) var recipients: [PushRecipient]
 
   /// Whether only a part of the recipients was claimed; the others come with a later claim.
-  public internal(set) var hasMore = false
+  package internal(set) var hasMore = false
 
   /// When the database answered the claim, by its clock; microseconds since 1970. What the look
   /// itself has taken is known by it.
-  public internal(set) var answeredAt: Int64 = 0
+  package internal(set) var answeredAt: Int64 = 0
 
   /// The conversation or surface that its recipients may be looking at; nil when the event is gone or shows none.
-  public var surfaceID: HostID? { content?.surfaceID }
+  package var surfaceID: HostID? { content?.surfaceID }
 }
 
 /// One recipient of an event, with everything a decision needs.
-public struct PushRecipient: Equatable, Sendable {
+package struct PushRecipient: Equatable, Sendable {
   /// The host's user id.
-  public let userID: HostID
+  package let userID: HostID
 
   /// Whether the user still takes part in the conversation.
-  public let isParticipant: Bool
+  package let isParticipant: Bool
 
   /// What the rules look at.
-  public let situation: RecipientSituation
+  package let situation: RecipientSituation
 
   /// The user's unread messages, absolute; nil when they were not counted, and the app's icon keeps its badge.
-  public private(set) var badge: Int?
+  package private(set) var badge: Int?
 
   /// Where this push has still to go; at most ``ClaimLimits/devicesMax``.
-  public let targets: [PushTarget]
+  package let targets: [PushTarget]
 
   /// Targets that have it from an earlier attempt, by their ``PushTarget/mark``.
-  public let acceptedDevices: [String]
+  package let acceptedDevices: [String]
 
   /// Targets that are not to be tried before their time, by their ``PushTarget/mark``.
-  public internal(set) var deviceWaits: [String: DeviceWait] = [:]
+  package internal(set) var deviceWaits: [String: DeviceWait] = [:]
 
   /// How often APNs' answers have put this push off; what its lane went through does not count.
-  public internal(set) var retries = 0
+  package internal(set) var retries = 0
 
   /// What ended its hold before the hold's time, as ``HistoryEntry/releasedBy``; nil when nothing did.
-  public internal(set) var releasedBy: String?
+  package internal(set) var releasedBy: String?
 
   /// When that was, by the database's clock; microseconds since 1970. Nil when nothing ended it.
-  public internal(set) var releasedAt: Int64?
+  package internal(set) var releasedAt: Int64?
 }
 
 extension PushRecipient {
@@ -90,5 +89,5 @@ extension PushRecipient {
 
 extension PushEvent {
   /// The id of the ledger's row about one recipient.
-  public func logID(of userID: HostID) -> UUID { subject.logID(of: userID, enqueuedAt: enqueuedAt) }
+  package func logID(of userID: HostID) -> UUID { subject.logID(of: userID, enqueuedAt: enqueuedAt) }
 }

@@ -1,10 +1,10 @@
-public import Postgres
-public import Reactors
+package import Postgres
+package import Reactors
 
 /// The result of one step of a message that was played through the host contract and undone.
-public struct ContractTrial: Equatable, Sendable {
+package struct ContractTrial: Equatable, Sendable {
   /// How it went.
-  public enum Outcome: String, Sendable {
+  package enum Outcome: String, Sendable {
     /// As it will for real messages.
     case done
     /// It works, and finds nothing.
@@ -16,16 +16,16 @@ public struct ContractTrial: Equatable, Sendable {
   }
 
   /// `trigger` for the trigger on messages, `reach` for whether anybody would get a push, otherwise the function of schema `tacet`.
-  public let step: String
+  package let step: String
   /// How it went.
-  public let outcome: Outcome
+  package let outcome: Outcome
   /// The SQLSTATE of what failed, where an error did.
-  public let sqlState: String?
+  package let sqlState: String?
   /// Why; with the names of columns and tables, without values of rows.
-  public let message: String
+  package let message: String
 
   /// Notes a step.
-  public init(_ step: String, _ outcome: Outcome, sqlState: String? = nil, message: String = "") {
+  package init(_ step: String, _ outcome: Outcome, sqlState: String? = nil, message: String = "") {
     self.step = step
     self.outcome = outcome
     self.sqlState = sqlState
@@ -33,13 +33,13 @@ public struct ContractTrial: Equatable, Sendable {
   }
 
   /// Steps without which no message is pushed; the others concern what apps report.
-  public static let neededForPushes: Set<String> = [
+  package static let neededForPushes: Set<String> = [
     "message_context", "seen_by", "has_blocked", "unread_count", "device_tokens", "takes_pushes", "push_targets",
     "recipient_preferences",
   ]
 
   /// Whether the database took no writes, which says nothing of the contract.
-  public static func areRefused(_ trials: [ContractTrial]) -> Bool {
+  package static func areRefused(_ trials: [ContractTrial]) -> Bool {
     trials.contains { $0.sqlState == SQLState.readOnlyTransaction.description }
   }
 
@@ -60,13 +60,13 @@ public struct ContractTrial: Equatable, Sendable {
 
 extension PushDatabase {
   /// Plays a message through the host contract and undoes it, without inserting one: other triggers of the host would run.
-  public func rehearseMessage(on reactor: isolated Reactor) async throws(PostgresError) -> [ContractTrial] {
+  package func rehearseMessage(on reactor: isolated Reactor) async throws(PostgresError) -> [ContractTrial] {
     try ContractTrial.trials(from: try await pool.query(.rehearseMessage(isInserted: false), on: reactor))
   }
 }
 
 /// The functions of the host contract that the claim calls, which a host may have replaced by its own.
-public enum HostFunction: String, CaseIterable, Sendable {
+package enum HostFunction: String, CaseIterable, Sendable {
   /// What is to be known of a message.
   case messageContext = "message_context"
   /// Who takes part in a conversation.

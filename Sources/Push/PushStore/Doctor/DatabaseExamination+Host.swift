@@ -1,15 +1,15 @@
-public import Postgres
-public import Reactors
+package import Postgres
+package import Reactors
 
 // The tables of the application.
 extension DatabaseExamination {
   /// Of all tables together. A catalog with more is read by the beginning of the alphabet.
-  public static let hostColumnsMax = 5000
+  package static let hostColumnsMax = 5000
 
   /// The host's tables and views in the order of their names, the columns that hide rows, and the tables of blocks: a JSON document
   /// each, as `examine_host.sql` and `db/functions/applying_to_hosts.sql` say.
   /// - Returns: also how many tables `hostColumnsMax` leaves out.
-  public func hostTables(
+  package func hostTables(
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> (tables: [String], hidden: [String], blocks: [String], leftOut: Int) {
     var count = 0

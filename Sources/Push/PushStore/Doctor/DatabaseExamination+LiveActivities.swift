@@ -1,15 +1,15 @@
-public import Postgres
-public import Reactors
+package import Postgres
+package import Reactors
 
 /// A type of Live Activities.
-public struct ExaminedActivityType: Equatable, Sendable {
+package struct ExaminedActivityType: Equatable, Sendable {
   /// The name of its attributes in Swift.
-  public let name: String
+  package let name: String
   /// Why no document of it can be made; nil for a type without a fault.
-  public let fault: String?
+  package let fault: String?
 
   /// Notes a type.
-  public init(name: String, fault: String? = nil) {
+  package init(name: String, fault: String? = nil) {
     self.name = name
     self.fault = fault
   }
@@ -18,7 +18,7 @@ public struct ExaminedActivityType: Equatable, Sendable {
 // Live Activities.
 extension DatabaseExamination {
   /// The types of Live Activities, and what is wrong with them; 1000 at most.
-  public func activityTypes(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedActivityType] {
+  package func activityTypes(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedActivityType] {
     try await rows(.examineActivityTypes, on: reactor) { row throws(PostgresError) in
       ExaminedActivityType(name: try row.decode("name"), fault: try row.decode("fault"))
     }

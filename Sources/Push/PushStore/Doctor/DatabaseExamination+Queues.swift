@@ -1,10 +1,10 @@
-public import Postgres
-public import Reactors
+package import Postgres
+package import Reactors
 
 // What waits.
 extension DatabaseExamination {
   /// What waits in the queue tables.
-  public func backlog(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedBacklog {
+  package func backlog(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedBacklog {
     let row = try await connection.query(.examineBacklog, on: reactor).one()
     var backlog = ExaminedBacklog()
     backlog.events = try row.decode("events")
@@ -17,12 +17,12 @@ extension DatabaseExamination {
   }
 
   /// Which database this is, and which one its settings were written in; nil where the settings are hidden.
-  public func identity(on reactor: isolated Reactor) async throws(PostgresError) -> DatabaseIdentity? {
+  package func identity(on reactor: isolated Reactor) async throws(PostgresError) -> DatabaseIdentity? {
     try await DatabaseIdentity.look(over: connection, on: reactor)
   }
 
   /// What has kept dead rows from being cleaned up for longest: of sessions, and of replication slots.
-  public func snapshots(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedSnapshot] {
+  package func snapshots(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedSnapshot] {
     try await rows(.examineSnapshots, on: reactor) { row throws(PostgresError) in
       ExaminedSnapshot(
         name: try row.decode("name"), processID: try row.decode("pid"), age: try row.duration("age_us"),
@@ -33,7 +33,7 @@ extension DatabaseExamination {
   /// Tokens by app and environment, most first.
   /// - Parameter isDefaultHost: whether they are in the default host's table; otherwise the host's function is asked for
   ///   those of the last recipients.
-  public func deviceTokens(
+  package func deviceTokens(
     isDefaultHost: Bool, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [DeviceTokenCount] {
     let call: StatementCall = isDefaultHost ? .examineDeviceTokens : .examineContractTokens
@@ -44,7 +44,7 @@ extension DatabaseExamination {
   }
 
   /// What triggers swallowed during the last day, the newest first.
-  public func triggerFailures(on reactor: isolated Reactor) async throws(PostgresError) -> [TriggerFailureCount] {
+  package func triggerFailures(on reactor: isolated Reactor) async throws(PostgresError) -> [TriggerFailureCount] {
     try await rows(.examineTriggerFailures, on: reactor) { row throws(PostgresError) in
       TriggerFailureCount(
         sqlState: try row.decode("sqlstate"), kind: try row.decode("kind"), failures: try row.decode("failures"),
@@ -53,7 +53,7 @@ extension DatabaseExamination {
   }
 
   /// Deleted users who are not erased ten minutes later; nil without any.
-  public func overdueErasures(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedErasures? {
+  package func overdueErasures(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedErasures? {
     let row = try await connection.query(.examineErasures, on: reactor).one()
     guard let age = try row.duration("age") else { return nil }
     return ExaminedErasures(users: try row.decode("users"), age: age)
@@ -61,7 +61,7 @@ extension DatabaseExamination {
 
   /// What the triggers are to post, and whether pg_net posts it.
   /// - Parameter pause: between the two looks at its queue, if anything waits there.
-  public func webhook(pausing pause: Duration, on reactor: isolated Reactor) async throws(PostgresError)
+  package func webhook(pausing pause: Duration, on reactor: isolated Reactor) async throws(PostgresError)
     -> ExaminedWebhook
   {
     let row = try await connection.query(.examineWebhook, on: reactor).one()
@@ -80,7 +80,7 @@ extension DatabaseExamination {
   }
 
   /// The processes that say that they run, the last one first; nil when this database has no table for that.
-  public func instances(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedInstance]? {
+  package func instances(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedInstance]? {
     let tables = try await connection.query(.examineTables(tableNames: ["tacet.instances"]), on: reactor)
     guard !tables.isEmpty else { return nil }
     return try await rows(.examineInstances, on: reactor) { row throws(PostgresError) in
@@ -98,40 +98,40 @@ extension DatabaseExamination {
 }
 
 /// What waits in the queue tables.
-public struct ExaminedBacklog: Equatable, Sendable {
+package struct ExaminedBacklog: Equatable, Sendable {
   /// More than this many rows are not counted.
-  public static let rowsMax = 10_000
+  package static let rowsMax = 10_000
 
   /// Rows of the inbox.
-  public var events = 0
+  package var events = 0
   /// For how long the first of them could have been claimed; nil for an empty inbox, negative when all are leased.
-  public var eventOverdue: Duration?
+  package var eventOverdue: Duration?
   /// For how long the first hold or retry has been due; negative before that, nil without any.
-  public var deliveryOverdue: Duration?
+  package var deliveryOverdue: Duration?
   /// Deliveries that wait for APNs.
-  public var waiting = 0
+  package var waiting = 0
   /// How old the oldest of them is.
-  public var waitingAge: Duration?
+  package var waitingAge: Duration?
   /// Parked rows.
-  public var parked = 0
+  package var parked = 0
 
   /// Nothing waits.
-  public init() {}
+  package init() {}
 }
 
 /// What keeps dead rows from being cleaned up.
-public struct ExaminedSnapshot: Equatable, Sendable {
+package struct ExaminedSnapshot: Equatable, Sendable {
   /// The application's own name of a session, `prepared transaction`, or a replication slot's name; may be empty.
-  public let name: String
+  package let name: String
   /// The server process of a session.
-  public let processID: Int64?
+  package let processID: Int64?
   /// Since its transaction began; nil for a replication slot.
-  public let age: Duration?
+  package let age: Duration?
   /// Transactions that have begun since.
-  public let transactions: Int64
+  package let transactions: Int64
 
   /// Notes a snapshot.
-  public init(name: String, processID: Int64?, age: Duration?, transactions: Int64) {
+  package init(name: String, processID: Int64?, age: Duration?, transactions: Int64) {
     self.name = name
     self.processID = processID
     self.age = age
@@ -140,16 +140,16 @@ public struct ExaminedSnapshot: Equatable, Sendable {
 }
 
 /// How many device tokens an app has in an environment.
-public struct DeviceTokenCount: Equatable, Sendable {
+package struct DeviceTokenCount: Equatable, Sendable {
   /// As registered; empty for tokens that belong to the default app.
-  public let app: String
+  package let app: String
   /// As registered; empty for tokens of the app's own environment.
-  public let environment: String
+  package let environment: String
   /// Tokens.
-  public let tokens: Int
+  package let tokens: Int
 
   /// Notes a count.
-  public init(app: String, environment: String, tokens: Int) {
+  package init(app: String, environment: String, tokens: Int) {
     self.app = app
     self.environment = environment
     self.tokens = tokens
@@ -157,18 +157,18 @@ public struct DeviceTokenCount: Equatable, Sendable {
 }
 
 /// Errors of one kind that triggers swallowed during the last day. Their text is not told, as it may quote a row.
-public struct TriggerFailureCount: Equatable, Sendable {
+package struct TriggerFailureCount: Equatable, Sendable {
   /// The condition.
-  public let sqlState: String
+  package let sqlState: String
   /// The kind of event that was concerned.
-  public let kind: String
+  package let kind: String
   /// How often.
-  public let failures: Int
+  package let failures: Int
   /// How long ago it happened last.
-  public let age: Duration
+  package let age: Duration
 
   /// Notes a count.
-  public init(sqlState: String, kind: String, failures: Int, age: Duration) {
+  package init(sqlState: String, kind: String, failures: Int, age: Duration) {
     self.sqlState = sqlState
     self.kind = kind
     self.failures = failures
@@ -177,39 +177,39 @@ public struct TriggerFailureCount: Equatable, Sendable {
 }
 
 /// Deleted users with rows left.
-public struct ExaminedErasures: Equatable, Sendable {
+package struct ExaminedErasures: Equatable, Sendable {
   /// How many they are, ``ExaminedBacklog/rowsMax`` at the most.
-  public let users: Int
+  package let users: Int
   /// How long ago the first of them was deleted.
-  public let age: Duration
+  package let age: Duration
 
   /// Notes them.
-  public init(users: Int, age: Duration) {
+  package init(users: Int, age: Duration) {
     self.users = users
     self.age = age
   }
 }
 
 /// What triggers are to do besides writing the inbox row, and whether they can.
-public struct ExaminedWebhook: Equatable, Sendable {
+package struct ExaminedWebhook: Equatable, Sendable {
   /// Whether they may notify.
-  public var isNotifyEnabled = true
+  package var isNotifyEnabled = true
   /// Whether they are to post a webhook.
-  public var hasURL = false
+  package var hasURL = false
   /// Whether they have something to sign it with.
-  public var hasSecret = false
+  package var hasSecret = false
   /// Whether pg_net's function is there.
-  public var hasFunction = false
+  package var hasFunction = false
   /// A trigger of the host on inserted messages that posts a webhook, as far as its function shows; nil without one.
-  public var hostTrigger: String?
+  package var hostTrigger: String?
   /// Requests that waited at two looks, a moment apart; nil when the role may not look.
-  public var queue: (first: WebhookQueue, second: WebhookQueue)?
+  package var queue: (first: WebhookQueue, second: WebhookQueue)?
 
   /// Nothing is posted.
-  public init() {}
+  package init() {}
 
   /// Whether both say the same.
-  public static func == (one: ExaminedWebhook, other: ExaminedWebhook) -> Bool {
+  package static func == (one: ExaminedWebhook, other: ExaminedWebhook) -> Bool {
     one.isNotifyEnabled == other.isNotifyEnabled && one.hasURL == other.hasURL && one.hasSecret == other.hasSecret
       && one.hasFunction == other.hasFunction && one.hostTrigger == other.hostTrigger
       && one.queue?.first == other.queue?.first && one.queue?.second == other.queue?.second
@@ -217,32 +217,32 @@ public struct ExaminedWebhook: Equatable, Sendable {
 }
 
 /// pg_net's queue at one look.
-public struct WebhookQueue: Equatable, Sendable {
+package struct WebhookQueue: Equatable, Sendable {
   /// Requests that wait, 1000 at the most.
-  public let requests: Int
+  package let requests: Int
   /// The number of the first; nil for an empty queue.
-  public let first: Int64?
+  package let first: Int64?
 
   /// Notes a look.
-  public init(requests: Int, first: Int64?) {
+  package init(requests: Int, first: Int64?) {
     self.requests = requests
     self.first = first
   }
 }
 
 /// A process that has said that it runs.
-public struct ExaminedInstance: Equatable, Sendable {
+package struct ExaminedInstance: Equatable, Sendable {
   /// As its log lines name it.
-  public let id: String
+  package let id: String
   /// Its machine.
-  public let host: String
+  package let host: String
   /// Its program's version.
-  public let version: String
+  package let version: String
   /// How long ago it said so last.
-  public let age: Duration
+  package let age: Duration
 
   /// Notes a process.
-  public init(id: String, host: String, version: String, age: Duration) {
+  package init(id: String, host: String, version: String, age: Duration) {
     self.id = id
     self.host = host
     self.version = version

@@ -1,10 +1,10 @@
-public import Postgres
-public import Reactors
+package import Postgres
+package import Reactors
 
 // What the schema is like.
 extension DatabaseExamination {
   /// Without these a claim, a record or a look of an operator reads whole tables.
-  public static let queueIndexes = [
+  package static let queueIndexes = [
     "inbox_fresh_idx", "inbox_claimed_idx", "deliveries_due_idx", "deliveries_waiting_idx", "deliveries_suspect_idx",
     "deliveries_expiry_idx", "releases_queued_idx",
     "deliveries_held_idx", "push_log_subject_idx", "push_log_enqueued_idx", "push_log_user_enqueued_idx",
@@ -12,7 +12,7 @@ extension DatabaseExamination {
 
   /// What the default host contract looks rows of the host's tables up by.
   /// - Parameter tables: those of the default host that are in use.
-  public static func hostIndexes(of tables: Set<String>) -> [String] {
+  package static func hostIndexes(of tables: Set<String>) -> [String] {
     let indexes = [
       ("messages", "messages_conversation_idx"), ("conversation_participants", "conversation_participants_user_idx"),
       ("push_tokens", "push_tokens_user_idx"), ("push_tokens", "push_tokens_spelling_idx"),
@@ -22,7 +22,7 @@ extension DatabaseExamination {
   }
 
   /// The triggers that run functions of ours.
-  public func triggers(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedTrigger] {
+  package func triggers(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedTrigger] {
     try await rows(.examineTriggers, on: reactor) { row throws(PostgresError) in
       ExaminedTrigger(
         table: try row.decode("table_name"), name: try row.decode("name"),
@@ -32,7 +32,7 @@ extension DatabaseExamination {
   }
 
   /// The triggers that the watched kinds need, by kind.
-  public func kindTriggers(
+  package func kindTriggers(
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> [(kind: String, trigger: ExaminedTrigger)] {
     try await rows(.examineKinds, on: reactor) { row throws(PostgresError) in
@@ -45,7 +45,7 @@ extension DatabaseExamination {
   }
 
   /// The tables of the host's messages: those with the trigger on inserts.
-  public func messageTables(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedMessageTable] {
+  package func messageTables(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedMessageTable] {
     try await rows(.examineMessageTables, on: reactor) { row throws(PostgresError) in
       ExaminedMessageTable(
         name: try row.decode("table_name"), watchedPartitions: try row.decode("watched_partitions"),
@@ -54,26 +54,26 @@ extension DatabaseExamination {
   }
 
   /// The functions of the host contract that do nothing, because the host has no table for their defaults.
-  public func inertFunctions(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+  package func inertFunctions(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     try await rows(.examineInertFunctions, on: reactor) { row throws(PostgresError) in try row.decode(0) }
   }
 
   /// Roles in whose sessions ordinary triggers do not fire.
-  public func replicationRoles(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+  package func replicationRoles(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     try await rows(.examineReplicationRoles, on: reactor) { row throws(PostgresError) in
       try row.decode(0)
     }
   }
 
   /// The indexes of these names.
-  public func indexes(_ names: [String], on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedIndex] {
+  package func indexes(_ names: [String], on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedIndex] {
     try await rows(.examineIndexes(indexNames: names), on: reactor) { row throws(PostgresError) in
       ExaminedIndex(name: try row.decode("name"), isUsable: try row.decode("is_usable"))
     }
   }
 
   /// How the server would run a claim; a line for each step. Nothing is claimed.
-  public func claimPlan(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+  package func claimPlan(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     let limits = ClaimLimits(
       eventsMax: 20, deliveriesMax: 20, lanes: [.init("doctor", deliveriesMax: 1)], lease: .seconds(30))
     let claim = StatementCall.claim(limits)
@@ -86,22 +86,22 @@ extension DatabaseExamination {
 }
 
 /// The server, and the role of the session.
-public struct ExaminedServer: Equatable, Sendable {
+package struct ExaminedServer: Equatable, Sendable {
   /// As PostgreSQL numbers itself, e.g. 150006 for 15.6.
-  public let version: Int
+  package let version: Int
   /// Whether it only follows another server and takes no writes.
-  public let isStandby: Bool
+  package let isStandby: Bool
   /// Whether its transactions may not write unless they say so.
-  public let isReadOnly: Bool
+  package let isReadOnly: Bool
   /// Whether the session is another one than the connection was given: there is a pooler between.
-  public let isPooled: Bool
+  package let isPooled: Bool
   /// The role of the session.
-  public let role: String
+  package let role: String
   /// `session_replication_role` of the session: `origin` by default.
-  public let replicationRole: String
+  package let replicationRole: String
 
   /// Notes what a server said.
-  public init(
+  package init(
     version: Int, isStandby: Bool, isReadOnly: Bool = false, isPooled: Bool, role: String, replicationRole: String
   ) {
     self.version = version
@@ -114,31 +114,31 @@ public struct ExaminedServer: Equatable, Sendable {
 }
 
 /// A role that can reach device tokens, though it is neither their owner nor a service.
-public struct TokenAccess: Equatable, Sendable {
+package struct TokenAccess: Equatable, Sendable {
   /// Its name; `public` is everybody.
-  public let role: String
+  package let role: String
   /// What it can do, as `grant` names it, e.g. `select, truncate`.
-  public let privileges: String
+  package let privileges: String
 
   /// Names a role.
-  public init(role: String, privileges: String) {
+  package init(role: String, privileges: String) {
     self.role = role
     self.privileges = privileges
   }
 }
 
 /// A right that the role lacks.
-public struct MissingRight: Equatable, Sendable {
+package struct MissingRight: Equatable, Sendable {
   /// What it is on: `schema tacet`, `tacet.inbox`, `function tacet.wake`.
-  public let object: String
+  package let object: String
   /// As `grant` names it; `policy` where row-level security hides every row, `policy for update` (`insert`, `delete`) where
   /// no row may be written.
-  public let privilege: String
+  package let privilege: String
   /// Whether it is in schema `tacet`, whose rights `tacet.grant_service` gives.
-  public let isOwn: Bool
+  package let isOwn: Bool
 
   /// Names a right.
-  public init(object: String, privilege: String, isOwn: Bool) {
+  package init(object: String, privilege: String, isOwn: Bool) {
     self.object = object
     self.privilege = privilege
     self.isOwn = isOwn
@@ -146,7 +146,7 @@ public struct MissingRight: Equatable, Sendable {
 }
 
 /// When a trigger fires, as `pg_trigger.tgenabled` says.
-public enum TriggerState: String, Sendable {
+package enum TriggerState: String, Sendable {
   /// In ordinary sessions.
   case ordinary = "O"
   /// In all sessions.
@@ -158,20 +158,20 @@ public enum TriggerState: String, Sendable {
 }
 
 /// A trigger that runs a function of schema `tacet`.
-public struct ExaminedTrigger: Equatable, Sendable {
+package struct ExaminedTrigger: Equatable, Sendable {
   /// The table with its schema.
-  public let table: String
+  package let table: String
   /// The trigger's name.
-  public let name: String
+  package let name: String
   /// When it fires; nil when it ought to be there and is not.
-  public let state: TriggerState?
+  package let state: TriggerState?
   /// The function without its schema.
-  public let function: String
+  package let function: String
   /// What the function is told; empty for nothing.
-  public let argument: String
+  package let argument: String
 
   /// Notes a trigger.
-  public init(table: String, name: String, state: TriggerState?, function: String = "", argument: String = "") {
+  package init(table: String, name: String, state: TriggerState?, function: String = "", argument: String = "") {
     self.table = table
     self.name = name
     self.state = state
@@ -181,18 +181,18 @@ public struct ExaminedTrigger: Equatable, Sendable {
 }
 
 /// A table with the trigger on inserted messages.
-public struct ExaminedMessageTable: Equatable, Sendable {
+package struct ExaminedMessageTable: Equatable, Sendable {
   /// The table with its schema.
-  public let name: String
+  package let name: String
   /// Partitions with the same trigger, which fires for inserts that name them.
-  public let watchedPartitions: Int
+  package let watchedPartitions: Int
   /// Partitions without it.
-  public let otherPartitions: Int
+  package let otherPartitions: Int
   /// The columns of a primary key in which an id may repeat; nil where it cannot.
-  public let repeatingKey: String?
+  package let repeatingKey: String?
 
   /// Describes a table.
-  public init(name: String, watchedPartitions: Int = 0, otherPartitions: Int = 0, repeatingKey: String? = nil) {
+  package init(name: String, watchedPartitions: Int = 0, otherPartitions: Int = 0, repeatingKey: String? = nil) {
     self.name = name
     self.watchedPartitions = watchedPartitions
     self.otherPartitions = otherPartitions
@@ -201,28 +201,28 @@ public struct ExaminedMessageTable: Equatable, Sendable {
 }
 
 /// An index that the statements rely on.
-public struct ExaminedIndex: Equatable, Sendable {
+package struct ExaminedIndex: Equatable, Sendable {
   /// Its name.
-  public let name: String
+  package let name: String
   /// Whether it can be used; nil when it is missing.
-  public let isUsable: Bool?
+  package let isUsable: Bool?
 
   /// Notes an index.
-  public init(name: String, isUsable: Bool?) {
+  package init(name: String, isUsable: Bool?) {
     self.name = name
     self.isUsable = isUsable
   }
 }
 
 /// How far this machine's clock is from the database's.
-public struct ClockComparison: Equatable, Sendable {
+package struct ClockComparison: Equatable, Sendable {
   /// The database's time less this machine's.
-  public let difference: Duration
+  package let difference: Duration
   /// How wrong ``difference`` may be: half of the round trip that it was measured by.
-  public let uncertainty: Duration
+  package let uncertainty: Duration
 
   /// Notes a measurement.
-  public init(difference: Duration, uncertainty: Duration) {
+  package init(difference: Duration, uncertainty: Duration) {
     self.difference = difference
     self.uncertainty = uncertainty
   }

@@ -1,10 +1,10 @@
-public import Postgres
-public import Reactors
+package import Postgres
+package import Reactors
 
 // Content that is sealed for devices.
 extension DatabaseExamination {
   /// How many devices have registered a key; of the first 200,000 of each kind.
-  public func sealingKeys(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+  package func sealingKeys(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     let counts = try await rows(.examineSealingKeys, on: reactor) { row throws(PostgresError) -> Int in
       try row.decode("keys")
     }

@@ -1,19 +1,19 @@
-public import Postgres
-public import Reactors
+package import Postgres
+package import Reactors
 
 /// A text of a watched kind in another locale.
-public struct ExaminedText: Equatable, Sendable {
+package struct ExaminedText: Equatable, Sendable {
   /// The kind that it was written for.
-  public let kind: String
+  package let kind: String
   /// The locale.
-  public let locale: String
+  package let locale: String
   /// Whether no such kind is watched.
-  public let isUnwatched: Bool
+  package let isUnwatched: Bool
   /// A column in braces that the kind's own texts do not have; nil for none.
-  public let missingColumn: String?
+  package let missingColumn: String?
 
   /// Notes a text.
-  public init(kind: String, locale: String, isUnwatched: Bool = false, missingColumn: String? = nil) {
+  package init(kind: String, locale: String, isUnwatched: Bool = false, missingColumn: String? = nil) {
     self.kind = kind
     self.locale = locale
     self.isUnwatched = isUnwatched
@@ -24,7 +24,7 @@ public struct ExaminedText: Equatable, Sendable {
 // Texts in other locales.
 extension DatabaseExamination {
   /// The texts of watched kinds, by kind and locale; 3000 at most.
-  public func texts(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedText] {
+  package func texts(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedText] {
     try await rows(.examineTexts, on: reactor) { row throws(PostgresError) in
       ExaminedText(
         kind: try row.decode("kind"), locale: try row.decode("locale"), isUnwatched: try row.decode("is_unwatched"),

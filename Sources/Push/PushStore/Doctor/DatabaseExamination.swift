@@ -1,14 +1,14 @@
 internal import Glibc
-public import Logging
-public import Postgres
-internal import PushKinds
-public import Reactors
+package import Logging
+package import Postgres
+internal import PushRules
+package import Reactors
 
 /// Examines whether the service can work with a database; changes nothing.
 ///
 /// Every statement is read-only, short and bounded, waits for no lock longer than a second, and is sent so that it works
 /// through any pooler. Each method throws ``PostgresError``; the next one can be called all the same.
-public final class DatabaseExamination {
+package final class DatabaseExamination {
   /// How long one statement may take. A healthy database answers each within some milliseconds.
   private static let statementLimit = Duration.seconds(3)
 
@@ -23,7 +23,7 @@ public final class DatabaseExamination {
   /// - Parameters:
   ///   - conninfo: how the service reaches its database.
   ///   - limit: the time for it.
-  public static func begin(
+  package static func begin(
     _ conninfo: String, within limit: Duration, logger: Logger, on reactor: isolated Reactor
   ) async throws(PostgresError) -> DatabaseExamination {
     let connection = try await PostgresConnection.connect(
@@ -50,15 +50,15 @@ public final class DatabaseExamination {
   }
 
   /// Ends the session.
-  public func end(on reactor: isolated Reactor) {
+  package func end(on reactor: isolated Reactor) {
     connection.close(on: reactor)
   }
 
   /// The host that was reached, as the connection string names it; a folder for a Unix socket.
-  public var host: String { connection.host }
+  package var host: String { connection.host }
 
   /// Who answers.
-  public func server(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedServer {
+  package func server(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedServer {
     let row = try await connection.query(.examineServer, on: reactor).one()
     return ExaminedServer(
       version: try row.decode("version"), isStandby: try row.decode("is_standby"),
@@ -68,7 +68,7 @@ public final class DatabaseExamination {
   }
 
   /// Compares the wall clocks: of three measurements the one with the shortest round trip.
-  public func clock(on reactor: isolated Reactor) async throws(PostgresError) -> ClockComparison {
+  package func clock(on reactor: isolated Reactor) async throws(PostgresError) -> ClockComparison {
     var best: ClockComparison?
     for _ in 0..<3 {
       let (start, startWall) = (Reactor.now, Self.wallMicroseconds())
@@ -84,13 +84,13 @@ public final class DatabaseExamination {
   }
 
   /// The migrations that were applied, in order.
-  public func appliedMigrations(on reactor: isolated Reactor) async throws(PostgresError) -> [AppliedMigration] {
+  package func appliedMigrations(on reactor: isolated Reactor) async throws(PostgresError) -> [AppliedMigration] {
     try await AppliedMigration.all(over: connection, on: reactor) ?? []
   }
 
   /// Names of migrations that `tacet migrate` has applied with another text than this program's. Those that psql has
   /// applied are not among them, because that leaves no checksums.
-  public func changedMigrations(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+  package func changedMigrations(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     let known = Migration.all
     let types = IDTypes(ofSessions: connection.configuration)
     let call = StatementCall.examineMigrations(
@@ -99,7 +99,7 @@ public final class DatabaseExamination {
   }
 
   /// What the role may not do and should.
-  public func missingRights(on reactor: isolated Reactor) async throws(PostgresError) -> [MissingRight] {
+  package func missingRights(on reactor: isolated Reactor) async throws(PostgresError) -> [MissingRight] {
     try await rows(.examineRights, on: reactor) { row throws(PostgresError) in
       MissingRight(
         object: try row.decode("object"), privilege: try row.decode("privilege"), isOwn: try row.decode("is_own"))
@@ -107,7 +107,7 @@ public final class DatabaseExamination {
   }
 
   /// Who can read or write device tokens and should not; `public` is everybody. At most 20.
-  public func tokenAccess(on reactor: isolated Reactor) async throws(PostgresError) -> [TokenAccess] {
+  package func tokenAccess(on reactor: isolated Reactor) async throws(PostgresError) -> [TokenAccess] {
     try await rows(.examineTokenAccess, on: reactor) { row throws(PostgresError) in
       TokenAccess(role: try row.decode("rolname"), privileges: try row.decode("privileges"))
     }
@@ -115,12 +115,12 @@ public final class DatabaseExamination {
 
   /// Runs a function of the host contract for a user who does not exist.
   /// - Throws: what the function fails with.
-  public func call(_ function: HostFunction, on reactor: isolated Reactor) async throws(PostgresError) {
+  package func call(_ function: HostFunction, on reactor: isolated Reactor) async throws(PostgresError) {
     try await connection.query(function.call, on: reactor)
   }
 
   /// The tables of the default host that the host contract reads, without their schema.
-  public func contractTables(on reactor: isolated Reactor) async throws(PostgresError) -> Set<String> {
+  package func contractTables(on reactor: isolated Reactor) async throws(PostgresError) -> Set<String> {
     Set(
       try await rows(.examineContractTables, on: reactor) { row throws(PostgresError) in
         try row.decode(0, as: String.self)
@@ -130,7 +130,7 @@ public final class DatabaseExamination {
   /// Plays a message through the host contract, in a session that may write, and undoes it.
   /// - Parameters:
   ///   - conninfo: how the service reaches its database. limit: the time for connecting.
-  public static func rehearseMessage(
+  package static func rehearseMessage(
     _ conninfo: String, within limit: Duration, logger: Logger, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [ContractTrial] {
     var configuration = configuration(conninfo, within: limit)

@@ -1,10 +1,10 @@
-public import Logging
-public import Postgres
-public import Reactors
+package import Logging
+package import Postgres
+package import Reactors
 
 /// Finds out whether notifications reach a session of the service: listens as the service does, on a separate channel,
 /// and has another session notify it.
-public final class ListenExamination {
+package final class ListenExamination {
   private let sender: PostgresConnection
   private let settled = Signal()
   private var failure: PostgresError?
@@ -15,7 +15,7 @@ public final class ListenExamination {
   }
 
   /// The result.
-  public enum Outcome: Sendable {
+  package enum Outcome: Sendable {
     /// What was sent was heard.
     case heard
     /// The session could not be opened, or did not hear.
@@ -29,7 +29,7 @@ public final class ListenExamination {
   ///   - conninfo: how the service reaches its database.
   ///   - examination: whose session notifies.
   ///   - limit: for everything.
-  public static func run(
+  package static func run(
     _ conninfo: String, notifiedBy examination: DatabaseExamination, within limit: Duration, logger: Logger,
     on reactor: isolated Reactor
   ) async -> Outcome {
@@ -49,10 +49,10 @@ public final class ListenExamination {
 
 extension ListenExamination: PostgresListenerHandler {
   /// No session notifies this channel; the probe has another one.
-  public func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {}
+  package func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {}
 
   /// The first news is the answer.
-  public func listenerStateChanged(_ state: PostgresListener.State, on reactor: isolated Reactor) {
+  package func listenerStateChanged(_ state: PostgresListener.State, on reactor: isolated Reactor) {
     guard !isHeard, failure == nil else { return }
     switch state {
     case .listening: isHeard = true
@@ -64,12 +64,12 @@ extension ListenExamination: PostgresListenerHandler {
 
 extension ListenExamination: PostgresProbeSender {
   /// From the session that looks at the database.
-  public func sendProbe(
+  package func sendProbe(
     _ token: String, to channel: String, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     try await sender.query(.sendProbe(channel: channel, token: token), on: reactor)
   }
 
   /// The state says the same.
-  public func probeHeard(on reactor: isolated Reactor) {}
+  package func probeHeard(on reactor: isolated Reactor) {}
 }

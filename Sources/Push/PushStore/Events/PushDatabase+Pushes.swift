@@ -1,45 +1,45 @@
-public import FoundationEssentials
-public import Postgres
-public import PushKinds
-public import Reactors
+package import FoundationEssentials
+package import Postgres
+package import PushRules
+package import Reactors
 
 /// A push that a server asks for.
-public struct PushSubmission: Equatable, Sendable {
+package struct PushSubmission: Equatable, Sendable {
   /// The recipient.
-  public var userID: HostID
+  package var userID: HostID
 
   /// The kind that ledger and payload name.
-  public var kind: String
+  package var kind: String
 
   /// The first line; no zero characters, here and below.
-  public var title: String
+  package var title: String
 
   /// The text.
-  public var body: String
+  package var body: String
 
   /// The app's own data as a JSON object.
-  public var data: String?
+  package var data: String?
 
   /// How it is shown; ``PushPresentation/collapseID`` included.
-  public var presentation = PushPresentation()
+  package var presentation = PushPresentation()
 
   /// When to send it, microseconds since 1970; nil for now.
-  public var sendAt: Int64?
+  package var sendAt: Int64?
 
   /// How long it may be sent from then on; nil for the service's setting.
-  public var life: Duration?
+  package var life: Duration?
 
   /// The key by which ``PushDatabase/cancelPushes(_:on:)`` finds it.
-  public var cancelKey: String?
+  package var cancelKey: String?
 
   /// The group of which the user gets one push a day; nil for no cap.
-  public var capGroup: String?
+  package var capGroup: String?
 
   /// The key under which the same request may come again.
-  public var idempotencyKey: String?
+  package var idempotencyKey: String?
 
   /// Describes a push.
-  public init(
+  package init(
     userID: HostID, kind: String, title: String, body: String, data: String? = nil, idempotencyKey: String? = nil
   ) {
     self.userID = userID
@@ -52,21 +52,21 @@ public struct PushSubmission: Equatable, Sendable {
 }
 
 /// A push as it was noted.
-public struct SubmittedPush: Equatable, Sendable {
+package struct SubmittedPush: Equatable, Sendable {
   /// Its id and kind.
-  public let subject: PushSubject
+  package let subject: PushSubject
 
   /// The id of its row in the ledger, which is written when it is decided.
-  public let logID: UUID
+  package let logID: UUID
 
   /// Whether a request of the same key was answered with it before.
-  public let isRepeated: Bool
+  package let isRepeated: Bool
 }
 
 extension PushDatabase {
   /// Notes a push and queues it, once for each idempotency key.
   /// - Returns: nil when the key belongs to a push that says something else.
-  public func submit(
+  package func submit(
     _ push: PushSubmission, on reactor: isolated Reactor
   ) async throws(PostgresError) -> SubmittedPush? {
     let submit = StatementCall.submitPush(
@@ -89,13 +89,13 @@ extension PushDatabase {
 
   /// Cancels the pushes of a key that have not been sent.
   /// - Returns: how many pushes that a server asked for wait; those of watched rows are not counted.
-  public func cancelPushes(_ key: String, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+  package func cancelPushes(_ key: String, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     Int(clamping: try await pool.query(.cancelPushes(cancelKey: key), on: reactor).one().decode(0, as: Int64.self))
   }
 
   /// Cancels all pushes of a user that servers have asked for or campaigns have queued, and that wait.
   /// - Returns: how many.
-  public func cancelPushes(of user: HostID, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+  package func cancelPushes(of user: HostID, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     try await pool.query(.cancelUserPushes(userID: user), on: reactor).one().decode(0)
   }
 

@@ -1,9 +1,9 @@
-public import Postgres
-public import PushKinds
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 /// What is known of an event's pushes.
-public enum EventStatus: Equatable, Sendable {
+package enum EventStatus: Equatable, Sendable {
   /// The host has no such event.
   case unknown
   /// In the inbox, not yet decided.
@@ -13,24 +13,24 @@ public enum EventStatus: Equatable, Sendable {
 }
 
 /// A recipient's outcome as the ledger has it.
-public struct RecordedOutcome: Equatable, Sendable {
+package struct RecordedOutcome: Equatable, Sendable {
   /// The recipient.
-  public let userID: HostID
+  package let userID: HostID
 
   /// The outcome.
-  public let decision: OutcomeDecision
+  package let decision: OutcomeDecision
 
   /// Why, nil for a plain success.
-  public let reason: String?
+  package let reason: String?
 
   /// Until when it is held, microseconds since 1970; nil unless it is.
-  public let heldUntil: Int64?
+  package let heldUntil: Int64?
 
   /// Devices for which APNs accepted it.
-  public let devicesAccepted: Int
+  package let devicesAccepted: Int
 
   /// Makes an outcome, for tests and for composing answers.
-  public init(userID: HostID, decision: OutcomeDecision, reason: String?, heldUntil: Int64?, devicesAccepted: Int) {
+  package init(userID: HostID, decision: OutcomeDecision, reason: String?, heldUntil: Int64?, devicesAccepted: Int) {
     self.userID = userID
     self.decision = decision
     self.reason = reason
@@ -41,7 +41,7 @@ public struct RecordedOutcome: Equatable, Sendable {
 
 extension PushDatabase {
   /// Returns the state of an event. A message that no trigger has seen is put in the inbox first, unless it is decided.
-  public func ingest(_ subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus {
+  package func ingest(_ subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus {
     let rows =
       if subject.kind == MessagePush.name {
         try await pool.query(.ingest(subjectID: subject.id), on: reactor)
@@ -52,7 +52,8 @@ extension PushDatabase {
   }
 
   /// The state of a known event.
-  public func status(of subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus {
+  package func status(of subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus
+  {
     let rows = try await pool.query(.outcome(subjectID: subject.id, kind: subject.kind), on: reactor)
     return try LedgerRow.status(from: rows)
   }

@@ -1,12 +1,12 @@
-public import Localisation
-public import Postgres
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 // Words that Tacet itself puts into pushes.
 extension PushDatabase {
   /// Tacet's own words, with those that the host has put in their place (`tacet.localise('tacet_more', …)`); 1000 at most. What
   /// cannot be a word is left out.
-  public func words(on reactor: isolated Reactor) async throws(PostgresError) -> TacetWords {
+  package func words(on reactor: isolated Reactor) async throws(PostgresError) -> TacetWords {
     var words = TacetWords.builtIn
     for row in try await pool.query(.ownWords, on: reactor) {
       let name: String = try row.decode("name")

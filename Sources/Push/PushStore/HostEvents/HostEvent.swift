@@ -1,38 +1,38 @@
-public import FoundationEssentials
+package import FoundationEssentials
 internal import Postgres
-public import PushKinds
+package import PushRules
 
 /// An event that a process has claimed, to send it to the host.
-public struct HostEvent: Equatable, Sendable {
+package struct HostEvent: Equatable, Sendable {
   /// Its place in the order of its user.
-  public var id: Int64
+  package var id: Int64
   /// Attempts so far, this one among them.
-  public var attempt: Int
+  package var attempt: Int
   /// What the host knows it by; the same in each attempt.
-  public var webhookID: UUID
+  package var webhookID: UUID
   /// Such as `push.unread`.
-  public var type: String
+  package var type: String
   /// Whom it is about.
-  public var userID: HostID
+  package var userID: HostID
   /// The row of the ledger; nil for a device.
-  public var pushID: UUID?
+  package var pushID: UUID?
   /// The subject of the push; nil for a device.
-  public var subjectID: HostID?
+  package var subjectID: HostID?
   /// The kind of the push; nil for a device.
-  public var kind: String?
+  package var kind: String?
   /// The ledger's reason, or why a device was dropped; nil for a plain success.
-  public var reason: String?
+  package var reason: String?
   /// The service of a dropped device, such as `apns`; nil for a push.
-  public var channel: String?
+  package var channel: String?
   /// The first eight characters of a dropped device's token; nil for a push.
-  public var device: String?
+  package var device: String?
   /// When it happened, in microseconds since 1970.
-  public var occurredAt: Int64
+  package var occurredAt: Int64
   /// When the push was accepted first; nil when it was not.
-  public var sentAt: Int64?
+  package var sentAt: Int64?
 
   /// An event about a push or a device.
-  public init(
+  package init(
     id: Int64, attempt: Int = 1, webhookID: UUID = UUID(), type: String, userID: HostID, occurredAt: Int64
   ) {
     self.id = id
@@ -58,16 +58,16 @@ public struct HostEvent: Equatable, Sendable {
 }
 
 /// What the host answered to an attempt at an event.
-public struct HostEventAnswer: Equatable, Sendable {
+package struct HostEventAnswer: Equatable, Sendable {
   /// The status; nil without an answer.
-  public var status: Int?
+  package var status: Int?
   /// What is wrong with it; nil when the host has taken the event.
-  public var fault: String?
+  package var fault: String?
   /// After how long to try again; nil when the host has taken the event.
-  public var nextTry: Duration?
+  package var nextTry: Duration?
 
   /// An answer; one without a wait takes the event.
-  public init(status: Int?, fault: String? = nil, nextTry: Duration? = nil) {
+  package init(status: Int?, fault: String? = nil, nextTry: Duration? = nil) {
     self.status = status
     self.fault = fault
     self.nextTry = nextTry
@@ -75,7 +75,7 @@ public struct HostEventAnswer: Equatable, Sendable {
 }
 
 /// What has become of an event; the raw values are those of the database.
-public enum HostEventState: String, CaseIterable, Sendable {
+package enum HostEventState: String, CaseIterable, Sendable {
   /// It is tried, again if it was before.
   case waiting
   /// The host has answered 2xx.
@@ -87,30 +87,30 @@ public enum HostEventState: String, CaseIterable, Sendable {
 }
 
 /// An event that is dead or waits, for the operator.
-public struct HostEventEntry: Equatable, Sendable {
+package struct HostEventEntry: Equatable, Sendable {
   /// Dead or waiting.
-  public let state: HostEventState
+  package let state: HostEventState
   /// Such as `push.unread`.
-  public let type: String
+  package let type: String
   /// The kind of the push; nil for a device.
-  public let kind: String?
+  package let kind: String?
   /// Whom it is about.
-  public let userID: HostID
+  package let userID: HostID
   /// The subject of the push; nil for a device.
-  public let subjectID: HostID?
+  package let subjectID: HostID?
   /// Attempts so far.
-  public let attempts: Int
+  package let attempts: Int
   /// The status of the last answer; nil without one.
-  public let status: Int?
+  package let status: Int?
   /// What was wrong with it.
-  public let error: String?
+  package let error: String?
   /// When it happened, in microseconds since 1970.
-  public let occurredAt: Int64
+  package let occurredAt: Int64
   /// When it died, or when it is tried next.
-  public let at: Int64
+  package let at: Int64
 
   /// An entry of the list.
-  public init(
+  package init(
     state: HostEventState, type: String, kind: String?, userID: HostID, subjectID: HostID?, attempts: Int, status: Int?,
     error: String?, occurredAt: Int64, at: Int64
   ) {
@@ -136,23 +136,23 @@ public struct HostEventEntry: Equatable, Sendable {
 }
 
 /// How many events are on their way to the host.
-public struct HostEventFigures: Equatable, Sendable {
+package struct HostEventFigures: Equatable, Sendable {
   /// Where counting stops.
-  public static let rowsMax = 50_000
+  package static let rowsMax = 50_000
 
   /// Events that wait, to ``rowsMax``.
-  public var waiting = 0
+  package var waiting = 0
   /// Since the oldest of them happened; nil without one.
-  public var oldestAge: Duration?
+  package var oldestAge: Duration?
   /// Events that were not taken for too long, to ``rowsMax``.
-  public var dead = 0
+  package var dead = 0
   /// Pushes that are looked at later, to ``rowsMax``.
-  public var checks = 0
+  package var checks = 0
   /// The types of events that the host gets.
-  public var announced: [String] = []
+  package var announced: [String] = []
 
   /// Nothing is on its way.
-  public init() {}
+  package init() {}
 
   init(_ row: PostgresRow) throws(PostgresError) {
     waiting = try row.decode("waiting")

@@ -1,16 +1,16 @@
-public import Postgres
-public import Reactors
+package import Postgres
+package import Reactors
 
 // Events for the host; see db/functions/host_event_queue.sql.
 extension PushDatabase {
   /// Looks at pushes that are due to be unread, and makes an event of each.
   /// - Returns: how many were due; as many as asked for mean that there may be more.
-  public func checkUnread(_ count: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+  package func checkUnread(_ count: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     try await pool.query(.checkUnread(checksMax: count), on: reactor).one().decode(0)
   }
 
   /// Claims the oldest event of each of so many users. Another process takes one over when the lease has ended.
-  public func claimHostEvents(
+  package func claimHostEvents(
     _ count: Int, lease: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [HostEvent] {
     var events: [HostEvent] = []
@@ -22,7 +22,7 @@ extension PushDatabase {
   /// Records what the host answered.
   /// - Parameter givesUp: how long after its first attempt an event is dead.
   /// - Returns: what has become of the event; nil when another process has taken it over.
-  public func settle(
+  package func settle(
     _ event: HostEvent, _ answer: HostEventAnswer, givesUp: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> HostEventState? {
     let call = StatementCall.settleHostEvent(
@@ -33,7 +33,7 @@ extension PushDatabase {
   }
 
   /// How long until an event or a check is due, negative for one that is; nil without either.
-  public func timeUntilNextHostEvent(on reactor: isolated Reactor) async throws(PostgresError) -> Duration? {
+  package func timeUntilNextHostEvent(on reactor: isolated Reactor) async throws(PostgresError) -> Duration? {
     let microseconds: Int64? = try await pool.query(.nextHostEvent, on: reactor).one().decode(0)
     return microseconds.map { .microseconds($0) }
   }
@@ -41,7 +41,7 @@ extension PushDatabase {
   /// Sends dead events again, and those that wait for their next attempt at once.
   /// - Returns: how many.
   @discardableResult
-  public func retryHostEvents(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+  package func retryHostEvents(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     try await pool.query(.retryHostEvents, on: reactor).one().decode(0)
   }
 
@@ -50,7 +50,7 @@ extension PushDatabase {
   /// One ``OperatorLook``.
   /// - Parameter count: events at most of either.
   /// - Throws: ``PostgresError``.
-  public func hostEvents(_ count: Int, on reactor: isolated Reactor) async throws -> [HostEventEntry] {
+  package func hostEvents(_ count: Int, on reactor: isolated Reactor) async throws -> [HostEventEntry] {
     try await look(on: reactor) { look in
       try await look.query(.hostEventList(rowsMax: count), on: reactor).map(HostEventEntry.init)
     }
@@ -58,7 +58,7 @@ extension PushDatabase {
 
   /// Counts events and checks.
   /// - Parameter limit: how long it may take, beside the wait for a session.
-  public func hostEventFigures(
+  package func hostEventFigures(
     within limit: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> HostEventFigures {
     let call = StatementCall.hostEventFigures(rowsMax: HostEventFigures.rowsMax)
@@ -68,7 +68,7 @@ extension PushDatabase {
 
 extension DatabaseExamination {
   /// Events for the host, and what is announced.
-  public func hostEvents(on reactor: isolated Reactor) async throws(PostgresError) -> HostEventFigures {
+  package func hostEvents(on reactor: isolated Reactor) async throws(PostgresError) -> HostEventFigures {
     try HostEventFigures(
       await connection.query(.hostEventFigures(rowsMax: HostEventFigures.rowsMax), on: reactor).one())
   }

@@ -1,61 +1,60 @@
-public import APNSCore
 internal import FoundationEssentials
 internal import Postgres
-public import PushKinds
-public import Reactors
+package import PushRules
+package import Reactors
 
 /// What is known of a Live Activity. Times are microseconds since 1970.
-public struct LiveActivityRecord: Decodable, Sendable {
+package struct LiveActivityRecord: Decodable, Sendable {
   /// One push.
-  public struct Update: Decodable, Sendable {
+  package struct Update: Decodable, Sendable {
     /// The subject of its event.
-    public let subject_id: String
+    package let subject_id: String
     /// The number of its state.
-    public let version: Int
+    package let version: Int
     /// How many states it took in while it waited.
-    public let merged: Int
+    package let merged: Int
     /// `start`, `update` or `end`.
-    public let event: String
+    package let event: String
     /// 5 or 10.
-    public let priority: Int
+    package let priority: Int
     /// Unix seconds, as the device compares them.
-    public let timestamp: Int64
+    package let timestamp: Int64
     /// As the ledger has it; nil while it is under way.
-    public let decision: String?
+    package let decision: String?
     /// Why; nil for a plain success.
-    public let reason: String?
+    package let reason: String?
     /// When it was committed.
-    public let created_us: Int64
+    package let created_us: Int64
     /// When APNs took it.
-    public let sent_us: Int64?
+    package let sent_us: Int64?
     /// Devices for which APNs took it.
-    public let devices_accepted: Int?
+    package let devices_accepted: Int?
   }
 
   /// Its id.
-  public let id: String
+  package let id: String
   /// The name of its type.
-  public let type: String
+  package let type: String
   /// Whose devices show it.
-  public let user_id: HostID
+  package let user_id: HostID
   /// The number of its newest state.
-  public let version: Int
+  package let version: Int
   /// What stays the same.
-  public let attributes: PayloadObject
+  package let attributes: PayloadObject
   /// The newest state.
-  public let state: PayloadObject
+  package let state: PayloadObject
   /// When it began.
-  public let started_us: Int64
+  package let started_us: Int64
   /// When it ended.
-  public let ended_us: Int64?
+  package let ended_us: Int64?
   /// Who ended it: `server`, `app`, `row`, `row_deleted`, `row_reassigned` or `eight_hours`.
-  public let end_reason: String?
+  package let end_reason: String?
   /// Push-to-start tokens that the user has for its type.
-  public let start_tokens: Int
+  package let start_tokens: Int
   /// Update tokens that apps have reported for it.
-  public let update_tokens: Int
+  package let update_tokens: Int
   /// Its pushes, the newest first, up to the bound that was asked for.
-  public let updates: [Update]
+  package let updates: [Update]
 }
 
 extension PushDatabase {
@@ -63,7 +62,7 @@ extension PushDatabase {
   ///
   /// One ``OperatorLook``.
   /// - Throws: ``PostgresError``, or `DecodingError` for a document of another release.
-  public func liveActivity(
+  package func liveActivity(
     _ id: String, of user: HostID? = nil, updatesMax: Int, on reactor: isolated Reactor
   ) async throws -> LiveActivityRecord? {
     try await look(on: reactor) { look in

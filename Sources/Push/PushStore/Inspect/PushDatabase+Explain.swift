@@ -1,22 +1,22 @@
 internal import Postgres
-public import PushKinds
-public import Reactors
+package import PushRules
+package import Reactors
 
 /// All that the database knows of one event: what an explanation is made of.
-public struct EventRecords: Equatable, Sendable {
+package struct EventRecords: Equatable, Sendable {
   /// The event.
-  public var event: EventFacts
+  package var event: EventFacts
   /// The recipients, and the user who was asked about; in the order of their ids.
-  public var recipients: [RecipientFacts]
+  package var recipients: [RecipientFacts]
   /// The one recipient who was asked about; nil for all.
-  public var userID: HostID?
+  package var userID: HostID?
   /// Whether there are more recipients.
-  public var hasMore: Bool
+  package var hasMore: Bool
   /// Processes that the histories name, as far as they are known.
-  public var instances: [InstanceFacts]
+  package var instances: [InstanceFacts]
 
   /// Joins them.
-  public init(
+  package init(
     event: EventFacts, userID: HostID? = nil, recipients: [RecipientFacts] = [], hasMore: Bool = false,
     instances: [InstanceFacts] = []
   ) {
@@ -31,7 +31,7 @@ public struct EventRecords: Equatable, Sendable {
 // Looks of operators: nothing is locked, claimed or written.
 extension PushDatabase {
   /// Recipients of one event that are told about at once. Each is some kilobytes of text.
-  public static let recipientsExplainedMax = 1000
+  package static let recipientsExplainedMax = 1000
 
   /// What is known of every event whose subject has an id; of a chat message when nothing is. One ``OperatorLook``.
   /// - Parameters:
@@ -40,7 +40,7 @@ extension PushDatabase {
   ///   - recipientsMax: how many of each event at the most.
   ///   - entriesMax: entries of histories, of all events together, after which each event has no more than one recipient.
   /// - Throws: ``PostgresError``.
-  public func records(
+  package func records(
     ofSubject id: HostID, kind: String? = nil, userID: HostID? = nil, recipientsMax: Int = recipientsExplainedMax,
     entriesMax: Int = .max, on reactor: isolated Reactor
   ) async throws -> [EventRecords] {
@@ -52,7 +52,7 @@ extension PushDatabase {
 
   /// Which kinds of events an id is the subject of, chat messages first; empty for an unknown id.
   /// - Throws: ``PostgresError``.
-  public func kinds(of id: HostID, on reactor: isolated Reactor) async throws -> [String] {
+  package func kinds(of id: HostID, on reactor: isolated Reactor) async throws -> [String] {
     try await look(on: reactor) { try await $0.kinds(of: id, on: reactor) }
   }
 }

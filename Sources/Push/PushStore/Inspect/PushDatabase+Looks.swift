@@ -1,6 +1,6 @@
 internal import FoundationEssentials
-public import Logging
-public import Postgres
+package import Logging
+package import Postgres
 internal import Reactors
 
 /// What an operator asks, several statements long: they have one session and one deadline.
@@ -36,7 +36,7 @@ extension PushDatabase {
   ///   - database: how the pools of the service connect.
   ///   - limit: how long a statement may take.
   ///   - idleLimit: after how long without a look the session is closed; nil keeps it.
-  public static func operatorPool(
+  package static func operatorPool(
     _ database: PostgresConfiguration, limit: Duration = lookLimit, idleLimit: Duration? = nil, logger: Logger
   ) -> PostgresPool {
     var database = database
@@ -73,7 +73,7 @@ struct ExplainedDocument<Content: Decodable>: PostgresDecodable {
 
 extension PostgresConfiguration {
   /// Lets sessions read only.
-  public mutating func forbidWrites() {
+  package mutating func forbidWrites() {
     // Behind a pooler the settings come inside each transaction, which the default would not reach any more.
     settings[poolMode == .transaction ? "transaction_read_only" : "default_transaction_read_only"] = "on"
   }

@@ -1,18 +1,18 @@
 internal import FoundationEssentials
 internal import Postgres
-internal import PushKinds
-public import Reactors
+internal import PushRules
+package import Reactors
 
 extension PushDatabase {
   /// What the counts of an overview end at; one more means more.
-  public static let overviewCountMax = 10_000
+  package static let overviewCountMax = 10_000
 
   /// How the service fares now.
   ///
   /// One ``OperatorLook``: several statements, each at a different moment.
   /// - Parameter newest: how many of the newest pushes are listed.
   /// - Throws: ``PostgresError``.
-  public func overview(newest: Int, on reactor: isolated Reactor) async throws -> ServiceOverview {
+  package func overview(newest: Int, on reactor: isolated Reactor) async throws -> ServiceOverview {
     try await look(on: reactor) { look in
       let ledger = try await look.query(.overviewLedger, on: reactor)
       let queues = try await look.query(.overviewQueues, on: reactor)

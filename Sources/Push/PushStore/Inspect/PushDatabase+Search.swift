@@ -1,14 +1,14 @@
-public import FoundationEssentials
+package import FoundationEssentials
 internal import Postgres
-public import PushKinds
-public import Reactors
+package import PushRules
+package import Reactors
 
 /// A page of the ledger.
-public struct LedgerPage: Equatable, Sendable {
+package struct LedgerPage: Equatable, Sendable {
   /// As many as were asked for, or fewer on the last page.
-  public let entries: [LedgerEntry]
+  package let entries: [LedgerEntry]
   /// Whether another page begins behind the last of them.
-  public let hasMore: Bool
+  package let hasMore: Bool
 
   fileprivate init(_ rows: [LedgerEntry], size: Int) {
     entries = Array(rows.prefix(size))
@@ -17,11 +17,11 @@ public struct LedgerPage: Equatable, Sendable {
 }
 
 /// A user who has registered a device.
-public struct DeviceTokenOwner: Hashable, Sendable {
+package struct DeviceTokenOwner: Hashable, Sendable {
   /// Who.
-  public let userID: HostID
+  package let userID: HostID
   /// The first eight characters of the device token.
-  public let device: String
+  package let device: String
 }
 
 extension PushDatabase {
@@ -29,7 +29,7 @@ extension PushDatabase {
   /// - Parameters:
   ///   - last: time and id of the last one on the page before; nil for the first page. size: rows of a page.
   /// - Throws: ``PostgresError``.
-  public func pushes(
+  package func pushes(
     ofUser userID: HostID, after last: (enqueuedAt: Int64, id: UUID)? = nil, size: Int, on reactor: isolated Reactor
   ) async throws -> LedgerPage {
     try await page(
@@ -42,7 +42,7 @@ extension PushDatabase {
   /// - Parameters:
   ///   - last: user and kind of the last one on the page before; nil for the first page. size: rows of a page.
   /// - Throws: ``PostgresError``.
-  public func pushes(
+  package func pushes(
     ofSubject subjectID: HostID, after last: (userID: HostID, kind: String)? = nil, size: Int,
     on reactor: isolated Reactor
   ) async throws -> LedgerPage {
@@ -54,7 +54,7 @@ extension PushDatabase {
   /// What the ledger knows an id as; it may be both.
   /// - Parameter id: the id as a subject and as a user, as far as the types can hold it.
   /// - Throws: ``PostgresError``.
-  public func meaning(
+  package func meaning(
     ofID id: (subject: HostID?, user: HostID?), on reactor: isolated Reactor
   ) async throws -> (isSubject: Bool, isUser: Bool) {
     try await look(on: reactor) { look in
@@ -67,7 +67,7 @@ extension PushDatabase {
   /// - Parameters:
   ///   - beginning: hexadecimal digits in lower case. countMax: registrations that are looked at.
   /// - Throws: ``PostgresError``.
-  public func owners(
+  package func owners(
     ofDeviceToken beginning: String, countMax: Int, on reactor: isolated Reactor
   ) async throws -> [DeviceTokenOwner] {
     try await look(on: reactor) { look in

@@ -1,9 +1,9 @@
-public import FoundationEssentials
+package import FoundationEssentials
 
 /// Whether a push is unread, and what the host knows of it.
-public struct UnreadFacts: Equatable, Sendable, Decodable {
+package struct UnreadFacts: Equatable, Sendable, Decodable {
   /// How far it is; the raw values are those of the database.
-  public enum State: String, Sendable, Decodable {
+  package enum State: String, Sendable, Decodable {
     /// It is looked at when it is due.
     case checkedLater = "checked_later"
     /// It was unread, and the host is told.
@@ -17,26 +17,26 @@ public struct UnreadFacts: Equatable, Sendable, Decodable {
   }
 
   /// The row of the ledger.
-  public var logID: UUID
+  package var logID: UUID
   /// How far it is.
-  public var state: State
+  package var state: State
   /// Why it was cancelled.
-  public var reason: String?
+  package var reason: String?
   /// Attempts to tell the host.
-  public var attempts: Int
+  package var attempts: Int
   /// The status of the host's last answer; nil without one.
-  public var status: Int?
+  package var status: Int?
   /// What was wrong with it.
-  public var error: String?
+  package var error: String?
   /// When the push was accepted; nil before it is looked at.
-  public var sentAt: Int64?
+  package var sentAt: Int64?
   /// When it is or was due, in microseconds since 1970.
-  public var occurredAt: Int64
+  package var occurredAt: Int64
   /// When it is looked at, tried next, or has ended.
-  public var at: Int64
+  package var at: Int64
 
   /// Describes a push that is unread, or was.
-  public init(logID: UUID, state: State, occurredAt: Int64, at: Int64, attempts: Int = 0, sentAt: Int64? = nil) {
+  package init(logID: UUID, state: State, occurredAt: Int64, at: Int64, attempts: Int = 0, sentAt: Int64? = nil) {
     self.logID = logID
     self.state = state
     self.occurredAt = occurredAt

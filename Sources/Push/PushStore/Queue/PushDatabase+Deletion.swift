@@ -1,13 +1,13 @@
-public import Postgres
-public import PushKinds
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 extension PushDatabase {
   /// Rows that a statement prunes at most.
   static let prunedRowsMax = 1000
 
   /// The tables whose rows are kept for a time and then deleted, without their schema.
-  public func prunedTables(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+  package func prunedTables(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     try await pool.query(.prunedTables, on: reactor).map { row throws(PostgresError) in try row.decode("name") }
   }
 
@@ -15,7 +15,7 @@ extension PushDatabase {
   ///
   /// A batch that throws has deleted nothing, or, when the connection was lost while it ran, may have deleted all of it.
   /// - Returns: rows deleted, and whether the batch was full, so that more may be left.
-  public func prune(
+  package func prune(
     _ table: String, olderThan retention: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (rows: Int, isFull: Bool) {
     let call = StatementCall.prune(tableName: table, retentionMicroseconds: retention.wholeMicroseconds)
@@ -25,19 +25,19 @@ extension PushDatabase {
 }
 
 /// What one pass over users who are to be forgotten has done.
-public struct ErasurePass: Equatable, Sendable {
+package struct ErasurePass: Equatable, Sendable {
   /// Rows deleted, of all tables.
-  public let rows: Int
+  package let rows: Int
   /// Users with no rows left, long enough after the first pass.
-  public let finished: Int
+  package let finished: Int
   /// Whether another pass would find something to do at once.
-  public let hasMore: Bool
+  package let hasMore: Bool
 }
 
 extension PushDatabase {
   /// Deletes rows of users that the host has deleted. Locked rows stay until a later pass.
   /// - Parameter settled: how long after the first pass a push that was under way may still be recorded.
-  public func eraseUsers(
+  package func eraseUsers(
     usersMax: Int, rowsMax: Int, settled: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> ErasurePass {
     let row = try await pool.query(
@@ -51,7 +51,7 @@ extension PushDatabase {
   /// forgets them.
   /// - Parameter after: the last id of the users looked at before; nil for the first.
   /// - Returns: the last id of these; nil when there are no more, or the host has no such table.
-  public func queueGoneUsers(
+  package func queueGoneUsers(
     after: HostID?, usersMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> HostID? {
     try await pool.query(.queueGoneUsers(afterID: after, usersMax: usersMax), on: reactor)

@@ -1,48 +1,48 @@
-public import Postgres
-public import Reactors
+package import Postgres
+package import Reactors
 
 /// What waits in the database, for all services on it together.
-public struct QueueFigures: Equatable, Sendable {
+package struct QueueFigures: Equatable, Sendable {
   /// How far each table is counted: enough to tell an outage from a busy day, and some tens of milliseconds of one server
   /// process at the most.
-  public static let rowsMax = 50_000
+  package static let rowsMax = 50_000
 
   /// Lanes that are told apart; as many apps in two environments are more than anybody has configured.
-  public static let lanesMax = 32
+  package static let lanesMax = 32
 
   /// Unclaimed events in the inbox.
-  public var freshEvents = 0
+  package var freshEvents = 0
   /// Events in the inbox under a claim, or left by one.
-  public var claimedEvents = 0
+  package var claimedEvents = 0
   /// Since the oldest event of the inbox was committed; nil when it is empty. Beyond ``rowsMax`` events of either sort it
   /// is that of the oldest looked at.
-  public var oldestEventAge: Duration?
+  package var oldestEventAge: Duration?
   /// Pushes that the rules hold.
-  public var held = 0
+  package var held = 0
   /// Pushes with a time for another attempt.
-  public var retryable = 0
+  package var retryable = 0
   /// Pushes that wait for APNs, by lane; `other` is those of lanes beyond ``lanesMax``.
-  public var waiting: [String: Int] = [:]
+  package var waiting: [String: Int] = [:]
   /// Work that was set aside for a person to look at.
-  public var parked = 0
+  package var parked = 0
   /// Errors that the triggers swallowed within the last hour.
-  public var triggerFailures = 0
+  package var triggerFailures = 0
   /// Live Activities that have not ended.
-  public var runningActivities = 0
+  package var runningActivities = 0
 
   /// For how long the oldest snapshot has been kept; nil when there is none, or none that may be seen.
-  public var snapshotAge: Duration?
+  package var snapshotAge: Duration?
   /// How many transactions have begun since the oldest snapshot of a replication slot; nil when there is none.
-  public var slotAgeTransactions: Int?
+  package var slotAgeTransactions: Int?
 
   /// Nothing waits.
-  public init() {}
+  package init() {}
 }
 
 extension PushDatabase {
   /// Counts what waits, each table to ``QueueFigures/rowsMax`` rows; one round trip.
   /// - Parameter limit: how long it may take, beside the wait for a session.
-  public func queueFigures(
+  package func queueFigures(
     within limit: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> QueueFigures {
     let rows = try await pool.query(

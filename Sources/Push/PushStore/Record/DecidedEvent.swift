@@ -1,30 +1,30 @@
-public import PushKinds
+package import PushRules
 
 /// A claimed event whose every recipient has an outcome: ready to be recorded.
-public struct DecidedEvent: Sendable {
+package struct DecidedEvent: Sendable {
   /// The event as it was claimed.
-  public let event: PushEvent
+  package let event: PushEvent
 
   /// One per recipient of the claim.
-  public let outcomes: [RecipientOutcome]
+  package let outcomes: [RecipientOutcome]
 
   /// Targets found dead on the way.
-  public let deadTargets: [DeadTarget]
+  package let deadTargets: [DeadTarget]
 
   /// Tokens that work elsewhere than their registration says.
-  public let learntEnvironments: [LearntEnvironment]
+  package let learntEnvironments: [LearntEnvironment]
 
   /// What woke the service: `notify`, `webhook`, `poll` and so on.
-  public let wokenBy: String
+  package let wokenBy: String
 
   /// Who decided, and by which limits; for the history.
-  public var decider = Decider()
+  package var decider = Decider()
 
   /// What its record is for.
-  public var purpose = Purpose.record
+  package var purpose = Purpose.record
 
   /// What a record is for.
-  public enum Purpose: Sendable {
+  package enum Purpose: Sendable {
     /// The one record of a claim.
     case record
     /// Recipients that APNs has accepted while others are waited for. They are in the ledger, so that no other claim
@@ -35,7 +35,7 @@ public struct DecidedEvent: Sendable {
   }
 
   /// Joins a claim and its outcomes.
-  public init(
+  package init(
     event: PushEvent, outcomes: [RecipientOutcome], deadTargets: [DeadTarget],
     learntEnvironments: [LearntEnvironment] = [], wokenBy: String
   ) {
@@ -48,9 +48,9 @@ public struct DecidedEvent: Sendable {
 }
 
 /// What is to be recorded for one recipient of a claimed event.
-public struct RecipientOutcome: Equatable, Sendable {
+package struct RecipientOutcome: Equatable, Sendable {
   /// Work that remains, and so a row in the queue.
-  public enum Remaining: String, Sendable {
+  package enum Remaining: String, Sendable {
     /// The rules wait for more to be learnt.
     case held
     /// APNs asked for a later attempt at this push.
@@ -60,56 +60,56 @@ public struct RecipientOutcome: Equatable, Sendable {
   }
 
   /// The recipient.
-  public let userID: HostID
+  package let userID: HostID
 
   /// The outcome.
-  public var decision: OutcomeDecision
+  package var decision: OutcomeDecision
 
   /// Why, nil for a plain success.
-  public var reason: String?
+  package var reason: String?
 
   /// How long to wait before the next look, from ``waitsFromMicroseconds`` on; nil when nothing remains.
-  public var due: Duration?
+  package var due: Duration?
 
   /// From the claim's date to the moment from which ``due`` counts, in microseconds: the last answer, or zero where the
   /// facts of the claim say how long to wait.
-  public var waitsFromMicroseconds: Int64 = 0
+  package var waitsFromMicroseconds: Int64 = 0
 
   /// What remains; nil exactly when `due` is.
-  public var remaining: Remaining?
+  package var remaining: Remaining?
 
   /// Targets that have the push by now, by their ``PushTarget/mark``.
-  public var acceptedDevices: [String]
+  package var acceptedDevices: [String]
 
   /// The lane that is waited for, at most some words; nil exactly unless `remaining` is `waiting`.
-  public var lane: String?
+  package var lane: String?
 
   /// Targets that are not to be tried before their own time, which is later than ``due``; by their ``PushTarget/mark``.
-  public var deviceWaits: [String: DeviceWait] = [:]
+  package var deviceWaits: [String: DeviceWait] = [:]
 
   /// How long it has been held on purpose before this claim, which does not count towards its expiry.
-  public var heldFor = Duration.zero
+  package var heldFor = Duration.zero
 
   /// How often APNs' answers have put it off by now.
-  public var retries = 0
+  package var retries = 0
 
   /// From the wake-up to the claim's answer, in microseconds.
-  public var wokenMicroseconds: Int64 = 0
+  package var wokenMicroseconds: Int64 = 0
 
   /// From the claim's date to the decision, in microseconds.
-  public var decidedMicroseconds: Int64 = 0
+  package var decidedMicroseconds: Int64 = 0
 
   /// From the claim's date to APNs' first acceptance, in microseconds; nil when there was none.
-  public var acceptedMicroseconds: Int64?
+  package var acceptedMicroseconds: Int64?
 
   /// The recipient as claimed, for the history; nil leaves no entry.
-  public var recipient: PushRecipient?
+  package var recipient: PushRecipient?
 
   /// What a message did in its burst, for the history; nil when it was not asked.
-  public var fold: HistoryEntry.Fold?
+  package var fold: HistoryEntry.Fold?
 
   /// What was tried at the recipient's devices, for the history.
-  public var deviceAttempts: [HistoryEntry.Attempt] = []
+  package var deviceAttempts: [HistoryEntry.Attempt] = []
 
   /// When to look again, in microseconds from the claim's date on.
   var dueAfterClaim: Int64? {
@@ -117,7 +117,7 @@ public struct RecipientOutcome: Equatable, Sendable {
   }
 
   /// Makes an outcome without its times.
-  public init(
+  package init(
     userID: HostID, decision: OutcomeDecision, reason: String? = nil, due: Duration? = nil,
     remaining: Remaining? = nil, acceptedDevices: [String] = []
   ) {
@@ -131,22 +131,22 @@ public struct RecipientOutcome: Equatable, Sendable {
 }
 
 /// A target whose service asked for a wait that is longer than the others'.
-public struct DeviceWait: Codable, Equatable, Sendable {
+package struct DeviceWait: Codable, Equatable, Sendable {
   /// When it may be tried again, by the database's clock; microseconds since 1970.
-  public let until: Int64
+  package let until: Int64
 
   /// Why it waits, as in the ledger.
-  public let reason: String?
+  package let reason: String?
 
   /// Notes a wait.
-  public init(until: Int64, reason: String?) {
+  package init(until: Int64, reason: String?) {
     self.until = until
     self.reason = reason
   }
 }
 
 /// The four decisions about a recipient's push, as the API and the ledger name them.
-public enum OutcomeDecision: String, Sendable {
+package enum OutcomeDecision: String, Sendable {
   /// APNs accepted it for at least one device.
   case sent
   /// It will be looked at again.

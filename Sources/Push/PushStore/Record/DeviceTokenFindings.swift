@@ -1,18 +1,18 @@
-public import PushKinds
+package import PushRules
 
 /// A target that its service has declared dead.
-public struct DeadTarget: Equatable, Sendable {
+package struct DeadTarget: Equatable, Sendable {
   /// The device token, endpoint or other address as the host stores it.
-  public let address: String
+  package let address: String
 
   /// The service's reason.
-  public let reason: String
+  package let reason: String
 
   /// Since when, microseconds since 1970. A registration after this moment keeps the target alive.
-  public let invalidSince: Int64
+  package let invalidSince: Int64
 
   /// Notes a dead target.
-  public init(address: String, reason: String, invalidSince: Int64) {
+  package init(address: String, reason: String, invalidSince: Int64) {
     self.address = address
     self.reason = reason
     self.invalidSince = invalidSince
@@ -20,7 +20,7 @@ public struct DeadTarget: Equatable, Sendable {
 
   /// As the service says, which counts milliseconds since 1970; since the claim without a moment.
   /// - Parameter claimedAt: when the registration was read; microseconds since 1970.
-  public init(address: String, reason: String, sinceMilliseconds: Int64?, claimedAt: Int64) {
+  package init(address: String, reason: String, sinceMilliseconds: Int64?, claimedAt: Int64) {
     self.init(
       address: address, reason: reason, invalidSince: Self.microseconds(sinceMilliseconds, claimedAt: claimedAt))
   }
@@ -35,18 +35,18 @@ public struct DeadTarget: Equatable, Sendable {
 }
 
 /// An environment in which APNs has accepted a device token, after that of its registration had refused it.
-public struct LearntEnvironment: Equatable, Sendable {
+package struct LearntEnvironment: Equatable, Sendable {
   /// The token's registration as the claim read it; a registration that says something else meanwhile is not touched.
-  public let target: PushTarget
+  package let target: PushTarget
 
   /// `production` or `sandbox`.
-  public let environment: String
+  package let environment: String
 
   /// When the registration was read, microseconds since 1970. One after this moment is not touched either.
-  public let readAt: Int64
+  package let readAt: Int64
 
   /// Notes where a token works.
-  public init(target: PushTarget, environment: String, readAt: Int64) {
+  package init(target: PushTarget, environment: String, readAt: Int64) {
     self.target = target
     self.environment = environment
     self.readAt = readAt
@@ -55,7 +55,7 @@ public struct LearntEnvironment: Equatable, Sendable {
 
 extension DecidedEvent {
   /// The same without what was learnt about targets; nil when nothing was.
-  public var withoutFindings: DecidedEvent? {
+  package var withoutFindings: DecidedEvent? {
     if deadTargets.isEmpty, learntEnvironments.isEmpty { return nil }
     var copy = DecidedEvent(event: event, outcomes: outcomes, deadTargets: [], wokenBy: wokenBy)
     copy.decider = decider

@@ -18,7 +18,7 @@ extension HistoryEntry: Decodable {
   }
 
   /// Reads what the ledger keeps.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     // As the column of attempts: numbers of claims are compared and counted.
     claim = min(max(0, try members.decode(Int.self, forKey: .claim)), Int(Int32.max))
@@ -47,7 +47,7 @@ extension HistoryEntry.Fold: Decodable {
   }
 
   /// Reads what the ledger keeps.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     sounds = try members.decode(Bool.self, forKey: .sounds)
     more = try members.decodeIfPresent(Int.self, forKey: .more) ?? 0
@@ -81,7 +81,7 @@ extension HistoryEntry.Situation: Decodable {
   }
 
   /// Reads what the ledger keeps; what is left out has its usual value.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     func flag(_ key: CodingKeys) throws -> Bool { try members.decodeIfPresent(Bool.self, forKey: key) ?? false }
     func number(_ key: CodingKeys) throws -> Int64? { try members.microseconds(key) }
@@ -121,7 +121,7 @@ extension HistoryEntry.Attempt: Decodable {
   }
 
   /// Reads what the ledger keeps.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     device = try members.decode(String.self, forKey: .device)
     route = try members.decodeIfPresent(String.self, forKey: .route)
@@ -141,7 +141,7 @@ extension OutcomeDecision: Decodable {}
 
 /// A history as far as it can be read: rows may be older than this program, or the host's own.
 @propertyWrapper
-public struct ReadableHistory: Decodable, Equatable, Sendable {
+package struct ReadableHistory: Decodable, Equatable, Sendable {
   private struct Element: Decodable {
     let entry: HistoryEntry?
 
@@ -149,15 +149,15 @@ public struct ReadableHistory: Decodable, Equatable, Sendable {
   }
 
   /// The entries that could be read.
-  public var wrappedValue: [HistoryEntry]
+  package var wrappedValue: [HistoryEntry]
 
   /// Takes entries that are known.
-  public init(wrappedValue: [HistoryEntry]) {
+  package init(wrappedValue: [HistoryEntry]) {
     self.wrappedValue = wrappedValue
   }
 
   /// Leaves out what cannot be read; another document is an empty history.
-  public init(from decoder: any Decoder) {
+  package init(from decoder: any Decoder) {
     wrappedValue = ((try? [Element](from: decoder)) ?? []).compactMap(\.entry)
   }
 }

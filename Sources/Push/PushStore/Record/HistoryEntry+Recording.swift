@@ -1,16 +1,15 @@
-internal import APNSCore
-public import PushRules
+package import PushRules
 
 /// Who decides, and by which limits.
-public struct Decider: Equatable, Sendable {
+package struct Decider: Equatable, Sendable {
   /// The process, as `tacet.instances` has it; some letters and digits.
-  public let instance: String
+  package let instance: String
 
   /// The limits of the rules.
-  public let policy: SuppressionPolicy
+  package let policy: SuppressionPolicy
 
   /// Joins them.
-  public init(instance: String = "", policy: SuppressionPolicy = SuppressionPolicy()) {
+  package init(instance: String = "", policy: SuppressionPolicy = SuppressionPolicy()) {
     self.instance = instance
     self.policy = policy
   }

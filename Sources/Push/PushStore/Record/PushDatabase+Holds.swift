@@ -1,38 +1,38 @@
-public import Postgres
-public import PushKinds
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 /// A hold that was just recorded.
-public struct RecordedHold: Equatable, Sendable {
+package struct RecordedHold: Equatable, Sendable {
   /// What is held.
-  public let subject: PushSubject
+  package let subject: PushSubject
 
   /// The recipient.
-  public let userID: HostID
+  package let userID: HostID
 
   /// Names a hold.
-  public init(subject: PushSubject, userID: HostID) {
+  package init(subject: PushSubject, userID: HostID) {
     self.subject = subject
     self.userID = userID
   }
 }
 
 /// What a review of holds has found.
-public struct ReviewedHolds: Equatable, Sendable {
+package struct ReviewedHolds: Equatable, Sendable {
   /// Holds that were made due.
-  public let released: Int
+  package let released: Int
 
   /// The oldest running transaction that may change something; without one, the next to begin. Transactions are
   /// numbered in the order in which they first write.
-  public let oldestRunning: Int64
+  package let oldestRunning: Int64
 
   /// The number of the next transaction.
-  public let nextToBegin: Int64
+  package let nextToBegin: Int64
 }
 
 extension PushDatabase {
   /// Makes those of the holds due about which something was learnt while they were being recorded.
-  public func review(
+  package func review(
     _ holds: [RecordedHold], on reactor: isolated Reactor
   ) async throws(PostgresError) -> ReviewedHolds {
     let row = try await pool.query(.reviewHolds(holds), on: reactor).one()
@@ -42,7 +42,7 @@ extension PushDatabase {
   }
 
   /// Why the last try of a push to each of these users failed, as the ledger has it; nothing for one that was never tried.
-  public func lastFailures(
+  package func lastFailures(
     of subject: PushSubject, to userIDs: [HostID], on reactor: isolated Reactor
   ) async throws(PostgresError) -> [HostID: String] {
     var reasons: [HostID: String] = [:]

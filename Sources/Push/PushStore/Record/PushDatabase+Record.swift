@@ -1,14 +1,14 @@
 internal import FoundationEssentials
-public import Postgres
-internal import PushKinds
-public import Reactors
+package import Postgres
+internal import PushRules
+package import Reactors
 
 extension PushDatabase {
   /// Records decided events, each in one transaction. No subject and recipient may appear twice in `events`.
   ///
   /// A call that throws may have recorded some of them. What is recorded again changes nothing. Parts must hold only
   /// recipients with nothing left to do.
-  public func record(_ events: [DecidedEvent], on reactor: isolated Reactor) async throws(PostgresError) {
+  package func record(_ events: [DecidedEvent], on reactor: isolated Reactor) async throws(PostgresError) {
     try await DecidedEvent.record(events) { call throws(PostgresError) in
       try await self.pool.query(call, on: reactor)
     }

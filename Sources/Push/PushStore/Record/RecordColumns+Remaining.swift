@@ -1,5 +1,5 @@
 internal import FoundationEssentials
-internal import PushKinds
+internal import PushRules
 
 // Of events with work that remains, and with findings about device tokens.
 extension RecordColumns {

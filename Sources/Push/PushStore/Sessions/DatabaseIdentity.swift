@@ -1,27 +1,27 @@
-public import Logging
-public import Postgres
-public import Reactors
+package import Logging
+package import Postgres
+package import Reactors
 
 /// Which database this is, and which one its settings were written in: a restored dump brings along what waits elsewhere.
-public struct DatabaseIdentity: Equatable, Sendable {
+package struct DatabaseIdentity: Equatable, Sendable {
   /// What `tacet migrate` or `tacet adopt` has noted; nil when neither has.
-  public let noted: String?
+  package let noted: String?
   /// The cluster's system identifier and the database's name.
-  public let actual: String
+  package let actual: String
 
   /// Notes what was found.
-  public init(noted: String?, actual: String) {
+  package init(noted: String?, actual: String) {
     self.noted = noted
     self.actual = actual
   }
 
   /// Whether the settings are those of another database.
-  public var isForeign: Bool { noted.map { $0 != actual } ?? false }
+  package var isForeign: Bool { noted.map { $0 != actual } ?? false }
 
   /// Asks a database.
   /// - Returns: nil where row-level security hides the settings.
   /// - Throws: ``PostgresError``, also where the migrations that say so are missing.
-  public static func look(
+  package static func look(
     over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) -> DatabaseIdentity? {
     for row in try await connection.query(.databaseIdentity, on: reactor) {
@@ -32,7 +32,7 @@ public struct DatabaseIdentity: Equatable, Sendable {
 
   /// Makes a database its own: notes its identity and drops what waits to be pushed, unless that is to be kept.
   /// - Returns: the tables from which rows were dropped, and how many.
-  public static func adopt(
+  package static func adopt(
     keepingWaiting: Bool, in configuration: PostgresConfiguration, logger: Logger, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [(table: String, dropped: Int64)] {
     var configuration = configuration
@@ -50,5 +50,5 @@ public struct DatabaseIdentity: Equatable, Sendable {
 
 extension PushDatabase {
   /// Keeps sessions from working in a database that is a copy of another one.
-  public static let ownDatabaseCheck = PushStatements.isOwnDatabase
+  package static let ownDatabaseCheck = PushStatements.isOwnDatabase
 }

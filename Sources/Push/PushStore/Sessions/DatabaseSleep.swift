@@ -10,17 +10,17 @@ internal import Synchronization
 ///
 /// A webhook, a caller's statement, a due hold or retry, a campaign's hour, and the longest sleep end it. What was committed
 /// meanwhile is found by the first look.
-public final class DatabaseSleep: Sendable {
+package final class DatabaseSleep: Sendable {
   /// The bounds of the longest sleep. Each look by itself costs a database that suspends itself after five idle minutes as
   /// much running: two hours a day with the longest sleep, and half of the day with the shortest.
-  public static let longestMax = Duration.seconds(3600)
+  package static let longestMax = Duration.seconds(3600)
   static let longestMin = Duration.seconds(600)
 
   /// How long a look that was not asked for keeps the process awake: long enough for each duty to look once.
   static let glance = Duration.seconds(10)
 
   /// How long a suspended database may take to answer: twice what Aurora says it usually takes.
-  public static let wakingLimit = Duration.seconds(30)
+  package static let wakingLimit = Duration.seconds(30)
 
   private struct State {
     var awakeUntil: UInt64
@@ -29,15 +29,15 @@ public final class DatabaseSleep: Sendable {
   }
 
   /// How long without work before the process falls asleep.
-  public let quiet: Duration
+  package let quiet: Duration
 
   /// The longest sleep.
-  public let longest: Duration
+  package let longest: Duration
 
   private let state: Mutex<State>
 
   /// Begins awake.
-  public init(after quiet: Duration, longest: Duration = longestMax) {
+  package init(after quiet: Duration, longest: Duration = longestMax) {
     self.quiet = quiet
     self.longest = longest
     state = Mutex(State(awakeUntil: Reactor.now &+ quiet.clampedNanoseconds))
@@ -45,13 +45,13 @@ public final class DatabaseSleep: Sendable {
 
   /// The longest sleep for messages that are worth a push so long. A message whose webhook was lost is found before half of
   /// its life is over, within the bounds.
-  public static func longest(forLife life: Duration) -> Duration { min(longestMax, max(longestMin, life / 2)) }
+  package static func longest(forLife life: Duration) -> Duration { min(longestMax, max(longestMin, life / 2)) }
 
   /// Whether the process leaves its database alone now.
-  public var isAsleep: Bool { state.withLock { $0.isAsleep } }
+  package var isAsleep: Bool { state.withLock { $0.isAsleep } }
 
   /// Work was found or asked for: the process is awake for at least a quiet time. Any reactor may call it.
-  public func stayAwake() { stayAwake(for: quiet) }
+  package func stayAwake() { stayAwake(for: quiet) }
 
   /// The process is awake for a few looks.
   func wakeBriefly() { stayAwake(for: min(Self.glance, quiet)) }
@@ -67,11 +67,11 @@ public final class DatabaseSleep: Sendable {
   }
 
   /// Whether the quiet time is over, and the process still awake.
-  public func isDue(now: UInt64) -> Bool { state.withLock { !$0.isAsleep && now >= $0.awakeUntil } }
+  package func isDue(now: UInt64) -> Bool { state.withLock { !$0.isAsleep && now >= $0.awakeUntil } }
 
   /// Falls asleep, unless work came meanwhile.
   /// - Returns: whether it did.
-  public func begin(now: UInt64) -> Bool {
+  package func begin(now: UInt64) -> Bool {
     state.withLock { state in
       guard !state.isAsleep, now >= state.awakeUntil else { return false }
       state.isAsleep = true

@@ -52,7 +52,7 @@ extension WakeListener {
   /// How often the proof is asked for, and how long it may take. Together, and with the second that the session has for
   /// an answer when no proof could be asked for, they are how long a silent death can go unnoticed: a second less than
   /// the quarter of a minute that operators are promised.
-  public static let probeInterval = Duration.seconds(8)
+  package static let probeInterval = Duration.seconds(8)
   /// See ``probeInterval``.
-  public static let probeLimit = Duration.seconds(5)
+  package static let probeLimit = Duration.seconds(5)
 }

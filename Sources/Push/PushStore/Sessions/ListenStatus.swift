@@ -1,9 +1,9 @@
 internal import Synchronization
 
 /// Whether notifications arrive, readable from every reactor; one listener writes it.
-public final class ListenStatus: Sendable {
+package final class ListenStatus: Sendable {
   /// What is known.
-  public enum State: Sendable, Equatable {
+  package enum State: Sendable, Equatable {
     /// Not heard of anything yet.
     case starting
     /// A notification was sent and arrived a moment ago.
@@ -19,22 +19,22 @@ public final class ListenStatus: Sendable {
 
   /// Nothing arrives yet.
   /// - Parameter reason: why nobody is going to listen, such as a setting and its value; nil when somebody is.
-  public init(unusedBecause reason: String? = nil) {
+  package init(unusedBecause reason: String? = nil) {
     unusedBecause = reason
     current.withLock { $0 = reason == nil ? .starting : .unused }
   }
 
   /// What is known now.
-  public internal(set) var state: State {
+  package internal(set) var state: State {
     get { current.withLock { $0 } }
     set { current.withLock { $0 = newValue } }
   }
 
   /// Whether all is as the settings want it.
-  public var isReady: Bool { state == .listening || state == .unused }
+  package var isReady: Bool { state == .listening || state == .unused }
 
   /// What an operator should know; nil while notifications arrive.
-  public var detail: String? {
+  package var detail: String? {
     switch state {
     case .starting: "no notification has arrived yet; polling goes on"
     case .listening: nil

@@ -1,19 +1,19 @@
-public import Postgres
-public import Reactors
+package import Postgres
+package import Reactors
 
 /// A migration that was applied to a database.
-public struct AppliedMigration: Equatable, Sendable {
+package struct AppliedMigration: Equatable, Sendable {
   /// The number in front of its name.
-  public let version: Int
+  package let version: Int
 
   /// The file's name without its ending.
-  public let name: String
+  package let name: String
 
   /// The newest migration that a service beside it must know; nil for any service.
-  public let oldestService: Int?
+  package let oldestService: Int?
 
   /// Names what was applied.
-  public init(version: Int, name: String, oldestService: Int? = nil) {
+  package init(version: Int, name: String, oldestService: Int? = nil) {
     self.version = version
     self.name = name
     self.oldestService = oldestService
@@ -38,7 +38,7 @@ public struct AppliedMigration: Equatable, Sendable {
 }
 
 /// Whether a service can work with a database's schema.
-public enum SchemaSupport: Equatable, Sendable {
+package enum SchemaSupport: Equatable, Sendable {
   /// It can.
   case supported
 
@@ -54,7 +54,7 @@ public enum SchemaSupport: Equatable, Sendable {
   /// - Parameters:
   ///   - applied: the database's migrations.
   ///   - known: the service's, in order.
-  public init(applied: [AppliedMigration], known: [Migration] = Migration.all) {
+  package init(applied: [AppliedMigration], known: [Migration] = Migration.all) {
     let names = Set(applied.map(\.name))
     let missing = known.map(\.name).filter { !names.contains($0) }
     let newest = known.last?.version ?? 0
@@ -70,7 +70,7 @@ public enum SchemaSupport: Equatable, Sendable {
 
   /// Asks a database.
   /// - Returns: nil where row-level security hides the answer.
-  public static func look(
+  package static func look(
     over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) -> SchemaSupport? {
     let applied = try await AppliedMigration.all(over: connection, on: reactor)

@@ -1,25 +1,25 @@
-public import Postgres
-public import Reactors
+package import Postgres
+package import Reactors
 
 /// A process of the service, as histories and operators know it.
-public struct ServiceInstance: Equatable, Sendable {
+package struct ServiceInstance: Equatable, Sendable {
   /// A process without a sign for so long is taken to be dead: six signs are missing.
-  public static let silentFrom = Duration.seconds(60)
+  package static let silentFrom = Duration.seconds(60)
 
   /// Eight hexadecimal digits, drawn when the process starts.
-  public let id: String
+  package let id: String
 
   /// The machine's name.
-  public let host: String
+  package let host: String
 
   /// The number of the process on it.
-  public let processID: Int32
+  package let processID: Int32
 
   /// The program's version.
-  public let version: String
+  package let version: String
 
   /// Describes a process.
-  public init(id: String, host: String, processID: Int32, version: String) {
+  package init(id: String, host: String, processID: Int32, version: String) {
     self.id = id
     self.host = host
     self.processID = processID
@@ -29,7 +29,7 @@ public struct ServiceInstance: Equatable, Sendable {
 
 extension PushDatabase {
   /// Says that a process lives, or that it is about to end.
-  public func note(
+  package func note(
     _ instance: ServiceInstance, isEnding: Bool = false, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     try await pool.query(
@@ -42,7 +42,7 @@ extension PushDatabase {
 extension ServiceInstance {
   /// Other processes of the service on this one's machine, as its database knows them, each with whether it has given a sign of
   /// life in the last minute. A process that leaves the database alone for hours gives none.
-  public func neighbours(
+  package func neighbours(
     over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [(processID: Int32, isRecent: Bool)] {
     var found: [(processID: Int32, isRecent: Bool)] = []

@@ -1,12 +1,12 @@
-public import Logging
-public import Postgres
-public import Reactors
+package import Logging
+package import Postgres
+package import Reactors
 
 /// Hears the database's notifies, and tells it when it needs to send none: while its session holds the ``AwakeLock``.
 ///
 /// That it hears is proved again and again, as ``ListenProof`` says. Each proof is recorded in the database, whose triggers
 /// notify only as long as a service hears.
-public final class WakeListener {
+package final class WakeListener {
   /// What `tacet.release_holds` says with a notification when it has queued releases.
   private static let releasePayload = "release"
 
@@ -27,7 +27,7 @@ public final class WakeListener {
   ///   - pool: whose sessions send the probes; stays the caller's.
   ///   - status: told whether notifications arrive.
   ///   - handler: woken; not kept alive.
-  public init(
+  package init(
     _ configuration: PostgresConfiguration, pool: PostgresPool, probeInterval: Duration = WakeListener.probeInterval,
     probeLimit: Duration = WakeListener.probeLimit, status: ListenStatus, logger: Logger, handler: any WakeHandler
   ) {
@@ -46,18 +46,18 @@ public final class WakeListener {
   }
 
   /// Begins to listen, and goes on through every loss of the session.
-  public func start(on reactor: isolated Reactor) {
+  package func start(on reactor: isolated Reactor) {
     listener?.start(on: reactor)
   }
 
   /// Wants or no longer wants the awake lock; what is wanted last is brought about.
-  public func setAwake(_ isAwake: Bool, on reactor: isolated Reactor) {
+  package func setAwake(_ isAwake: Bool, on reactor: isolated Reactor) {
     awakeLock.want(isAwake, on: reactor)
   }
 
   /// Measures what a commit that notifies takes now, and tells the handler: the host's take as long. It waits with them for
   /// the lock on the queue of notifications, and for the disk.
-  public func measureNotifyCost(on reactor: isolated Reactor) {
+  package func measureNotifyCost(on reactor: isolated Reactor) {
     reactor.start {
       guard let cost = await self.proof.notifyCost(on: reactor) else { return }
       self.handler?.notifyCostMeasured(cost, on: reactor)
@@ -65,7 +65,7 @@ public final class WakeListener {
   }
 
   /// Ends the session, and with it the awake lock.
-  public func close(on reactor: isolated Reactor) async {
+  package func close(on reactor: isolated Reactor) async {
     awakeLock.close()
     await listener?.close(on: reactor)
     listener = nil
@@ -73,7 +73,7 @@ public final class WakeListener {
 }
 
 /// Woken by a ``WakeListener``.
-public protocol WakeHandler: AnyObject {
+package protocol WakeHandler: AnyObject {
   /// Something may wait in the inbox: called for every notification that says nothing else, after every reconnect, and after
   /// the awake lock was let go, whenever something may have been missed.
   func databaseWoke(on reactor: isolated Reactor)
@@ -93,7 +93,7 @@ public protocol WakeHandler: AnyObject {
 
 extension WakeListener: PostgresListenerHandler {
   /// A host transaction committed something.
-  public func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {
+  package func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {
     if notification.payload == Self.releasePayload {
       handler?.releasesQueued(on: reactor)
     } else if let wait = Self.wait(in: notification.payload) {
@@ -112,7 +112,7 @@ extension WakeListener: PostgresListenerHandler {
   }
 
   /// The session came or went. What was committed while it was away is found by the look that a new one brings.
-  public func listenerStateChanged(_ state: PostgresListener.State, on reactor: isolated Reactor) {
+  package func listenerStateChanged(_ state: PostgresListener.State, on reactor: isolated Reactor) {
     awakeLock.sessionChanged()
     switch state {
     case .listening:

@@ -1,26 +1,26 @@
-public import Reactors
+package import Reactors
 
 /// The wait between two looks at the database, which goes on while the database sleeps.
 ///
 /// Used like a `Signal`, and without a ``DatabaseSleep`` it is one. Belongs to one reactor, and to one waiting task at a time.
-public final class WakefulPause {
+package final class WakefulPause {
   private let sleep: DatabaseSleep?
   private let signal = Signal()
   private var isGiven = false
 
   /// Whether the wait has outlasted its time, because the database sleeps.
-  public private(set) var isAsleep = false
+  package private(set) var isAsleep = false
 
   /// Whether the last wait was longer than its time.
-  public private(set) var hasSlept = false
+  package private(set) var hasSlept = false
 
   /// - Parameter sleep: nil for waits that end when their time is over.
-  public init(_ sleep: DatabaseSleep? = nil) {
+  package init(_ sleep: DatabaseSleep? = nil) {
     self.sleep = sleep
   }
 
   /// Ends the current or the next wait, also while the database sleeps. Does not wake the rest of the process.
-  public func signal(on reactor: isolated Reactor) {
+  package func signal(on reactor: isolated Reactor) {
     (isGiven, isAsleep) = (true, false)
     signal.signal(on: reactor)
   }
@@ -30,7 +30,7 @@ public final class WakefulPause {
   ///   - time: the wait while awake. longest: after how much more the pause itself wakes the process for a few looks; nil
   ///     leaves that to others.
   /// - Returns: whether the signal came.
-  public func wait(for time: Duration, longest: Duration? = nil, on reactor: isolated Reactor) async -> Bool {
+  package func wait(for time: Duration, longest: Duration? = nil, on reactor: isolated Reactor) async -> Bool {
     hasSlept = false
     defer { isGiven = false }
     if await signal.wait(for: time, on: reactor) { return true }

@@ -1,6 +1,6 @@
-public import Postgres
-internal import PushKinds
-public import Reactors
+package import Postgres
+internal import PushRules
+package import Reactors
 
 // Documents that slot campaigns fetch from their hosts; see tacet.notif_contents.
 extension PushDatabase {
@@ -12,7 +12,7 @@ extension PushDatabase {
   ///   - url: the campaign's.
   ///   - isPerUser: whether each user has a document.
   ///   - contentsMax: fetches at most; the others stay to be claimed.
-  public func claimContents(
+  package func claimContents(
     for rows: [SlotRow], of campaign: String, at url: String, isPerUser: Bool, lead: Duration, contentsMax: Int,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> [DueContent] {
@@ -35,7 +35,7 @@ extension PushDatabase {
   /// Stores what a fetch has returned.
   /// - Parameter document: a JSON object of strings.
   /// - Returns: whether rows may say something else now.
-  public func store(
+  package func store(
     _ document: String, etag: String?, from due: DueContent, of campaign: String, at url: String, timeToLive: Duration,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
@@ -47,7 +47,7 @@ extension PushDatabase {
 
   /// Notes that the stored document is still the host's.
   /// - Returns: whether rows may say something else now: the document could not be used before.
-  public func confirm(
+  package func confirm(
     _ due: DueContent, of campaign: String, timeToLive: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     let call = StatementCall.confirmContent(
@@ -57,7 +57,7 @@ extension PushDatabase {
   }
 
   /// Notes why a fetch has failed. The stored document stays.
-  public func fail(
+  package func fail(
     _ due: DueContent, of campaign: String, code: String, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     try await pool.query(
@@ -68,7 +68,7 @@ extension PushDatabase {
 
   /// What is stored, by the database's clock. Nothing is fetched.
   /// - Returns: an outcome for each key.
-  public func contents(
+  package func contents(
     _ keys: [ContentKey], of campaign: String, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [ContentKey: ContentOutcome] {
     let call = StatementCall.contents(campaign: campaign, slots: keys.map(\.slot), userIDs: keys.map(\.userID))

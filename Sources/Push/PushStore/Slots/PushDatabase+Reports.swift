@@ -1,12 +1,12 @@
-public import FoundationEssentials
-public import Postgres
-public import PushKinds
-public import Reactors
+package import FoundationEssentials
+package import Postgres
+package import PushRules
+package import Reactors
 
 // What apps report of slots; see db/functions/slot_reports.sql.
 extension PushDatabase {
   /// Notes an action that a user has taken of a notification, once, and calls the campaign's function for it.
-  public func report(
+  package func report(
     _ action: SlotActionReport, of userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> SlotActionOutcome {
     let call = StatementCall.reportSlotAction(
@@ -28,7 +28,7 @@ extension PushDatabase {
   /// Notes events of a user's app, each once, and what follows from them for rows and devices.
   /// - Parameter events: in the order in which they happened.
   /// - Returns: those that were not known before; nil for a user who has reported enough.
-  public func report(
+  package func report(
     _ events: [SlotEvent], of userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [SlotEvent]? {
     let call = StatementCall.reportSlotEvents(
@@ -47,16 +47,16 @@ extension PushDatabase {
 }
 
 /// The name of a row of `tacet.notif_deliveries` for a user's devices: `<campaign>.<slot>.<fire_date>`.
-public struct SlotIdentifier: Equatable, Sendable {
+package struct SlotIdentifier: Equatable, Sendable {
   /// The campaign's name.
-  public let campaign: String
+  package let campaign: String
   /// The time of the day, as `0800`.
-  public let slot: String
+  package let slot: String
   /// The user's day, as `2026-11-22`.
-  public let fireDate: String
+  package let fireDate: String
 
   /// Reads one; nil for any other text.
-  public init?(_ text: String) {
+  package init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 3, PushSubject.canBeKind(parts[0]), UserSlot.isSlot(parts[1]), InstantText.isDate(parts[2])
     else { return nil }
@@ -64,27 +64,27 @@ public struct SlotIdentifier: Equatable, Sendable {
   }
 
   /// As devices know it.
-  public var text: String { "\(campaign).\(slot).\(fireDate)" }
+  package var text: String { "\(campaign).\(slot).\(fireDate)" }
 }
 
 extension UserSlot {
   /// Whether a text is a time of the day such as `0800`: `0000` to `2359`.
-  public static func isSlot(_ text: String) -> Bool { text.wholeMatch(of: /(?:[01][0-9]|2[0-3])[0-5][0-9]/) != nil }
+  package static func isSlot(_ text: String) -> Bool { text.wholeMatch(of: /(?:[01][0-9]|2[0-3])[0-5][0-9]/) != nil }
 }
 
 /// An action that a user has taken of a notification.
-public struct SlotActionReport: Equatable, Sendable {
+package struct SlotActionReport: Equatable, Sendable {
   /// The report's id; a repeated report has the same.
-  public let id: UUID
+  package let id: UUID
   /// The action's name.
-  public let action: String
+  package let action: String
   /// The notification's row.
-  public let row: SlotIdentifier
+  package let row: SlotIdentifier
   /// When it was taken, microseconds since 1970.
-  public let happenedAt: Int64
+  package let happenedAt: Int64
 
   /// Describes one.
-  public init(id: UUID, action: String, row: SlotIdentifier, happenedAt: Int64) {
+  package init(id: UUID, action: String, row: SlotIdentifier, happenedAt: Int64) {
     self.id = id
     self.action = action
     self.row = row
@@ -93,7 +93,7 @@ public struct SlotActionReport: Equatable, Sendable {
 }
 
 /// The outcome of such a report. Answers are JSON objects of the campaign.
-public enum SlotActionOutcome: Equatable, Sendable {
+package enum SlotActionOutcome: Equatable, Sendable {
   /// It was the first report of its id.
   case noted(answer: String)
   /// It was reported before; nothing was changed.
@@ -107,9 +107,9 @@ public enum SlotActionOutcome: Equatable, Sendable {
 }
 
 /// What an app reports of a row or of its device.
-public struct SlotEvent: Equatable, Sendable {
+package struct SlotEvent: Equatable, Sendable {
   /// Acknowledgements and codes, as apps write them.
-  public enum Code: String, CaseIterable, Sendable {
+  package enum Code: String, CaseIterable, Sendable {
     /// The device shows the row by itself.
     case armed
     /// The notification was shown.
@@ -137,20 +137,20 @@ public struct SlotEvent: Equatable, Sendable {
   }
 
   /// The event's id; a repeated event has the same.
-  public let id: UUID
+  package let id: UUID
   /// What happened.
-  public let code: Code
+  package let code: Code
   /// The row it is about; nil when it is about the device.
-  public let row: SlotIdentifier?
+  package let row: SlotIdentifier?
   /// The device, in lower case; nil when unknown.
-  public let deviceToken: String?
+  package let deviceToken: String?
   /// When it happened, microseconds since 1970.
-  public let happenedAt: Int64
+  package let happenedAt: Int64
   /// What else the app says of it, a JSON object that is kept as it is.
-  public let circumstances: String
+  package let circumstances: String
 
   /// Describes one.
-  public init(
+  package init(
     id: UUID, code: Code, row: SlotIdentifier?, deviceToken: String?, circumstances: String = "{}", happenedAt: Int64
   ) {
     self.circumstances = circumstances

@@ -1,12 +1,12 @@
 internal import FoundationEssentials
-public import Postgres
-public import PushKinds
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 // What apps ask of slots.
 extension PushDatabase {
   /// Follows a campaign's audience for a user: gives slots, moves them to another zone, or takes them away.
-  public func followAudience(
+  package func followAudience(
     of campaign: String, defaults: [UserSlot], for userID: HostID, lead: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     try await pool.query(
@@ -20,7 +20,7 @@ extension PushDatabase {
   ///   - areNew: users of the audience who have no slots, instead of users who have some.
   ///   - userID: the last one of the page before; nil for the first page.
   /// - Returns: the number of users who got slots, of those whose slots have changed, and the last user; nil on the last page.
-  public func enrolSlots(
+  package func enrolSlots(
     of campaign: String, defaults: [UserSlot], areNew: Bool, after userID: HostID?, usersMax: Int, lead: Duration,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> (enrolled: Int, moved: Int, last: HostID?) {
@@ -32,7 +32,7 @@ extension PushDatabase {
   }
 
   /// A user's slots in a campaign; nil when there are none.
-  public func slots(
+  package func slots(
     of campaign: String, for userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> UserSlots? {
     var found: UserSlots?
@@ -50,7 +50,7 @@ extension PushDatabase {
   }
 
   /// Replaces a user's slots in a campaign, and cancels the rows of those that are off or gone.
-  public func choose(
+  package func choose(
     _ slots: UserSlots, of campaign: String, for userID: HostID, lead: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     try await pool.query(
@@ -63,7 +63,7 @@ extension PushDatabase {
   /// - Parameters:
   ///   - days: from today on.
   ///   - deviceToken: in lower case; nil when unknown.
-  public func schedule(
+  package func schedule(
     of userID: HostID, days: Int, rowsMax: Int, deviceToken: String?, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [ScheduledRow] {
     let call = StatementCall.schedule(
@@ -83,7 +83,7 @@ extension PushDatabase {
   }
 
   /// Whether a user's schedule is to be rendered now: not again within a pause.
-  public func beginScheduleRun(
+  package func beginScheduleRun(
     of userID: HostID, pause: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     try await pool.query(
@@ -93,7 +93,7 @@ extension PushDatabase {
 
   /// Sends the row of a user's slot that was rendered last.
   /// - Returns: the push, or the reason why there is none.
-  public func deliver(
+  package func deliver(
     slot: String, of campaign: String, for userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> CampaignCommit {
     let row = try await pool.query(.deliverSlot(campaign: campaign, userID: userID, slot: slot), on: reactor).one()

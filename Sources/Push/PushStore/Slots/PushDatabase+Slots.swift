@@ -1,12 +1,12 @@
 internal import FoundationEssentials
-public import Postgres
-public import PushKinds
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 // Slots and their rows, for the process that renders and pushes them; see db/functions/slots.sql and slot_rows.sql.
 extension PushDatabase {
   /// Leases slots whose next row may be rendered.
-  public func claimSlots(
+  package func claimSlots(
     _ count: Int, lease: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [SlotRow] {
     try await slotRows(.claimSlots(slotsMax: count, leaseMicroseconds: lease.wholeMicroseconds), on: reactor)
@@ -16,7 +16,7 @@ extension PushDatabase {
   /// - Parameters:
   ///   - waitingMax: so many events wait in the inbox at most, these rows included.
   ///   - grace: how long after its time a row may be pushed.
-  public func claimSlotRows(
+  package func claimSlotRows(
     _ count: Int, waitingMax: Int, lease: Duration, grace: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [SlotRow] {
     try await slotRows(
@@ -30,7 +30,7 @@ extension PushDatabase {
   /// - Parameters:
   ///   - isStored: whether only rows are returned that are stored and not pushed.
   ///   - lead: what is due sooner has its words so far.
-  public func slotWindow(
+  package func slotWindow(
     of userID: HostID, isStored: Bool, lead: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [SlotRow] {
     try await slotRows(
@@ -61,7 +61,7 @@ extension PushDatabase {
   }
 
   /// What a campaign knows of users. A user whom its functions do not know is absent.
-  public func slotSituations(
+  package func slotSituations(
     of userIDs: [HostID], in campaign: String, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [HostID: SlotSituation] {
     var situations: [HostID: SlotSituation] = [:]
@@ -75,7 +75,7 @@ extension PushDatabase {
 
   /// How many rows are due.
   /// - Parameter countMax: counted at most.
-  public func dueSlotRows(upTo countMax: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+  package func dueSlotRows(upTo countMax: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     try await pool.query(.dueSlotRows(countMax: countMax), on: reactor).one().decode(0)
   }
 
@@ -85,7 +85,7 @@ extension PushDatabase {
   ///   - tellsDevices: whether devices of users whose rows have changed are asked to read their schedules.
   /// - Returns: the number of those users.
   @discardableResult
-  public func write(
+  package func write(
     _ rows: [RenderedRow], of campaign: String, advancing lead: Duration?, tellsDevices: Bool,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> Int {
@@ -102,7 +102,7 @@ extension PushDatabase {
 
   /// Ends the claims of slots of which nothing is written.
   /// - Parameter lead: how long before it is due the next row may be rendered.
-  public func advance(
+  package func advance(
     _ rows: [SlotRow], of campaign: String, lead: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     try await pool.query(
@@ -117,7 +117,7 @@ extension PushDatabase {
   /// Throws with the pushes either all queued or none, when the connection is lost meanwhile.
   /// - Parameter way: `push`, `local` or `auto`.
   /// - Returns: what was done with the rows by place: a status, and a reason without a push. A row that is not in it is another process's.
-  public func commit(
+  package func commit(
     _ rows: [RenderedRow], of campaign: String, way: String, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [Int: (status: String, reason: String?)] {
     let call = StatementCall.commitSlotRows(
@@ -135,7 +135,7 @@ extension PushDatabase {
   }
 
   /// How long until a slot may be rendered, and until a row is due; nil when none is to come.
-  public func timeUntilNextSlot(
+  package func timeUntilNextSlot(
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> (rendering: Duration?, pushing: Duration?) {
     let row = try await pool.query(.nextSlot, on: reactor).one()

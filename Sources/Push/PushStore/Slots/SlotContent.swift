@@ -1,30 +1,30 @@
-public import PushKinds
+package import PushRules
 
 /// Which document of a slot campaign.
-public struct ContentKey: Hashable, Sendable {
+package struct ContentKey: Hashable, Sendable {
   /// The time of the day, as `0800`.
-  public let slot: String
+  package let slot: String
   /// The user; nil for a document of all users.
-  public let userID: HostID?
+  package let userID: HostID?
 
   /// Joins them.
-  public init(slot: String, userID: HostID? = nil) {
+  package init(slot: String, userID: HostID? = nil) {
     self.slot = slot
     self.userID = userID
   }
 }
 
 /// A fetch that this process has claimed. It is made once, or again by another process when this one dies.
-public struct DueContent: Equatable, Sendable {
+package struct DueContent: Equatable, Sendable {
   /// Which document.
-  public let key: ContentKey
+  package let key: ContentKey
   /// The day of the slot, as `2026-11-22`; of a document of all users, the latest of their days.
-  public let fireDate: String
+  package let fireDate: String
   /// The version of the stored document; nil without one from this URL, or when the host names none.
-  public let etag: String?
+  package let etag: String?
 
   /// Joins them.
-  public init(key: ContentKey, fireDate: String, etag: String?) {
+  package init(key: ContentKey, fireDate: String, etag: String?) {
     self.key = key
     self.fireDate = fireDate
     self.etag = etag
@@ -32,7 +32,7 @@ public struct DueContent: Equatable, Sendable {
 }
 
 /// What a slot campaign has from its host.
-public enum ContentOutcome: Equatable, Sendable {
+package enum ContentOutcome: Equatable, Sendable {
   /// A JSON object of strings.
   case document(String)
   /// Nothing that may be used: `content_missing` before the first answer, `content_stale` when the last is too old.

@@ -1,11 +1,11 @@
 internal import FoundationEssentials
-public import Postgres
-public import Reactors
+package import Postgres
+package import Reactors
 
 /// Flags of all slot campaigns, as apps know them. Rows of `tacet.notif_config` replace the defaults.
-public struct SlotFlags: Codable, Equatable, Sendable {
+package struct SlotFlags: Codable, Equatable, Sendable {
   /// Where the texts of campaigns with a content URL come from.
-  public enum Mode: String, Codable, Sendable {
+  package enum Mode: String, Codable, Sendable {
     /// Fetched once before a slot is due.
     case onlineFirst = "online_first"
     /// Only stored ones.
@@ -13,31 +13,31 @@ public struct SlotFlags: Codable, Equatable, Sendable {
   }
 
   /// Which scheduler apps use: `auto`.
-  public var scheduler = "auto"
+  package var scheduler = "auto"
   /// Where texts come from.
-  public var mode = Mode.onlineFirst
+  package var mode = Mode.onlineFirst
   /// How long before it is due a slot's content is fetched; 1 to 1440.
-  public var prefetchLeadMinutes = 20
+  package var prefetchLeadMinutes = 20
   /// How long fetched content may be used; up to 14 days.
-  public var ttlSeconds = 86_400
+  package var ttlSeconds = 86_400
   /// The category of notifications whose campaign names none.
-  public var iosCategoryIdentifier = "TS_DAILY"
+  package var iosCategoryIdentifier = "TS_DAILY"
   /// The channel of notifications on Android. A channel that apps have made keeps its id for ever.
-  public var androidChannelId = "daily_reminders"
+  package var androidChannelId = "daily_reminders"
   /// What the system's settings call that channel.
-  public var androidChannelName = "Daily reminders"
+  package var androidChannelName = "Daily reminders"
   /// What prefetches in apps: `none` or `background-runner`.
-  public var prefetchRunner = "none"
+  package var prefetchRunner = "none"
   /// Whether that runner arms notifications again.
-  public var runnerRearm = false
+  package var runnerRearm = false
   /// Where pictures are whose names campaigns have: an https URL that ends with `/`; nil for no pictures.
-  public var imageBaseURL: String?
+  package var imageBaseURL: String?
 
   /// The defaults.
-  public init() {}
+  package init() {}
 
   /// Reads a JSON object. Members that are absent have their defaults.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
     func read<Value: Decodable>(_ key: CodingKeys, into value: inout Value) throws {
       value = try values.decodeIfPresent(Value.self, forKey: key) ?? value
@@ -55,14 +55,14 @@ public struct SlotFlags: Codable, Equatable, Sendable {
   }
 
   /// How long before it is due a slot may be rendered.
-  public var lead: Duration { .seconds(60 * prefetchLeadMinutes) }
+  package var lead: Duration { .seconds(60 * prefetchLeadMinutes) }
   /// How long fetched content may be used.
-  public var timeToLive: Duration { .seconds(ttlSeconds) }
+  package var timeToLive: Duration { .seconds(ttlSeconds) }
 }
 
 extension PushDatabase {
   /// The flags of slot campaigns. The table's check refuses unknown flags and unusable values.
-  public func configFlags(on reactor: isolated Reactor) async throws(PostgresError) -> SlotFlags {
+  package func configFlags(on reactor: isolated Reactor) async throws(PostgresError) -> SlotFlags {
     let text: String = try await pool.query(.configFlags, on: reactor).one().decode("flags")
     guard let flags = try? JSONDecoder().decode(SlotFlags.self, from: Data(text.utf8)) else {
       preconditionFailure("tacet.notif_config has a value that its check refuses")

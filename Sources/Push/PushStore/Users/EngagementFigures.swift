@@ -1,26 +1,26 @@
 internal import Postgres
 
 /// How engaged users are at the end of a period.
-public struct EngagementFigures: Equatable, Sendable {
+package struct EngagementFigures: Equatable, Sendable {
   /// The period, microseconds since 1970.
-  public let period: Range<Int64>
+  package let period: Range<Int64>
   /// Users whose last activity is at most a day ago.
-  public var activeUsers = 0
+  package var activeUsers = 0
   /// At most three days.
-  public var recentUsers = 0
+  package var recentUsers = 0
   /// At most seven days.
-  public var lapsedUsers = 0
+  package var lapsedUsers = 0
   /// Longer.
-  public var churnRiskUsers = 0
+  package var churnRiskUsers = 0
   /// Users of whom any activity is known.
-  public var totalUsers = 0
+  package var totalUsers = 0
   /// Sessions of theirs that began in the period.
-  public var sessions = 0
+  package var sessions = 0
   /// How long these lasted in all.
-  public var sessionSeconds = 0.0
+  package var sessionSeconds = 0.0
 
   /// Nobody.
-  public init(period: Range<Int64>) {
+  package init(period: Range<Int64>) {
     self.period = period
   }
 
@@ -36,21 +36,21 @@ public struct EngagementFigures: Equatable, Sendable {
   }
 
   /// Users by class, from the most engaged: `active`, `recent`, `lapsed`, `churn_risk`.
-  public var classes: [(name: String, users: Int)] {
+  package var classes: [(name: String, users: Int)] {
     [("active", activeUsers), ("recent", recentUsers), ("lapsed", lapsedUsers), ("churn_risk", churnRiskUsers)]
   }
 
   /// Active users over all; 0 for nobody.
-  public var engagementRate: Double { Self.ratio(Double(activeUsers), totalUsers) }
+  package var engagementRate: Double { Self.ratio(Double(activeUsers), totalUsers) }
 
   /// Sessions of a user in a week of the period; 0 for nobody.
-  public var sessionsPerWeek: Double {
+  package var sessionsPerWeek: Double {
     let weeks = Double(period.upperBound - period.lowerBound) / (7 * 86_400 * 1_000_000)
     return Self.ratio(Double(sessions) / weeks, totalUsers)
   }
 
   /// Seconds of a session; 0 without one.
-  public var secondsPerSession: Double { Self.ratio(sessionSeconds, sessions) }
+  package var secondsPerSession: Double { Self.ratio(sessionSeconds, sessions) }
 
   private static func ratio(_ amount: Double, _ count: Int) -> Double { count == 0 ? 0 : amount / Double(count) }
 }

@@ -1,13 +1,13 @@
 internal import FoundationEssentials
-public import Postgres
-public import PushKinds
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 // Device tokens, as their apps register them.
 extension PushDatabase {
   /// Gives a device token to a user, and takes it from any other.
   /// - Parameter devicesMax: devices that the user keeps, the last registered ones; at least 1.
-  public func register(
+  package func register(
     _ device: RegisteredDevice, of user: HostID, devicesMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> RegistrationOutcome {
     let call = StatementCall.registerDevice(
@@ -25,7 +25,7 @@ extension PushDatabase {
   /// Ends a user's session on a device.
   /// - Parameter token: hexadecimal, in lower case.
   /// - Returns: false when the token is another user's, who keeps it; true also for an unknown token.
-  public func removeDevice(
+  package func removeDevice(
     _ token: String, of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     try await pool.query(.removeDevice(userID: user, deviceToken: token), on: reactor).one().decode(0)
@@ -33,42 +33,42 @@ extension PushDatabase {
 }
 
 /// What an app says of the device it runs on. What is nil stays as it was known of the token.
-public struct RegisteredDevice: Equatable, Sendable {
+package struct RegisteredDevice: Equatable, Sendable {
   /// The address of the app on the device: hexadecimal, in lower case.
-  public let token: String
+  package let token: String
 
   /// Where the token works: `production` or `sandbox`.
-  public var environment: String?
+  package var environment: String?
 
   /// The app's bundle identifier.
-  public var app: String?
+  package var app: String?
 
   /// The system, e.g. `ios`; a new device is taken for one of these unless it says otherwise.
-  public var platform: String?
+  package var platform: String?
 
   /// A BCP 47 language tag, e.g. `de-CH`.
-  public var locale: String?
+  package var locale: String?
 
   /// An IANA time zone, e.g. `Europe/Berlin`.
-  public var timeZone: String?
+  package var timeZone: String?
 
   /// What the app may show: `authorized`, `provisional`, `denied` or `not_determined`. A denied device gets no slots.
-  public var authorization: String?
+  package var authorization: String?
 
   /// What pushes may say on it: `full`, `sender`, `none` or `sealed`.
-  public var content: String?
+  package var content: String?
 
   /// The public key for which they are sealed, in base64url.
-  public var sealingKey: String?
+  package var sealingKey: String?
 
   /// A device of which nothing is said but its token.
-  public init(token: String) {
+  package init(token: String) {
     self.token = token
   }
 }
 
 /// The outcome of a registration.
-public enum RegistrationOutcome: Equatable, Sendable {
+package enum RegistrationOutcome: Equatable, Sendable {
   /// The token is the user's, and no other's.
   case registered
   /// The same, without its time zone, which PostgreSQL does not know.

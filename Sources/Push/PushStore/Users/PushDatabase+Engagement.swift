@@ -1,12 +1,12 @@
-public import Logging
-public import Postgres
-public import Reactors
+package import Logging
+package import Postgres
+package import Reactors
 
 // How engaged users are; see db/functions/engagement.sql.
 extension PushDatabase {
   /// How long a count of all users may take. A million users take one to two seconds, eight at the end of an earlier period,
   /// and longer if their sessions are read from the disk.
-  public static let countLimit = Duration.seconds(20)
+  package static let countLimit = Duration.seconds(20)
 
   /// How long the analysis of engagement may take, or a look at a campaign's whole audience. Nothing waits for them.
   private static let analysisLimit = Duration.seconds(60)
@@ -16,7 +16,7 @@ extension PushDatabase {
 
   /// A pool for what takes long: one session, opened when it is needed and closed a few seconds later.
   /// - Parameter database: how the pools of the service connect.
-  public static func analysisPool(_ database: PostgresConfiguration, logger: Logger) -> PostgresPool {
+  package static func analysisPool(_ database: PostgresConfiguration, logger: Logger) -> PostgresPool {
     var database = database
     database.applicationName = "tacet analyses"
     database.statementLimit = analysisLimit
@@ -31,7 +31,7 @@ extension PushDatabase {
   /// One ``OperatorLook``.
   /// - Parameter period: whose sessions are counted, and at whose end users are classed; microseconds since 1970.
   /// - Throws: ``PostgresError``.
-  public func engagement(in period: Range<Int64>, on reactor: isolated Reactor) async throws -> EngagementFigures {
+  package func engagement(in period: Range<Int64>, on reactor: isolated Reactor) async throws -> EngagementFigures {
     try await look(on: reactor) { look in
       let call = StatementCall.engagement(fromMicroseconds: period.lowerBound, toMicroseconds: period.upperBound)
       return try EngagementFigures(await look.query(call, on: reactor).one(), period: period)
@@ -42,7 +42,7 @@ extension PushDatabase {
   ///
   /// One ``OperatorLook``.
   /// - Throws: ``PostgresError``.
-  public func engagementAnalyses(rowsMax: Int, on reactor: isolated Reactor) async throws -> [EngagementAnalysis] {
+  package func engagementAnalyses(rowsMax: Int, on reactor: isolated Reactor) async throws -> [EngagementAnalysis] {
     try await look(on: reactor) { look in
       try await look.query(.engagementAnalyses(rowsMax: rowsMax), on: reactor).map(EngagementAnalysis.init)
     }
@@ -50,7 +50,7 @@ extension PushDatabase {
 
   /// The newest stored analysis; nil before the first.
   /// - Parameter limit: how long it may take, beside the wait for a session.
-  public func newestEngagementAnalysis(
+  package func newestEngagementAnalysis(
     within limit: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> EngagementAnalysis? {
     let rows = try await pool.query(.engagementAnalyses(rowsMax: 1), within: limit, on: reactor)
@@ -60,20 +60,20 @@ extension PushDatabase {
 
   /// Stores an analysis of engagement, if the newest is 72 hours old and no other process stores one now.
   /// - Returns: after how long to call again.
-  public func analyseEngagement(on reactor: isolated Reactor) async throws(PostgresError) -> Duration {
+  package func analyseEngagement(on reactor: isolated Reactor) async throws(PostgresError) -> Duration {
     .microseconds(try await pool.query(.analyseEngagement, on: reactor).one().decode("due_us", as: Int64.self))
   }
 }
 
 /// A stored analysis of engagement.
-public struct EngagementAnalysis: Equatable, Sendable {
+package struct EngagementAnalysis: Equatable, Sendable {
   /// Microseconds since 1970.
-  public let analysedAt: Int64
+  package let analysedAt: Int64
   /// At that time, with the sessions of the seven days before.
-  public let figures: EngagementFigures
+  package let figures: EngagementFigures
 
   /// Joins them.
-  public init(analysedAt: Int64, figures: EngagementFigures) {
+  package init(analysedAt: Int64, figures: EngagementFigures) {
     self.analysedAt = analysedAt
     self.figures = figures
   }

@@ -1,10 +1,10 @@
 internal import FoundationEssentials
-public import Postgres
-public import PushKinds
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 /// What became of a request about a Live Activity, in the words of `db/functions/live_activities.sql`.
-public enum LiveActivityOutcome: Equatable, Sendable {
+package enum LiveActivityOutcome: Equatable, Sendable {
   /// It begins.
   case started
   /// It had begun before, for the same user and of the same type, and is left as it is.
@@ -42,24 +42,24 @@ public enum LiveActivityOutcome: Equatable, Sendable {
 }
 
 /// The start of a Live Activity. Documents are JSON texts; nil for what the type says.
-public struct LiveActivityStartRequest: Equatable, Sendable {
+package struct LiveActivityStartRequest: Equatable, Sendable {
   /// The id that its server or app has chosen.
-  public var id: String
+  package var id: String
   /// Whose devices show it.
-  public var userID: HostID
+  package var userID: HostID
   /// The name of its type.
-  public var type: String
+  package var type: String
   /// What stays the same.
-  public var attributes: String?
+  package var attributes: String?
   /// The first state.
-  public var state: String?
+  package var state: String?
   /// What the push says.
-  public var alert: String?
+  package var alert: String?
   /// Whether a push starts it; otherwise the app has.
-  public var isPushed = true
+  package var isPushed = true
 
   /// Describes a start.
-  public init(id: String, userID: HostID, type: String) {
+  package init(id: String, userID: HostID, type: String) {
     self.id = id
     self.userID = userID
     self.type = type
@@ -67,18 +67,18 @@ public struct LiveActivityStartRequest: Equatable, Sendable {
 }
 
 /// A token as an app reports it.
-public struct LiveActivityToken: Equatable, Sendable {
+package struct LiveActivityToken: Equatable, Sendable {
   /// Hexadecimal, in lower case.
-  public var token: String
+  package var token: String
   /// The device's own token; empty for one that the app has not said.
-  public var deviceToken: String
+  package var deviceToken: String
   /// The app's bundle identifier; nil for what is known.
-  public var app: String?
+  package var app: String?
   /// `production` or `sandbox`; nil for what is known.
-  public var environment: String?
+  package var environment: String?
 
   /// Describes a token.
-  public init(token: String, deviceToken: String, app: String? = nil, environment: String? = nil) {
+  package init(token: String, deviceToken: String, app: String? = nil, environment: String? = nil) {
     self.token = token
     self.deviceToken = deviceToken
     self.app = app
@@ -90,7 +90,7 @@ public struct LiveActivityToken: Equatable, Sendable {
 // Live Activity of a server or a row.
 extension PushDatabase {
   /// Starts one.
-  public func start(
+  package func start(
     _ start: LiveActivityStartRequest, on reactor: isolated Reactor
   ) async throws(PostgresError) -> LiveActivityOutcome {
     try await outcome(
@@ -103,7 +103,7 @@ extension PushDatabase {
   /// - Parameters:
   ///   - state, alert: JSON texts.
   ///   - priority: 5 or 10; nil for the type's.
-  public func updateLiveActivity(
+  package func updateLiveActivity(
     _ id: String, of user: HostID? = nil, state: String, alert: String? = nil, priority: Int? = nil,
     relevance: Double? = nil, on reactor: isolated Reactor
   ) async throws(PostgresError) -> LiveActivityOutcome {
@@ -119,7 +119,7 @@ extension PushDatabase {
   ///   - state: the last one, a JSON text; nil for the type's.
   ///   - reason: a word for explanations.
   ///   - isPushed: false when the device has ended it.
-  public func endLiveActivity(
+  package func endLiveActivity(
     _ id: String, of user: HostID? = nil, state: String? = nil, alert: String? = nil, reason: String,
     isPushed: Bool = true, on reactor: isolated Reactor
   ) async throws(PostgresError) -> LiveActivityOutcome {
@@ -130,7 +130,7 @@ extension PushDatabase {
 
   /// Ends all of a user.
   /// - Returns: how many ran.
-  public func endLiveActivities(
+  package func endLiveActivities(
     of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Int {
     Int(try await pool.query(.endLiveActivities(userID: user), on: reactor).one().decode(0, as: Int64.self))
@@ -138,13 +138,13 @@ extension PushDatabase {
 
   /// Lets them follow the rows of watched tables that have changed.
   /// - Returns: how many rows were taken from the queue.
-  public func followChangedRows(_ limit: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+  package func followChangedRows(_ limit: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     Int(try await pool.query(.followChangedRows(rowsMax: limit), on: reactor).one().decode(0, as: Int64.self))
   }
 
   /// Keeps the token by which one is updated.
   /// - Returns: false when the user has no such Live Activity.
-  public func put(
+  package func put(
     _ token: LiveActivityToken, ofLiveActivity id: String, of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     try await pool.query(
@@ -156,7 +156,7 @@ extension PushDatabase {
 
   /// Keeps the token by which a device starts Live Activities of a type.
   /// - Returns: false when there is no such type.
-  public func put(
+  package func put(
     _ token: LiveActivityToken, startingType type: String, of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     try await pool.query(
@@ -167,7 +167,7 @@ extension PushDatabase {
   }
 
   /// Forgets the token by which a device of the user starts Live Activities of a type.
-  public func removeStartToken(
+  package func removeStartToken(
     of deviceToken: String, type: String, of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     let none = String?.none
@@ -178,7 +178,7 @@ extension PushDatabase {
 
   /// Ends those that have run for eight hours, and repeats what triggers could not do.
   /// - Returns: how many; at most twice the limit.
-  public func tendLiveActivities(_ limit: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+  package func tendLiveActivities(_ limit: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     Int(try await pool.query(.tendLiveActivities(activitiesMax: limit), on: reactor).one().decode(0, as: Int64.self))
   }
 

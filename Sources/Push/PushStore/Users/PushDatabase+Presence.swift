@@ -1,24 +1,24 @@
-public import Postgres
-public import PushKinds
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 /// A user and what they may look at.
-public struct SurfaceView: Hashable, Sendable {
+package struct SurfaceView: Hashable, Sendable {
   /// What is looked at.
-  public let surface: SurfaceID
+  package let surface: SurfaceID
 
   /// Who looks.
-  public let userID: HostID
+  package let userID: HostID
 
   /// Joins them.
-  public init(of surface: SurfaceID, by userID: HostID) {
+  package init(of surface: SurfaceID, by userID: HostID) {
     self.surface = surface
     self.userID = userID
   }
 }
 
 /// What an app says of its user.
-public enum PresenceSign: Sendable {
+package enum PresenceSign: Sendable {
   /// The user looks now.
   case looking
   /// The user has left.
@@ -26,34 +26,34 @@ public enum PresenceSign: Sendable {
 }
 
 /// What one user's app has said of one surface since it was last written.
-public struct PresenceReport: Equatable, Sendable {
+package struct PresenceReport: Equatable, Sendable {
   /// Whether the user has looked since.
-  public private(set) var hasLooked: Bool
+  package private(set) var hasLooked: Bool
 
   /// Whether the user has left after the last look, or without any.
-  public private(set) var hasLeft: Bool
+  package private(set) var hasLeft: Bool
 
   /// One sign.
-  public init(_ sign: PresenceSign) {
+  package init(_ sign: PresenceSign) {
     hasLooked = sign == .looking
     hasLeft = sign == .left
   }
 
   /// Takes what is said next. Leaving erases no look, and a look ends having left.
-  public mutating func add(_ sign: PresenceSign) {
+  package mutating func add(_ sign: PresenceSign) {
     hasLooked = hasLooked || sign == .looking
     hasLeft = sign == .left
   }
 
   /// Takes what was said afterwards.
-  public mutating func add(_ later: PresenceReport) {
+  package mutating func add(_ later: PresenceReport) {
     hasLooked = hasLooked || later.hasLooked
     hasLeft = later.hasLeft
   }
 }
 
 /// What a user is to a surface.
-public enum SurfaceStanding: Equatable, Sendable {
+package enum SurfaceStanding: Equatable, Sendable {
   /// There is no such surface.
   case unknown
   /// The user takes no part in it.
@@ -80,7 +80,7 @@ extension PushDatabase {
   /// Only what viewers do is written. A row that another session has locked is not: then the view is
   /// ``SurfaceStanding/busy``, and its report should come again. It is ``SurfaceStanding/unwritable`` where no row may be
   /// written. A report that repeats what was stored seconds ago is not written, unless a push waits for it.
-  public func note(
+  package func note(
     _ reports: [SurfaceView: PresenceReport], on reactor: isolated Reactor
   ) async throws(PostgresError) -> [SurfaceView: SurfaceStanding] {
     let reports = Array(reports)

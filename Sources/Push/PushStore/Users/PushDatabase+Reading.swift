@@ -1,24 +1,24 @@
-public import FoundationEssentials
-public import Postgres
-public import PushKinds
-public import Reactors
+package import FoundationEssentials
+package import Postgres
+package import PushRules
+package import Reactors
 
 /// What a user has read.
-public struct ReadReport: Equatable, Sendable {
+package struct ReadReport: Equatable, Sendable {
   /// Where.
-  public let conversationID: HostID
+  package let conversationID: HostID
 
   /// Who.
-  public let userID: HostID
+  package let userID: HostID
 
   /// The last message that was read; nil for all of them.
-  public let upToMessageID: HostID?
+  package let upToMessageID: HostID?
 
   /// The token of the device on which it was read; nil when it did not say.
-  public let deviceToken: String?
+  package let deviceToken: String?
 
   /// Describes what was read.
-  public init(conversationID: HostID, userID: HostID, upToMessageID: HostID? = nil, deviceToken: String? = nil) {
+  package init(conversationID: HostID, userID: HostID, upToMessageID: HostID? = nil, deviceToken: String? = nil) {
     self.conversationID = conversationID
     self.userID = userID
     self.upToMessageID = upToMessageID
@@ -27,7 +27,7 @@ public struct ReadReport: Equatable, Sendable {
 }
 
 /// The outcome of a report.
-public enum ReadReportOutcome: Equatable, Sendable {
+package enum ReadReportOutcome: Equatable, Sendable {
   /// The user is no participant, or there is no such conversation.
   case refused(SurfaceStanding)
   /// The conversation has no such message.
@@ -44,7 +44,7 @@ extension PushDatabase {
   ///
   /// A batch of messages is one transaction; one that throws leaves what batches before it have marked.
   /// - Parameter isSynced: whether other devices are told.
-  public func read(
+  package func read(
     _ report: ReadReport, isSynced: Bool, on reactor: isolated Reactor
   ) async throws(PostgresError) -> ReadReportOutcome {
     let call = StatementCall.readConversation(
@@ -73,7 +73,7 @@ extension PushDatabase {
   /// Notes that a user has opened a push.
   /// - Parameter id: the ledger row's.
   /// - Returns: whether the ledger has such a push of this user.
-  public func recordOpening(
+  package func recordOpening(
     _ id: UUID, by userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     try await pool.query(.recordOpening(logID: id, userID: userID), on: reactor).one().decode(0)
@@ -83,7 +83,7 @@ extension PushDatabase {
 extension PushDatabase {
   /// Moves the marks from which on users' unread messages are counted. Costs as much as what they have read since the
   /// last time, and once a day as much as all of their conversations.
-  public func moveUnreadMarks(of userIDs: [HostID], on reactor: isolated Reactor) async throws(PostgresError) {
+  package func moveUnreadMarks(of userIDs: [HostID], on reactor: isolated Reactor) async throws(PostgresError) {
     _ = try await pool.query(.moveUnreadMarks(userIDs: userIDs), on: reactor)
   }
 }

@@ -1,9 +1,7 @@
-internal import Delivery
-public import FoundationEssentials
-internal import Localisation
-public import Postgres
-public import PushKinds
-public import Reactors
+package import FoundationEssentials
+package import Postgres
+package import PushRules
+package import Reactors
 
 // Browsers and Android apps, as they register.
 extension PushDatabase {
@@ -11,7 +9,7 @@ extension PushDatabase {
   /// - Parameter targetsMax: targets of the channel that the user keeps, the last registered ones; at least 1.
   /// - Returns: ``RegistrationOutcome/ended`` for a browser's subscription that its push service has called gone, or that was made
   ///   with another key of this service: neither comes back.
-  public func register(
+  package func register(
     _ target: RegisteredTarget, of user: HostID, targetsMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> RegistrationOutcome {
     let call = StatementCall.registerTarget(
@@ -27,7 +25,7 @@ extension PushDatabase {
   /// Registers the subscription by which a browser has replaced one, for the same user.
   /// - Parameter fetchDigest: of the token of the replaced one's worker.
   /// - Returns: false for an unknown browser.
-  public func renew(
+  package func renew(
     _ target: RegisteredTarget, replacing fetchDigest: String, targetsMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     let call = StatementCall.renewTarget(
@@ -37,7 +35,7 @@ extension PushDatabase {
   }
 
   /// Ends a user's session on a target. Another user's stays.
-  public func remove(
+  package func remove(
     _ target: PushTarget, of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     _ = try await pool.query(
@@ -46,7 +44,7 @@ extension PushDatabase {
 
   /// The newest push to the user of a browser that shows something, if there is one.
   /// - Parameter fetchDigest: of the token of the browser's worker.
-  public func latestPush(
+  package func latestPush(
     fetchDigest: String, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (isKnown: Bool, push: LatestPush?) {
     guard let row = try await pool.query(.latestPush(fetchDigest: fetchDigest), on: reactor).first else {
@@ -70,7 +68,7 @@ extension PushDatabase {
 
   /// Records pushes as opened that the worker of a browser reports.
   /// - Returns: the browser's user; nil for an unknown browser.
-  public func recordOpenings(
+  package func recordOpenings(
     _ logIDs: [UUID], fetchDigest: String, on reactor: isolated Reactor
   ) async throws(PostgresError) -> HostID? {
     let rows = try await pool.query(.recordWorkerOpenings(fetchDigest: fetchDigest, logIDs: logIDs), on: reactor)
@@ -79,46 +77,46 @@ extension PushDatabase {
 }
 
 /// What an app says of a browser or an Android device. What is nil stays as it was known.
-public struct RegisteredTarget: Equatable, Sendable {
+package struct RegisteredTarget: Equatable, Sendable {
   /// The channel, the address, the app and the keys.
-  public let target: PushTarget
+  package let target: PushTarget
 
   /// A BCP 47 language tag.
-  public var locale: String?
+  package var locale: String?
 
   /// An IANA time zone.
-  public var timeZone: String?
+  package var timeZone: String?
 
   /// What pushes may say on it: `full`, `sender`, `none` or `sealed`.
-  public var content: String?
+  package var content: String?
 
   /// The public key for which they are sealed, in base64url.
-  public var sealingKey: String?
+  package var sealingKey: String?
 
   /// SHA-256 of the token by which a worker asks for the newest push, in hexadecimal.
-  public var fetchDigest: String?
+  package var fetchDigest: String?
 
   /// When it ends, microseconds since 1970; nil for never.
-  public var expiresAt: Int64?
+  package var expiresAt: Int64?
 
   /// A target of which nothing else is said.
-  public init(_ target: PushTarget) { self.target = target }
+  package init(_ target: PushTarget) { self.target = target }
 }
 
 /// A push that a browser asks for because it got one without content.
-public struct LatestPush: Sendable {
+package struct LatestPush: Sendable {
   /// What it is about.
-  public let subject: PushSubject
+  package let subject: PushSubject
 
   /// Whom it is for.
-  public let userID: HostID
+  package let userID: HostID
 
   /// When its event was committed, microseconds since 1970.
-  public let enqueuedAt: Int64
+  package let enqueuedAt: Int64
 
   /// What it says, in the browser's locale.
-  public let content: any PushContent
+  package let content: any PushContent
 
   /// The user's unread messages; nil when they are not counted.
-  public let badge: Int?
+  package let badge: Int?
 }

@@ -1,5 +1,5 @@
-internal import APNSCore
 internal import FoundationEssentials
+internal import PushRules
 
 /// What a registration says of content and language, as `PushTarget.keys` brings it back with every claim.
 struct RegisteredWishes {

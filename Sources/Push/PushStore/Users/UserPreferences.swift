@@ -1,24 +1,23 @@
-public import Postgres
-public import PushKinds
-public import PushRules
-public import Reactors
+package import Postgres
+package import PushRules
+package import Reactors
 
 /// What a user wants of pushes.
-public struct UserPreferences: Equatable, Sendable {
+package struct UserPreferences: Equatable, Sendable {
   /// A span of every local day.
-  public struct QuietHours: Equatable, Sendable {
+  package struct QuietHours: Equatable, Sendable {
     /// Minutes since midnight, below 1440; belongs to the span.
-    public let start: Int
+    package let start: Int
     /// Minutes since midnight, below 1440, of the next day when not after ``start``, from which it must differ; does not
     /// belong to the span.
-    public let end: Int
+    package let end: Int
     /// An IANA name; nil for that in which the user lives.
-    public let timeZone: String?
+    package let timeZone: String?
     /// What happens to a push within the span.
-    public let policy: QuietHoursPolicy
+    package let policy: QuietHoursPolicy
 
     /// A span.
-    public init(start: Int, end: Int, timeZone: String?, policy: QuietHoursPolicy) {
+    package init(start: Int, end: Int, timeZone: String?, policy: QuietHoursPolicy) {
       self.start = start
       self.end = end
       self.timeZone = timeZone
@@ -27,18 +26,18 @@ public struct UserPreferences: Equatable, Sendable {
   }
 
   /// What a user wants of one conversation.
-  public struct Conversation: Equatable, Sendable {
+  package struct Conversation: Equatable, Sendable {
     /// The host's id of it.
-    public let id: HostID
+    package let id: HostID
     /// Whether its pushes are not wanted.
-    public let isMuted: Bool
+    package let isMuted: Bool
     /// When a mute ends, in microseconds since 1970; nil for a mute that does not.
-    public let mutedUntil: Int64?
+    package let mutedUntil: Int64?
     /// Whether only messages that mention the user are wanted.
-    public let mentionsOnly: Bool
+    package let mentionsOnly: Bool
 
     /// Wishes about a conversation.
-    public init(id: HostID, isMuted: Bool, mutedUntil: Int64?, mentionsOnly: Bool) {
+    package init(id: HostID, isMuted: Bool, mutedUntil: Int64?, mentionsOnly: Bool) {
       self.id = id
       self.isMuted = isMuted
       self.mutedUntil = mutedUntil
@@ -47,20 +46,20 @@ public struct UserPreferences: Equatable, Sendable {
   }
 
   /// Nil without quiet hours.
-  public var quietHours: QuietHours?
+  package var quietHours: QuietHours?
   /// Kinds of events of which no push is wanted, each once.
-  public var disabledKinds: [String]
+  package var disabledKinds: [String]
   /// What pushes may say on all devices; nil for no choice.
-  public var content: ContentChoice?
+  package var content: ContentChoice?
   /// Conversations of which something else is wanted than usual, each once; in the order of their ids when read.
-  public var conversations: [Conversation]
+  package var conversations: [Conversation]
 
   /// After how many seconds the host learns that a push of a kind is unread; 0 for never. Kinds that are not here have the host's
   /// own rule.
-  public var unreadAfter: [String: Int]
+  package var unreadAfter: [String: Int]
 
   /// Preferences; the defaults are those of a user who never said anything.
-  public init(
+  package init(
     quietHours: QuietHours? = nil, content: ContentChoice? = nil, disabledKinds: [String] = [],
     conversations: [Conversation] = [], unreadAfter: [String: Int] = [:]
   ) {
@@ -75,7 +74,7 @@ public struct UserPreferences: Equatable, Sendable {
 // What users want.
 extension PushDatabase {
   /// A user's preferences, or the defaults.
-  public func preferences(
+  package func preferences(
     of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> UserPreferences {
     let row = try await pool.query(.preferences(userID: user), on: reactor).one()
@@ -88,7 +87,7 @@ extension PushDatabase {
 
   /// Replaces a user's preferences. Pushes that the user is held are looked at again.
   /// - Returns: false for an unknown time zone; nothing is changed then.
-  public func put(
+  package func put(
     _ preferences: UserPreferences, of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
     let quiet = preferences.quietHours

@@ -1,9 +1,7 @@
-internal import APNSCore
-internal import Callers
-internal import CampaignRules
 internal import Campaigns
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

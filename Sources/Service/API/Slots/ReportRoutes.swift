@@ -1,13 +1,12 @@
-internal import Callers
 internal import Campaigns
-internal import Explanations
 internal import FoundationEssentials
-internal import HTTPServing
+internal import HTTP1
 internal import HTTPTypes
 internal import Logging
+internal import Operations
 internal import Postgres
-internal import PushKinds
 internal import PushPipeline
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

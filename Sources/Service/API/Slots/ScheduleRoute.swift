@@ -1,11 +1,9 @@
-internal import APNSCore
-internal import Callers
 internal import Campaigns
-internal import Explanations
 internal import FoundationEssentials
 internal import HTTP1
-internal import HTTPServing
 internal import HTTPTypes
+internal import Operations
+internal import PushRules
 internal import PushStore
 internal import Reactors
 

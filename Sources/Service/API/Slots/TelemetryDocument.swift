@@ -1,7 +1,6 @@
-internal import APNSCore
 internal import FoundationEssentials
-internal import HTTPServing
-internal import PushKinds
+internal import HTTP1
+internal import PushRules
 internal import PushStore
 
 /// A batch of events as JSON. An event that cannot be used is rejected alone.

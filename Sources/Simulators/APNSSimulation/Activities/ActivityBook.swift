@@ -1,9 +1,9 @@
 internal import DequeModule
 
 /// The Live Activities of all devices.
-public struct ActivityBook: Sendable {
+package struct ActivityBook: Sendable {
   /// The most activities. Then the oldest finished ones are forgotten.
-  public static let activitiesMax = 10_000
+  package static let activitiesMax = 10_000
   /// The most that are forgotten at once, because a search for finished ones looks at all.
   private static let forgottenAtOnce = 1000
 
@@ -12,20 +12,20 @@ public struct ActivityBook: Sendable {
   private var identifiers: MintedIdentifiers
 
   /// Pushes that a device dropped.
-  public private(set) var drops = ActivityDropLog()
+  package private(set) var drops = ActivityDropLog()
 
   init(seed: UInt64) {
     identifiers = MintedIdentifiers(seed: seed)
   }
 
   /// The number of activities.
-  public var count: Int { activities.count }
+  package var count: Int { activities.count }
 
   /// All activities, oldest first.
-  public var all: [SimulatedActivity] { order.compactMap { activities[$0] } }
+  package var all: [SimulatedActivity] { order.compactMap { activities[$0] } }
 
   /// An activity by its identifier.
-  public subscript(identifier: String) -> SimulatedActivity? { activities[identifier] }
+  package subscript(identifier: String) -> SimulatedActivity? { activities[identifier] }
 
   /// Records a push that reached no activity.
   mutating func drop(_ reason: ActivityDrop, push: Int, device: String? = nil, activity: String? = nil) {

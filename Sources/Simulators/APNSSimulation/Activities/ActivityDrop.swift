@@ -1,7 +1,7 @@
 internal import DequeModule
 
 /// Why a device shows nothing of an accepted Live Activity push.
-public enum ActivityDrop: String, CaseIterable, Codable, Sendable {
+package enum ActivityDrop: String, CaseIterable, Codable, Sendable {
   /// A `start` that went to anything but a push-to-start token, or another event that went to anything but an update
   /// token.
   case wrongToken = "wrong_token"
@@ -32,29 +32,29 @@ public enum ActivityDrop: String, CaseIterable, Codable, Sendable {
 }
 
 /// Dropped pushes: a counter for each reason, and the latest ones.
-public struct ActivityDropLog: Sendable {
+package struct ActivityDropLog: Sendable {
   /// A push that one device dropped.
-  public struct Entry: Codable, Equatable, Sendable {
+  package struct Entry: Codable, Equatable, Sendable {
     /// The number in the push log.
-    public let push: Int
+    package let push: Int
     /// The reason.
-    public let reason: ActivityDrop
+    package let reason: ActivityDrop
     /// The device; nil when the push reached none.
-    public let device: String?
+    package let device: String?
     /// The activity; nil when the push belonged to none.
-    public let activity: String?
+    package let activity: String?
   }
 
   /// Enough to show a pattern. The counters show how common it is.
   static let entriesMax = 1000
 
   /// The number of drops for each reason, including evicted ones.
-  public private(set) var counts: [ActivityDrop: Int] = [:]
+  package private(set) var counts: [ActivityDrop: Int] = [:]
 
   private var kept: Deque<Entry> = []
 
   /// The latest drops, oldest first.
-  public var entries: [Entry] { Array(kept) }
+  package var entries: [Entry] { Array(kept) }
 
   mutating func append(_ entry: Entry) {
     counts[entry.reason, default: 0] += 1

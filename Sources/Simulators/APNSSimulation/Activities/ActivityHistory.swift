@@ -1,19 +1,19 @@
 internal import DequeModule
 
 /// A push that an activity showed, in the form of the control endpoint.
-public struct AppliedPush: Codable, Equatable, Sendable {
+package struct AppliedPush: Codable, Equatable, Sendable {
   /// The number in the push log.
-  public let push: Int
+  package let push: Int
   /// The machine's time of its arrival, in milliseconds since 1970 with a fraction.
-  public let receivedMilliseconds: Double
+  package let receivedMilliseconds: Double
   /// `timestamp`, in Unix seconds.
-  public let timestamp: Int64?
+  package let timestamp: Int64?
   /// `event`.
-  public let event: ActivityEvent?
+  package let event: ActivityEvent?
   /// `apns-priority`.
-  public let priority: Int
+  package let priority: Int
   /// `content-state`; nil without one.
-  public let state: ActivityJSON?
+  package let state: ActivityJSON?
 
   private enum CodingKeys: String, CodingKey {
     case push, timestamp, event, priority, state
@@ -31,14 +31,14 @@ public struct AppliedPush: Codable, Equatable, Sendable {
 }
 
 /// The latest pushes that an activity showed, and the number of all.
-public struct ActivityHistory: Sendable {
+package struct ActivityHistory: Sendable {
   /// The pushes kept: enough for a workout with an update every half minute.
   static let entriesMax = 100
   /// The size of the kept states, in bytes: 10,000 activities have a gigabyte at most. The newest is kept in any case.
   static let bytesMax = 100_000
 
   /// The number of pushes shown, including evicted ones.
-  public private(set) var count = 0
+  package private(set) var count = 0
 
   private var kept: Deque<AppliedPush> = []
   private var bytes = 0
@@ -46,7 +46,7 @@ public struct ActivityHistory: Sendable {
   init() {}
 
   /// The latest, oldest first.
-  public var entries: [AppliedPush] { Array(kept) }
+  package var entries: [AppliedPush] { Array(kept) }
 
   mutating func append(_ push: AppliedPush) {
     count += 1

@@ -4,9 +4,9 @@ internal import SimulationControl
 /// The state or the attributes of a Live Activity: a JSON value that only the app understands.
 ///
 /// Kept as text, because a parsed one takes ten times the memory.
-public struct ActivityJSON: Codable, Equatable, Sendable {
+package struct ActivityJSON: Codable, Equatable, Sendable {
   /// Compact JSON with the members in alphabetical order, so that equal values are equal texts.
-  public let text: String
+  package let text: String
 
   /// Whether it is an object.
   var isObject: Bool { text.hasPrefix("{") }
@@ -15,12 +15,12 @@ public struct ActivityJSON: Codable, Equatable, Sendable {
   var isNull: Bool { text == "null" }
 
   /// Reads any JSON value.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     text = String(decoding: try sortedJSON(JSONTree(from: decoder)), as: UTF8.self)
   }
 
   /// Writes the value itself.
-  public func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     try JSONDecoder().decode(JSONTree.self, from: Data(text.utf8)).encode(to: encoder)
   }
 }

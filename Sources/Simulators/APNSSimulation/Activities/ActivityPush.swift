@@ -2,7 +2,7 @@ internal import FoundationEssentials
 internal import SimulationControl
 
 /// The event of a Live Activity push.
-public enum ActivityEvent: String, Codable, Sendable {
+package enum ActivityEvent: String, Codable, Sendable {
   /// Starts an activity.
   case start
   /// Replaces its state.

@@ -4,46 +4,46 @@ internal import DequeModule
 ///
 /// Source of the rules: "Starting and updating Live Activities with ActivityKit push notifications" and "Displaying live
 /// data with Live Activities" (Apple).
-public struct SimulatedActivity: Sendable {
+package struct SimulatedActivity: Sendable {
   /// The app and environment of an activity.
-  public struct Owner: Hashable, Sendable {
+  package struct Owner: Hashable, Sendable {
     /// The service that issued its tokens.
-    public let environment: SimulatedEnvironment
+    package let environment: SimulatedEnvironment
     /// The app's bundle identifier.
-    public let bundle: String
+    package let bundle: String
   }
 
   /// The instance's identifier.
-  public let identifier: String
+  package let identifier: String
   /// The device.
-  public let device: String
+  package let device: String
   /// The environment and the app.
-  public let owner: Owner
+  package let owner: Owner
   /// The Swift type of its attributes.
-  public let attributesType: String
+  package let attributesType: String
   /// The static data; nil for an activity that no push started.
-  public let attributes: ActivityJSON?
+  package let attributes: ActivityJSON?
   /// The simulated time of its start.
-  public let startedAt: WallInstant
+  package let startedAt: WallInstant
 
   /// The update token, in lower-case hexadecimal; nil while it has none.
-  public internal(set) var token: String?
+  package internal(set) var token: String?
   /// The whole state; nil before the first push.
-  public private(set) var state: ActivityJSON?
+  package private(set) var state: ActivityJSON?
   /// The `timestamp` of the last push shown, in Unix seconds.
-  public private(set) var lastTimestamp: Int64?
+  package private(set) var lastTimestamp: Int64?
   /// When the state becomes stale, in Unix seconds.
-  public private(set) var staleDate: Int64?
+  package private(set) var staleDate: Int64?
   /// The place among several activities; nil without one.
-  public private(set) var relevanceScore: Double?
+  package private(set) var relevanceScore: Double?
   /// The number of alerts shown.
-  public private(set) var alerts = 0
+  package private(set) var alerts = 0
   /// The last of them.
-  public private(set) var lastAlert: ActivityJSON?
+  package private(set) var lastAlert: ActivityJSON?
   /// What was shown.
-  public private(set) var history = ActivityHistory()
+  package private(set) var history = ActivityHistory()
   /// The number of drops for each reason.
-  public private(set) var dropped: [ActivityDrop: Int] = [:]
+  package private(set) var dropped: [ActivityDrop: Int] = [:]
 
   private var end: End?
   private var budget = HourlyBudget()
@@ -75,24 +75,24 @@ public struct SimulatedActivity: Sendable {
 
 extension SimulatedActivity {
   /// When it ended: by a push, or by itself; nil while it runs.
-  public func endedAt(_ now: WallInstant) -> WallInstant? {
+  package func endedAt(_ now: WallInstant) -> WallInstant? {
     if let end { return end.at }
     let latest = startedAt.adding(seconds: Self.runningSecondsMax)
     return now >= latest ? latest : nil
   }
 
   /// When it leaves, or left, the lock screen; nil while it runs.
-  public func dismissedAt(_ now: WallInstant) -> WallInstant? {
+  package func dismissedAt(_ now: WallInstant) -> WallInstant? {
     end?.dismissedAt ?? endedAt(now)?.adding(seconds: Self.lingeringSecondsMax)
   }
 
   /// Whether it has left the lock screen.
-  public func isDismissed(at now: WallInstant) -> Bool {
+  package func isDismissed(at now: WallInstant) -> Bool {
     dismissedAt(now).map { now >= $0 } ?? false
   }
 
   /// Whether a running one has an outdated state.
-  public func isStale(at now: WallInstant) -> Bool {
+  package func isStale(at now: WallInstant) -> Bool {
     guard let staleDate, endedAt(now) == nil else { return false }
     return now.seconds >= staleDate
   }

@@ -1,7 +1,7 @@
 /// Live Activities for scripts and tests.
 extension SimulatedService {
   /// Reads the Live Activities of all devices.
-  public func withActivities<Result: Sendable>(_ body: (ActivityBook) throws -> Result) rethrows -> Result {
+  package func withActivities<Result: Sendable>(_ body: (ActivityBook) throws -> Result) rethrows -> Result {
     try withBooks { books in try body(books.activities) }
   }
 
@@ -9,7 +9,7 @@ extension SimulatedService {
   /// another token of a known one, the old token expires.
   /// - Returns: false when there are too many tokens or activities.
   @discardableResult
-  public func register(_ device: RegisteredDevice, token: String) -> Bool {
+  package func register(_ device: RegisteredDevice, token: String) -> Bool {
     let now = clock.now
     return withBooks { books in
       guard case .update(let identifier, let type) = device.kind else {
@@ -31,7 +31,7 @@ extension SimulatedService {
   /// Removes a token, which then is unknown. An activity loses its update token.
   /// - Returns: whether it was registered.
   @discardableResult
-  public func removeToken(_ token: String) -> Bool {
+  package func removeToken(_ token: String) -> Bool {
     withBooks { books in
       let token = token.lowercased()
       if case .update(let activity, _) = books.registry.devices[token]?.kind, books.activities[activity]?.token == token
@@ -46,7 +46,7 @@ extension SimulatedService {
   /// old one expires.
   /// - Parameter token: hexadecimal digits; nil for random ones.
   /// - Returns: the new token; nil when no such activity runs, or with too many tokens.
-  public func renewToken(of activity: String, to token: String? = nil) -> String? {
+  package func renewToken(of activity: String, to token: String? = nil) -> String? {
     let now = clock.now
     return withBooks { $0.renewToken(of: activity, to: token, at: now) }
   }
@@ -54,7 +54,7 @@ extension SimulatedService {
   /// Ends an activity on its device, as the user or the app does. Its update token expires.
   /// - Returns: whether there is such an activity.
   @discardableResult
-  public func dismissActivity(_ identifier: String) -> Bool {
+  package func dismissActivity(_ identifier: String) -> Bool {
     let now = clock.now
     return withBooks { books in
       guard let activity = books.activities[identifier] else { return false }
@@ -65,7 +65,7 @@ extension SimulatedService {
   }
 
   /// Forgets all activities and the counters of drops. Their update tokens expire.
-  public func forgetActivities() {
+  package func forgetActivities() {
     let now = clock.now
     withBooks { books in
       for token in books.activities.removeAll() { books.expire(token, at: now) }

@@ -1,4 +1,4 @@
-internal import HTTPServing
+internal import HTTP1
 internal import SimulationControl
 
 /// The conduct of the server. Absent members stay unchanged.

@@ -1,5 +1,4 @@
 internal import HTTP1
-internal import HTTPServing
 internal import HTTPTypes
 internal import SimulationControl
 

@@ -1,4 +1,4 @@
-internal import HTTPServing
+internal import HTTP1
 internal import SimulationControl
 
 /// The kinds of tokens in registrations and responses.

@@ -1,4 +1,4 @@
-internal import HTTPServing
+internal import HTTP1
 internal import SimulationControl
 
 /// An order of a server fault, also a waiting one in responses.

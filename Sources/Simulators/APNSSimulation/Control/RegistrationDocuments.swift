@@ -1,6 +1,6 @@
-internal import HTTPServing
+internal import HTTP1
+internal import Reactors
 internal import SimulationControl
-internal import TLSStreams
 
 /// A device in registrations and responses.
 struct DeviceDocument: ControlDocument, Encodable {

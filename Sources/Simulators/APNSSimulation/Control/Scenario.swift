@@ -1,4 +1,4 @@
-internal import HTTPServing
+internal import HTTP1
 internal import Reactors
 internal import SimulationControl
 
@@ -6,12 +6,12 @@ internal import SimulationControl
 ///
 /// In JSON it is an array of steps, or one step on each line. Steps without `at_ms` come first, in order. The others
 /// have ascending times.
-public struct Scenario: Sendable {
+package struct Scenario: Sendable {
   let steps: [ScenarioStep]
 
   /// Reads and checks a whole scenario.
   /// - Throws: ``ScenarioError`` that names the step.
-  public init(parsing text: String) throws(ScenarioError) {
+  package init(parsing text: String) throws(ScenarioError) {
     let isArray = text.first { !$0.isWhitespace } == "["
     let read = isArray ? try Self.items(in: text) : try Self.lines(in: text)
     var latest = -1
@@ -90,9 +90,9 @@ extension Scenario {
 }
 
 /// A mistake in a scenario, and its place.
-public struct ScenarioError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct ScenarioError: Error, Equatable, Sendable, CustomStringConvertible {
   /// `line 3: skip is a number from 0`
-  public let description: String
+  package let description: String
 
   init(_ place: String, _ text: String) {
     description = "\(place): \(text)"

@@ -3,20 +3,20 @@ internal import DequeModule
 /// Server faults that wait for requests, in order.
 ///
 /// Requests are counted over all connections, so "let 100 pass, then break 3" does not depend on how they are spread.
-public struct FaultScript: Sendable {
+package struct FaultScript: Sendable {
   /// A fault with its counts.
-  public struct Entry: Equatable, Sendable {
+  package struct Entry: Equatable, Sendable {
     /// The fault.
-    public var fault: ServerFault
+    package var fault: ServerFault
     /// Requests that pass before it.
-    public var skip: Int
+    package var skip: Int
     /// Requests that it hits then.
-    public var times: Int
+    package var times: Int
     /// Before this moment it is inactive, and later entries apply. Monotonic nanoseconds.
-    public var notBefore: UInt64
+    package var notBefore: UInt64
 
     /// A fault for `times` requests after `skip` others.
-    public init(_ fault: ServerFault, skip: Int = 0, times: Int = 1, notBefore: UInt64 = 0) {
+    package init(_ fault: ServerFault, skip: Int = 0, times: Int = 1, notBefore: UInt64 = 0) {
       self.fault = fault
       self.skip = skip
       self.times = times
@@ -25,25 +25,25 @@ public struct FaultScript: Sendable {
   }
 
   /// The most waiting entries.
-  public static let entriesMax = 10_000
+  package static let entriesMax = 10_000
 
   /// The waiting faults with their remaining counts.
-  public private(set) var entries: [Entry] = []
+  package private(set) var entries: [Entry] = []
 
   /// No faults.
-  public init() {}
+  package init() {}
 
   /// Appends a fault.
   /// - Returns: false when the script is full.
   @discardableResult
-  public mutating func append(_ entry: Entry) -> Bool {
+  package mutating func append(_ entry: Entry) -> Bool {
     guard entries.count < Self.entriesMax else { return false }
     if entry.times > 0 { entries.append(entry) }
     return true
   }
 
   /// Removes all waiting faults.
-  public mutating func removeAll() {
+  package mutating func removeAll() {
     entries = []
   }
 
@@ -62,21 +62,21 @@ public struct FaultScript: Sendable {
 }
 
 /// A fault that happened, in the form of the control endpoint.
-public struct FaultRecord: Codable, Equatable, Sendable {
+package struct FaultRecord: Codable, Equatable, Sendable {
   /// The kind of fault, as in orders.
-  public let kind: String
+  package let kind: String
   /// The time, in microseconds since 1970.
-  public let atMicroseconds: Int64
+  package let atMicroseconds: Int64
   /// The connection's number since the start, from 1.
-  public let connection: Int
+  package let connection: Int
   /// The stream of its request; nil for a fault of the whole connection.
-  public let stream: Int32?
+  package let stream: Int32?
   /// That request's `apns-id` or `apns-request-id`, as sent.
-  public let identifier: String?
+  package let identifier: String?
   /// That request's device token, as sent.
-  public let token: String?
+  package let token: String?
   /// That request's number in the push log; nil without a judgement.
-  public let push: Int?
+  package let push: Int?
 
   private enum CodingKeys: String, CodingKey {
     case kind, connection, stream, token, push
@@ -86,17 +86,17 @@ public struct FaultRecord: Codable, Equatable, Sendable {
 }
 
 /// The faults that happened, also those of requests that are not in the push log.
-public struct FaultLog: Sendable {
+package struct FaultLog: Sendable {
   /// The number of records kept.
-  public static let capacity = 10_000
+  package static let capacity = 10_000
 
   private var kept: Deque<FaultRecord> = []
 
   /// No faults.
-  public init() {}
+  package init() {}
 
   /// The latest records, oldest first.
-  public var records: [FaultRecord] { Array(kept) }
+  package var records: [FaultRecord] { Array(kept) }
 
   mutating func append(_ record: FaultRecord) {
     if kept.count == Self.capacity { kept.removeFirst() }

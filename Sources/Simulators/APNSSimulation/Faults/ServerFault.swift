@@ -1,7 +1,7 @@
 /// A misbehaviour of the server, as opposed to a response to one push.
-public enum ServerFault: Equatable, Sendable {
+package enum ServerFault: Equatable, Sendable {
   /// The last processed stream in a GOAWAY.
-  public enum LastStream: Equatable, Sendable {
+  package enum LastStream: Equatable, Sendable {
     /// The stream of the fault's request: it is processed and answered, and later ones are ignored.
     case current
     /// The stream before it: the fault's request is provably not processed.

@@ -1,9 +1,9 @@
 internal import HTTP2
 
 /// A request for the judge, without socket, stream or clock.
-public struct InspectedRequest: Sendable {
+package struct InspectedRequest: Sendable {
   /// The client certificate of a connection.
-  public enum Certificate: Sendable {
+  package enum Certificate: Sendable {
     /// No client certificate: every request needs a provider token.
     case none
     /// A client certificate for these topics; `authorization` is ignored.
@@ -13,20 +13,20 @@ public struct InspectedRequest: Sendable {
   }
 
   /// `:method`.
-  public var method: String
+  package var method: String
   /// `:path`, as sent.
-  public var path: String
+  package var path: String
   /// The fields without the pseudo ones, in order, with names in lower case as HTTP/2 requires. Names may repeat.
-  public var fields: [(name: String, value: String)]
+  package var fields: [(name: String, value: String)]
   /// The body, cut if ``bodyBytes`` is larger.
-  public var body: [UInt8]
+  package var body: [UInt8]
   /// The size of the body as sent.
-  public var bodyBytes: Int
+  package var bodyBytes: Int
   /// The client certificate of the connection.
-  public var certificate: Certificate
+  package var certificate: Certificate
 
   /// A request with a whole body.
-  public init(
+  package init(
     method: String,
     path: String,
     fields: [(name: String, value: String)],

@@ -1,9 +1,9 @@
 internal import DequeModule
 
 /// A mistake that APNs silently accepts. It is reported beside the response, never in it.
-public struct LintFinding: Hashable, Sendable {
+package struct LintFinding: Hashable, Sendable {
   /// The kind of mistake.
-  public enum Code: String, CaseIterable, Codable, Sendable {
+  package enum Code: String, CaseIterable, Codable, Sendable {
     /// A member of `aps` that Apple does not document; a misplaced `priority` or `topic` is the usual one.
     case apsUnknownKey = "aps-unknown-key"
     /// No `apns-push-type`.
@@ -28,42 +28,42 @@ public struct LintFinding: Hashable, Sendable {
   }
 
   /// The kind of mistake.
-  public let code: Code
+  package let code: Code
   /// The member or field; empty when the code is sufficient.
-  public let detail: String
+  package let detail: String
 
   /// A finding.
-  public init(_ code: Code, _ detail: String = "") {
+  package init(_ code: Code, _ detail: String = "") {
     self.code = code
     self.detail = detail
   }
 }
 
 /// Lint findings: a counter for each kind, and the latest ones in full.
-public struct LintLog: Sendable {
+package struct LintLog: Sendable {
   /// A finding and its request.
-  public struct Entry: Codable, Equatable, Sendable {
+  package struct Entry: Codable, Equatable, Sendable {
     /// The kind of mistake.
-    public let code: LintFinding.Code
+    package let code: LintFinding.Code
     /// The member or field.
-    public let detail: String
+    package let detail: String
     /// The number of the request in the push log.
-    public let push: Int
+    package let push: Int
   }
 
   /// Enough to show a pattern. The counters show how common it is.
   private static let entriesMax = 1000
 
   /// The number of findings of each kind.
-  public private(set) var counts: [LintFinding.Code: Int] = [:]
+  package private(set) var counts: [LintFinding.Code: Int] = [:]
 
   private var kept: Deque<Entry> = []
 
   /// No findings.
-  public init() {}
+  package init() {}
 
   /// The latest findings, oldest first.
-  public var entries: [Entry] { Array(kept) }
+  package var entries: [Entry] { Array(kept) }
 
   /// Adds the findings on one request.
   mutating func append(_ findings: [LintFinding], push: Int) {

@@ -42,16 +42,16 @@ extension PushInquiry {
 ///
 /// The first good token binds the connection to a team and a kind of key. Later the token may change once in 20
 /// minutes. Source: "Establishing a token-based connection to APNs" (Apple).
-public struct ProviderBinding: Sendable {
+package struct ProviderBinding: Sendable {
   /// The least time between two provider tokens of a connection, in seconds.
-  public static let updateIntervalSeconds: Int64 = 20 * 60
+  package static let updateIntervalSeconds: Int64 = 20 * 60
 
   private var firstKey: ProviderKey?
   private var tokenText: String?
   private var tokenSince = WallInstant(microseconds: 0)
 
   /// A new connection.
-  public init() {}
+  package init() {}
 
   /// Admits a valid token.
   ///

@@ -2,7 +2,7 @@
 ///
 /// The order of the checks decides which of several mistakes is reported. The real service checks the method before
 /// authentication, and authentication before topic and token; the rest of the order is our choice.
-public struct RequestJudge: Sendable {
+package struct RequestJudge: Sendable {
   private let environment: SimulatedEnvironment
   private var identifiers: MintedIdentifiers
   private var tokens = ProviderTokenCache()
@@ -10,7 +10,7 @@ public struct RequestJudge: Sendable {
 
   /// A judge for one of the two services.
   /// - Parameter seed: the seed of made identifiers.
-  public init(environment: SimulatedEnvironment, seed: UInt64) {
+  package init(environment: SimulatedEnvironment, seed: UInt64) {
     self.environment = environment
     identifiers = MintedIdentifiers(seed: seed)
   }
@@ -22,7 +22,7 @@ public struct RequestJudge: Sendable {
   ///   - registry: keys, apps and devices; a scripted answer is used up.
   ///   - now: the time for tokens, expirations and rates.
   ///   - answer: replaces the device's answer to a good push.
-  public mutating func judge(
+  package mutating func judge(
     _ request: InspectedRequest,
     binding: inout ProviderBinding,
     registry: inout SimulationRegistry,
@@ -99,54 +99,54 @@ extension RequestJudge {
 }
 
 /// The attributes of a push. Those that a refusal left unread keep their defaults.
-public struct JudgedPush: Equatable, Sendable {
+package struct JudgedPush: Equatable, Sendable {
   /// The device token as sent.
-  public var token = ""
+  package var token = ""
   /// `apns-topic`, or the only topic of a client certificate.
-  public var topic = ""
+  package var topic = ""
   /// `apns-push-type`; nil when absent.
-  public var pushType: SimulatedPushType?
+  package var pushType: SimulatedPushType?
   /// `apns-priority`; 10 when absent.
-  public var priority = 10
+  package var priority = 10
   /// `apns-expiration` in Unix seconds; nil when absent.
-  public var expirationSeconds: Int64?
+  package var expirationSeconds: Int64?
   /// `apns-collapse-id`; nil when absent.
-  public var collapseID: String?
+  package var collapseID: String?
   /// A prefix of the provider token's SHA-256 that distinguishes tokens, in hexadecimal; nil without a token.
-  public var providerTokenHash: String?
+  package var providerTokenHash: String?
 
   /// Whether the service stores the push for an offline device: not with expiration 0 and not after its expiration.
-  public func isStored(at now: WallInstant) -> Bool {
+  package func isStored(at now: WallInstant) -> Bool {
     guard let expirationSeconds else { return true }
     return expirationSeconds > now.seconds
   }
 }
 
 /// The judge's response to one request, and its findings.
-public struct PushVerdict: Sendable {
+package struct PushVerdict: Sendable {
   /// The HTTP status.
-  public let status: Int
+  package let status: Int
   /// The reason in the body; nil with 200 and with scripted answers that have none.
-  public let reason: String?
+  package let reason: String?
   /// The `timestamp` in the body, in milliseconds since 1970; only with 410.
-  public let timestampMilliseconds: Int64?
+  package let timestampMilliseconds: Int64?
   /// The `apns-id` field: the request's, or a made one in upper case.
-  public let identifier: String
+  package let identifier: String
   /// The `apns-unique-id` field; only for successes of the sandbox.
-  public let uniqueIdentifier: String?
+  package let uniqueIdentifier: String?
   /// The body; empty with a success.
-  public let body: [UInt8]
+  package let body: [UInt8]
   /// The attributes of the push.
-  public let push: JudgedPush
+  package let push: JudgedPush
   /// Whether the service would store the push for an offline device.
-  public let isStored: Bool
+  package let isStored: Bool
   /// Accepted mistakes.
-  public let findings: [LintFinding]
+  package let findings: [LintFinding]
   /// The device's additional delay, in milliseconds.
-  public let delayMilliseconds: Int
+  package let delayMilliseconds: Int
 
   /// The fields of the response besides `:status`, in lower case.
-  public var fields: [(name: String, value: String)] {
+  package var fields: [(name: String, value: String)] {
     var fields = [(name: "apns-id", value: identifier)]
     if let uniqueIdentifier { fields.append((name: "apns-unique-id", value: uniqueIdentifier)) }
     if !body.isEmpty { fields.append((name: "content-type", value: contentType)) }

@@ -2,7 +2,7 @@
 ///
 /// This table is independent of the product's own, so that a mistake there does not repeat here.
 /// Source: "Sending notification requests to APNs" (Apple).
-public enum SimulatedPushType: String, CaseIterable, Codable, Sendable {
+package enum SimulatedPushType: String, CaseIterable, Codable, Sendable {
   /// Shown or heard.
   case alert
   /// Wakes the app in silence.

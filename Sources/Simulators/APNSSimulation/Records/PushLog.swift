@@ -1,9 +1,9 @@
 internal import DequeModule
 
 /// The received requests: the newest in full, and counters of all.
-public struct PushLog: Sendable {
+package struct PushLog: Sendable {
   /// The default number of records kept: some 100 MB with ordinary payloads.
-  public static let capacityDefault = 200_000
+  package static let capacityDefault = 200_000
 
   /// The most outcomes with a counter each. Scripted answers may invent reasons; further ones count as `other`.
   private static let outcomesMax = 256
@@ -13,17 +13,17 @@ public struct PushLog: Sendable {
   private var removed = 0
 
   /// Requests since the start or the last ``removeAll()``, including evicted ones.
-  public private(set) var total = 0
+  package private(set) var total = 0
 
   /// The number of each outcome, such as `200` or `400 BadDeviceToken`, including evicted ones.
-  public private(set) var outcomes: [String: Int] = [:]
+  package private(set) var outcomes: [String: Int] = [:]
 
   /// The devices' screens.
-  public private(set) var screen: PushScreen
+  package private(set) var screen: PushScreen
 
   /// An empty log.
   /// - Parameter capacity: records kept in full, at least 1.
-  public init(capacity: Int = capacityDefault) {
+  package init(capacity: Int = capacityDefault) {
     self.capacity = max(1, capacity)
     screen = PushScreen(capacity: self.capacity)
   }
@@ -31,7 +31,7 @@ public struct PushLog: Sendable {
   /// Adds a record, and evicts the oldest when the log is full.
   /// - Returns: the record's number.
   @discardableResult
-  public mutating func append(_ record: PushRecord) -> Int {
+  package mutating func append(_ record: PushRecord) -> Int {
     var record = record
     total += 1
     record.number = removed + kept.count + 1
@@ -47,7 +47,7 @@ public struct PushLog: Sendable {
   }
 
   /// Records when the connection got the response. Does nothing to an evicted record.
-  public mutating func markAnswered(_ number: Int, at moment: WallInstant) {
+  package mutating func markAnswered(_ number: Int, at moment: WallInstant) {
     let index = number - removed - 1
     guard kept.indices.contains(index) else { return }
     kept[index].answeredMicroseconds = moment.microseconds
@@ -55,7 +55,7 @@ public struct PushLog: Sendable {
 
   /// The matching records, oldest first.
   /// - Returns: `next` is the `after` of the next query, the last number searched.
-  public func records(_ query: PushQuery) -> (records: [PushRecord], next: Int) {
+  package func records(_ query: PushQuery) -> (records: [PushRecord], next: Int) {
     var found: [PushRecord] = []
     var index = max(0, query.after - removed)
     while index < kept.count, found.count < min(query.limit, PushQuery.limitMax) {
@@ -66,7 +66,7 @@ public struct PushLog: Sendable {
   }
 
   /// Removes records, counters and screens. Numbers continue.
-  public mutating func removeAll() {
+  package mutating func removeAll() {
     removed += kept.count
     kept.removeAll()
     total = 0
@@ -76,25 +76,25 @@ public struct PushLog: Sendable {
 }
 
 /// A query of the log. All conditions must hold; nil is no condition.
-public struct PushQuery: Equatable, Sendable {
+package struct PushQuery: Equatable, Sendable {
   /// Only records with a higher number.
-  public var after = 0
+  package var after = 0
   /// The device token, in either case.
-  public var token: String?
+  package var token: String?
   /// The collapse identifier.
-  public var collapseID: String?
+  package var collapseID: String?
   /// The `apns-id`, in either case.
-  public var identifier: String?
+  package var identifier: String?
   /// The most records.
-  public var limit = PushQuery.limitDefault
+  package var limit = PushQuery.limitDefault
 
   /// Less than a megabyte with ordinary payloads.
-  public static let limitDefault = 1000
+  package static let limitDefault = 1000
   /// 50 MB of JSON with records of full size. Fetch more in pages.
-  public static let limitMax = 10_000
+  package static let limitMax = 10_000
 
   /// All records, up to the default limit.
-  public init() {}
+  package init() {}
 
   func matches(_ record: PushRecord) -> Bool {
     if let token, record.token.lowercased() != token.lowercased() { return false }

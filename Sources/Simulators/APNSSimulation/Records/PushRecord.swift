@@ -1,41 +1,41 @@
 /// A request and its response, in the form of the control endpoint.
-public struct PushRecord: Codable, Equatable, Sendable {
+package struct PushRecord: Codable, Equatable, Sendable {
   /// The request's number since the start, from 1, without gaps.
-  public internal(set) var number = 0
+  package internal(set) var number = 0
   /// When the request's last byte was read, in microseconds since 1970.
-  public var arrivedMicroseconds: Int64
+  package var arrivedMicroseconds: Int64
   /// When the connection got the response, in microseconds since 1970; nil if it did not.
-  public var answeredMicroseconds: Int64?
+  package var answeredMicroseconds: Int64?
   /// The listener's environment.
-  public var environment: SimulatedEnvironment
+  package var environment: SimulatedEnvironment
   /// The connection's number since the start, from 1.
-  public var connection: Int
+  package var connection: Int
   /// The HTTP/2 stream.
-  public var stream: Int32
+  package var stream: Int32
   /// The device token as sent; empty when there was none.
-  public var token: String
+  package var token: String
   /// `apns-topic`. This and the next fields have their default, or nil, where the request had none.
-  public var topic: String
+  package var topic: String
   /// `apns-push-type`.
-  public var pushType: SimulatedPushType?
+  package var pushType: SimulatedPushType?
   /// `apns-priority`, 10 when absent.
-  public var priority: Int
+  package var priority: Int
   /// `apns-expiration`, Unix seconds.
-  public var expirationSeconds: Int64?
+  package var expirationSeconds: Int64?
   /// Whether the service would store the push for an offline device, by its expiration at its arrival.
-  public var isStored = false
+  package var isStored = false
   /// The response's `apns-id`.
-  public var identifier: String
+  package var identifier: String
   /// `apns-collapse-id`.
-  public var collapseID: String?
+  package var collapseID: String?
   /// The beginning of the provider token's SHA-256, in hexadecimal.
-  public var providerTokenHash: String?
+  package var providerTokenHash: String?
   /// The body as text. Invalid UTF-8 is replaced.
-  public var payload: String
+  package var payload: String
   /// The response's status.
-  public var status: Int
+  package var status: Int
   /// The response's reason.
-  public var reason: String?
+  package var reason: String?
 
   private enum CodingKeys: String, CodingKey {
     case number, environment, connection, stream, token, topic, priority, payload, status, reason
@@ -51,18 +51,18 @@ public struct PushRecord: Codable, Equatable, Sendable {
 }
 
 /// The place and time of a request's arrival.
-public struct RequestOrigin: Equatable, Sendable {
+package struct RequestOrigin: Equatable, Sendable {
   /// The listener's environment.
-  public var environment: SimulatedEnvironment
+  package var environment: SimulatedEnvironment
   /// The connection's number since the start, from 1.
-  public var connection: Int
+  package var connection: Int
   /// The HTTP/2 stream.
-  public var stream: Int32
+  package var stream: Int32
   /// When the request's last byte was read.
-  public var arrival: WallInstant
+  package var arrival: WallInstant
 
   /// An origin from its parts.
-  public init(environment: SimulatedEnvironment, connection: Int, stream: Int32, arrival: WallInstant) {
+  package init(environment: SimulatedEnvironment, connection: Int, stream: Int32, arrival: WallInstant) {
     self.environment = environment
     self.connection = connection
     self.stream = stream

@@ -3,19 +3,19 @@ internal import DequeModule
 /// The notifications on the devices' screens: one line per device and collapse identifier, also after several pushes.
 ///
 /// A retry that showed a notification twice made a second line.
-public struct PushScreen: Sendable {
+package struct PushScreen: Sendable {
   /// A line on a device.
-  public struct Line: Codable, Equatable, Sendable {
+  package struct Line: Codable, Equatable, Sendable {
     /// The device token, lower-case.
-    public let token: String
+    package let token: String
     /// The collapse identifier; nil for a push without one, which always has a separate line.
-    public let collapseID: String?
+    package let collapseID: String?
     /// The number of accepted pushes that this line has shown.
-    public fileprivate(set) var shown = 0
+    package fileprivate(set) var shown = 0
     /// The `apns-id` of the latest.
-    public fileprivate(set) var identifier: String
+    package fileprivate(set) var identifier: String
     /// The payload of the latest.
-    public fileprivate(set) var payload: String
+    package fileprivate(set) var payload: String
 
     private enum CodingKeys: String, CodingKey {
       case token, shown, payload
@@ -40,7 +40,7 @@ public struct PushScreen: Sendable {
   }
 
   /// All lines in order of appearance. Full screens drop the oldest.
-  public var visible: [Line] { order.compactMap { lines[$0] } }
+  package var visible: [Line] { order.compactMap { lines[$0] } }
 
   /// Shows an accepted alert. Other push types have no line.
   mutating func show(_ record: PushRecord) {

@@ -1,9 +1,9 @@
-public import Cryptography
+package import Cryptography
 
 /// A signing key: its public half and its permissions on Apple's developer site.
-public struct ProviderKey: Sendable {
+package struct ProviderKey: Sendable {
   /// The apps that a key may push to.
-  public enum Scope: Equatable, Sendable {
+  package enum Scope: Equatable, Sendable {
     /// Every app of its team.
     case team
     /// Only these bundle identifiers. `related` is the only key that may share a connection with this one.
@@ -11,18 +11,18 @@ public struct ProviderKey: Sendable {
   }
 
   /// The key's identifier, `kid` in a provider token; Apple's have 10 characters.
-  public let identifier: String
+  package let identifier: String
   /// The team that owns it, `iss` in a provider token.
-  public let team: String
+  package let team: String
   /// The apps that it may push to.
-  public let scope: Scope
+  package let scope: Scope
   /// Where it works. Legacy team keys work in both.
-  public let environments: Set<SimulatedEnvironment>
+  package let environments: Set<SimulatedEnvironment>
   /// The public half.
-  public let publicKey: P256PublicKey
+  package let publicKey: P256PublicKey
 
   /// A key, by default for its whole team in both environments.
-  public init(
+  package init(
     identifier: String,
     team: String,
     scope: Scope = .team,
@@ -39,7 +39,7 @@ public struct ProviderKey: Sendable {
   /// The public half of a key from PEM text, public or private (a `.p8` file).
   ///
   /// - Throws: when the text is neither, or not on P-256.
-  public static func publicKey(fromPEM text: String) throws(CryptographyError) -> P256PublicKey {
+  package static func publicKey(fromPEM text: String) throws(CryptographyError) -> P256PublicKey {
     if text.contains("PRIVATE KEY") {
       return try P256PrivateKey(pem: text).publicKey
     }
@@ -69,14 +69,14 @@ public struct ProviderKey: Sendable {
 ///
 /// Apple writes both into the certificate. Here they are registered separately, so that any certificate works, also a
 /// self-signed one.
-public struct RegisteredCertificate: Equatable, Sendable {
+package struct RegisteredCertificate: Equatable, Sendable {
   /// Where it works. In the other environment a new connection gets a GOAWAY.
-  public var environments: Set<SimulatedEnvironment>
+  package var environments: Set<SimulatedEnvironment>
   /// The topics that it may push to, with suffixes.
-  public var topics: [String]
+  package var topics: [String]
 
   /// A certificate for these topics.
-  public init(environments: Set<SimulatedEnvironment>, topics: [String]) {
+  package init(environments: Set<SimulatedEnvironment>, topics: [String]) {
     self.environments = environments
     self.topics = topics
   }

@@ -1,7 +1,7 @@
 /// One app on one device, the owner of a device token.
-public struct RegisteredDevice: Equatable, Sendable {
+package struct RegisteredDevice: Equatable, Sendable {
   /// Why a token no longer works. Both reasons get 410.
-  public enum End: Equatable, Sendable {
+  package enum End: Equatable, Sendable {
     /// The app was removed: `Unregistered`, with the time in milliseconds since 1970.
     case unregistered(atMilliseconds: Int64)
     /// The token expired: `ExpiredToken`, with the time in milliseconds since 1970.
@@ -9,22 +9,22 @@ public struct RegisteredDevice: Equatable, Sendable {
   }
 
   /// The service that issued the token.
-  public var environment: SimulatedEnvironment
+  package var environment: SimulatedEnvironment
   /// The app's bundle identifier.
-  public var bundle: String
+  package var bundle: String
   /// The physical device; tokens with the same name belong to the same one. Nil when only this token does.
-  public var name: String?
+  package var name: String?
   /// The use of the token.
-  public var kind: TokenKind
+  package var kind: TokenKind
   /// Why the token no longer works; nil while it does.
-  public var end: End?
+  package var end: End?
   /// The answers to the next good pushes, in order. The normal answers follow.
-  public var answers: [ScriptedAnswer]
+  package var answers: [ScriptedAnswer]
   /// An additional delay of the answers, in milliseconds.
-  public var delayMilliseconds: Int
+  package var delayMilliseconds: Int
 
   /// A device, by default one that accepts pushes.
-  public init(
+  package init(
     environment: SimulatedEnvironment,
     bundle: String,
     name: String? = nil,
@@ -52,21 +52,21 @@ public struct RegisteredDevice: Equatable, Sendable {
 }
 
 /// An answer that replaces the success of some good pushes in a row.
-public struct ScriptedAnswer: Codable, Equatable, Sendable {
+package struct ScriptedAnswer: Codable, Equatable, Sendable {
   /// The HTTP status; 200 is a normal success.
-  public var status: Int
+  package var status: Int
   /// The `reason` of the JSON body; nil for no body, unless ``rawBody`` is set.
-  public var reason: String?
+  package var reason: String?
   /// A body that replaces the JSON, such as a proxy's error page.
-  public var rawBody: String?
+  package var rawBody: String?
   /// The number of pushes that get it, from 1, or ``always``.
-  public var times: Int
+  package var times: Int
 
   /// Without end.
-  public static let always = Int.max
+  package static let always = Int.max
 
   /// An answer for `times` pushes in a row.
-  public init(status: Int, reason: String? = nil, rawBody: String? = nil, times: Int = 1) {
+  package init(status: Int, reason: String? = nil, rawBody: String? = nil, times: Int = 1) {
     self.status = status
     self.reason = reason
     self.rawBody = rawBody
@@ -79,7 +79,7 @@ public struct ScriptedAnswer: Codable, Equatable, Sendable {
   }
 
   /// Reads `{status, reason?, raw_body?, times?}`; `times` is 1 when absent.
-  public init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     status = try container.decode(Int.self, forKey: .status)
     reason = try container.decodeIfPresent(String.self, forKey: .reason)

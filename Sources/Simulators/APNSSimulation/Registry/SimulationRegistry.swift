@@ -1,40 +1,40 @@
 /// The registered keys, apps, devices and certificates.
-public struct SimulationRegistry: Sendable {
+package struct SimulationRegistry: Sendable {
   /// The most device tokens. It bounds the memory that a runaway script can take.
-  public static let devicesMax = 1_000_000
+  package static let devicesMax = 1_000_000
 
   /// Keys by their identifier.
-  public private(set) var keys: [String: ProviderKey] = [:]
+  package private(set) var keys: [String: ProviderKey] = [:]
   /// Apps by bundle identifier, each with the team that owns it; nil when every team may push to it.
-  public private(set) var bundles: [String: String?] = [:]
+  package private(set) var bundles: [String: String?] = [:]
   /// Devices by lower-case device token.
-  public private(set) var devices: [String: RegisteredDevice] = [:]
+  package private(set) var devices: [String: RegisteredDevice] = [:]
   /// Client certificates by the SHA-256 of their binary form, in lower-case hexadecimal.
-  public private(set) var certificates: [String: RegisteredCertificate] = [:]
+  package private(set) var certificates: [String: RegisteredCertificate] = [:]
   /// The rate limit of each device; nil for none. The real service's limit is unpublished.
-  public var tokenRate: TokenRate?
+  package var tokenRate: TokenRate?
   /// Whether an unregistered, well-formed token is accepted.
-  public var acceptsAnyToken = false
+  package var acceptsAnyToken = false
   /// Grows with every change of the keys, to invalidate caches.
   private(set) var keysRevision = 0
 
   /// An empty registry, which refuses every push.
-  public init() {}
+  package init() {}
 
   /// Adds a key or replaces the one of the same identifier.
-  public mutating func register(_ key: ProviderKey) {
+  package mutating func register(_ key: ProviderKey) {
     keys[key.identifier] = key
     keysRevision += 1
   }
 
   /// Adds an app; `team` nil lets every team push to it.
-  public mutating func registerBundle(_ bundle: String, team: String?) {
+  package mutating func registerBundle(_ bundle: String, team: String?) {
     bundles[bundle] = .some(team)
   }
 
   /// Adds or replaces a client certificate.
   /// - Parameter der: its binary form.
-  public mutating func register(_ certificate: RegisteredCertificate, der: [UInt8]) {
+  package mutating func register(_ certificate: RegisteredCertificate, der: [UInt8]) {
     certificates[RegisteredCertificate.fingerprint(of: der)] = certificate
   }
 
@@ -42,7 +42,7 @@ public struct SimulationRegistry: Sendable {
   /// - Parameter token: hexadecimal digits in either case.
   /// - Returns: false when the registry is full; then nothing has changed.
   @discardableResult
-  public mutating func register(_ device: RegisteredDevice, token: String) -> Bool {
+  package mutating func register(_ device: RegisteredDevice, token: String) -> Bool {
     let token = token.lowercased()
     guard devices[token] != nil || devices.count < Self.devicesMax else { return false }
     devices[token] = device
@@ -52,7 +52,7 @@ public struct SimulationRegistry: Sendable {
   /// Removes a device.
   /// - Returns: whether it was registered.
   @discardableResult
-  public mutating func removeDevice(token: String) -> Bool {
+  package mutating func removeDevice(token: String) -> Bool {
     devices.removeValue(forKey: token.lowercased()) != nil
   }
 
@@ -69,7 +69,7 @@ public struct SimulationRegistry: Sendable {
 }
 
 /// One of Apple's two push services. Keys and device tokens belong to one of them.
-public enum SimulatedEnvironment: String, CaseIterable, Codable, Sendable {
+package enum SimulatedEnvironment: String, CaseIterable, Codable, Sendable {
   /// `api.push.apple.com`.
   case production
   /// `api.sandbox.push.apple.com`. Its successes carry an `apns-unique-id`.
@@ -77,14 +77,14 @@ public enum SimulatedEnvironment: String, CaseIterable, Codable, Sendable {
 }
 
 /// A rate limit of one device: a number of pushes within some seconds, in any distribution.
-public struct TokenRate: Codable, Equatable, Sendable {
+package struct TokenRate: Codable, Equatable, Sendable {
   /// Pushes, from 1.
-  public var pushes: Int
+  package var pushes: Int
   /// Seconds of the simulated clock, from 1.
-  public var seconds: Int
+  package var seconds: Int
 
   /// A rate; numbers below 1 count as 1.
-  public init(pushes: Int, seconds: Int) {
+  package init(pushes: Int, seconds: Int) {
     self.pushes = max(1, pushes)
     self.seconds = max(1, seconds)
   }

@@ -1,5 +1,5 @@
 /// The use of a token.
-public enum TokenKind: Equatable, Sendable {
+package enum TokenKind: Equatable, Sendable {
   /// Every push but those of Live Activities.
   case device
   /// Starts activities of one attributes type. `allowsUpdates` is whether the user then allows updates; nil for the

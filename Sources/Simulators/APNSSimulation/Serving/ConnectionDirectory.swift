@@ -3,19 +3,19 @@ internal import Reactors
 internal import Synchronization
 
 /// A connection in the form of the control endpoint.
-public struct ConnectionSummary: Codable, Equatable, Sendable {
+package struct ConnectionSummary: Codable, Equatable, Sendable {
   /// Its number since the start, from 1.
-  public let number: Int
+  package let number: Int
   /// The environment of its listener.
-  public let environment: SimulatedEnvironment
+  package let environment: SimulatedEnvironment
   /// When its handshake ended, in microseconds since 1970.
-  public let openedMicroseconds: Int64
+  package let openedMicroseconds: Int64
   /// Whole requests received.
-  public var requests = 0
+  package var requests = 0
   /// Streams refused for exceeding the limit. An obedient client has none.
-  public var refusedStreams = 0
+  package var refusedStreams = 0
   /// The streams that it may have open.
-  public var streamsMax: Int
+  package var streamsMax: Int
 
   private enum CodingKeys: String, CodingKey {
     case number, environment, requests
@@ -28,7 +28,7 @@ public struct ConnectionSummary: Codable, Equatable, Sendable {
 /// The open connections of all listeners, by number.
 ///
 /// Usable from any thread. Work for a connection is submitted to its reactor.
-public final class ConnectionDirectory: Sendable {
+package final class ConnectionDirectory: Sendable {
   private struct Entry {
     var summary: ConnectionSummary
     let strike: @Sendable (ServerFault, _ number: Int) -> Void
@@ -45,18 +45,18 @@ public final class ConnectionDirectory: Sendable {
   init() {}
 
   /// Connections since the start, including closed ones.
-  public var openedCount: Int { content.withLock { $0.openedCount } }
+  package var openedCount: Int { content.withLock { $0.openedCount } }
 
   /// Clients refused before their handshake, since the start.
-  public var refusedCount: Int { content.withLock { $0.gate.refusedCount } }
+  package var refusedCount: Int { content.withLock { $0.gate.refusedCount } }
 
   /// Refuses the next clients.
-  public func refuse(next count: Int) {
+  package func refuse(next count: Int) {
     content.withLock { $0.gate.refuse(next: count) }
   }
 
   /// Refuses every client for a while.
-  public func refuse(for time: Duration) {
+  package func refuse(for time: Duration) {
     let until = Reactor.now + UInt64(max(0, time / .nanoseconds(1)))
     content.withLock { $0.gate.refuse(until: until) }
   }
@@ -66,7 +66,7 @@ public final class ConnectionDirectory: Sendable {
   }
 
   /// The open ones, oldest first.
-  public var open: [ConnectionSummary] {
+  package var open: [ConnectionSummary] {
     content.withLock { content in content.open.values.map(\.summary) }.sorted { $0.number < $1.number }
   }
 
@@ -102,7 +102,7 @@ public final class ConnectionDirectory: Sendable {
   /// Carries out a fault on every open connection.
   /// - Returns: their number.
   @discardableResult
-  public func strike(_ fault: ServerFault) -> Int {
+  package func strike(_ fault: ServerFault) -> Int {
     let open = content.withLock { content in Array(content.open.values) }
     for entry in open { entry.strike(fault, entry.summary.number) }
     return open.count

@@ -1,7 +1,6 @@
 internal import HTTP2
 internal import Logging
 internal import Reactors
-internal import TLSStreams
 
 /// Serves one environment on one reactor. It passes requests to the service, and sends the responses or carries out
 /// faults.

@@ -37,9 +37,9 @@ extension InspectedRequest.Certificate {
 }
 
 /// The effects of responses on their connection.
-public struct ConnectionConduct: Sendable {
+package struct ConnectionConduct: Sendable {
   /// An action after a response.
-  public enum Action: Equatable, Sendable {
+  package enum Action: Equatable, Sendable {
     /// Announce this value of SETTINGS_MAX_CONCURRENT_STREAMS.
     case announceStreams(Int)
     /// Send GOAWAY with this reason, and close when the open streams are answered.
@@ -47,14 +47,14 @@ public struct ConnectionConduct: Sendable {
   }
 
   /// The streams that the peer may have open.
-  public private(set) var streams: Int
+  package private(set) var streams: Int
 
   private var policy: StreamPolicy
   private var badTokens = 0
   private var isEnding = false
 
   /// A new connection.
-  public init(policy: StreamPolicy) {
+  package init(policy: StreamPolicy) {
     self.policy = policy
     streams = policy.startsWithOne ? 1 : policy.streamsMax
   }
@@ -66,7 +66,7 @@ public struct ConnectionConduct: Sendable {
   }
 
   /// Applies a sent response.
-  public mutating func answered(status: Int, reason: String?) -> [Action] {
+  package mutating func answered(status: Int, reason: String?) -> [Action] {
     var actions = setStreams(streams(after: status))
     if (200..<300).contains(status) { badTokens = 0 }
     guard reason == "BadDeviceToken" else { return actions }

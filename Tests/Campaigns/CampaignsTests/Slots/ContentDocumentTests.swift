@@ -1,4 +1,4 @@
-import PushKinds
+import PushRules
 import Testing
 
 @testable import Campaigns

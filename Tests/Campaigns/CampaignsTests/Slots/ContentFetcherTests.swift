@@ -1,4 +1,4 @@
-import PushKinds
+import PushRules
 import PushStore
 import Reactors
 import TestIDs

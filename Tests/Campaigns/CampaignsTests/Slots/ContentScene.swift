@@ -1,10 +1,9 @@
 import Foundation
 import HTTP1
-import HTTPServing
 import HTTPTypes
 import Postgres
 import PrometheusMetrics
-import PushKinds
+import PushRules
 import PushStore
 import Reactors
 import Synchronization

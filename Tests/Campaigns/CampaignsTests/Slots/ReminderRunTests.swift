@@ -1,6 +1,5 @@
-import CampaignRules
 import Logging
-import PushKinds
+import PushRules
 import PushStore
 import Reactors
 import TestIDs

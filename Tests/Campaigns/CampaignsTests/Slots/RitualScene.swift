@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 import PrometheusMetrics
-import PushKinds
+import PushRules
 import PushStore
 import Reactors
 import TestIDs

@@ -1,6 +1,6 @@
 import Foundation
 import PrometheusMetrics
-import PushKinds
+import PushRules
 import PushStore
 import Reactors
 import TestPostgres

@@ -1,8 +1,8 @@
 import APNSSimulation
 import Cryptography
 import Foundation
+import Reactors
 import Synchronization
-import TLSStreams
 import TestPostgres
 import TestProcesses
 import TestRepository

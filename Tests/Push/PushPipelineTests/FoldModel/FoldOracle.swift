@@ -1,6 +1,5 @@
-import APNSCore
 import Foundation
-import PushKinds
+import PushRules
 
 @testable import PushPipeline
 

@@ -1,7 +1,5 @@
-import APNS
-import APNSCore
+import Channels
 import Postgres
-import PushKinds
 import PushRules
 import PushStore
 import Reactors

@@ -1,7 +1,6 @@
-import APNSCore
 import FoundationEssentials
 import Postgres
-import PushKinds
+import PushRules
 import TestIDs
 
 /// Finds the timeline, message and user that ids in the database and tokens of pushes stand for.

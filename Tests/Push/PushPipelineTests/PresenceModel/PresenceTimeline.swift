@@ -1,5 +1,5 @@
 import FoundationEssentials
-import PushKinds
+import PushRules
 import TestIDs
 
 /// One timeline in a database: who and what its numbers are, what the oracle thinks, and what happened.

@@ -1,7 +1,6 @@
-import APNSCore
 import FoundationEssentials
 import Postgres
-import PushKinds
+import PushRules
 import Reactors
 import TestIDs
 

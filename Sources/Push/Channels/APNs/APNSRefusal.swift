@@ -1,0 +1,92 @@
+internal import HTTP2
+internal import PushRules
+
+/// Why APNs refuses every push of a pool, for an operator.
+struct APNSRefusal: Equatable {
+  /// The reason of APNs, or `http_` and the status.
+  let reason: String
+
+  /// One sentence.
+  let words: String
+
+  /// - Parameters:
+  ///   - tokenAge: how long ago the provider token was signed, by the monotonic clock.
+  ///   - clock: how far the clocks are apart, if known.
+  init(_ answer: PushAnswer, tokenAge: Duration, clock: ClockDifference?) {
+    reason = answer.reason?.rawValue ?? "http_\(answer.status)"
+    words =
+      switch reason {
+      case "ExpiredProviderToken": Self.expired(tokenAge: tokenAge, clock: clock)
+      case "InvalidProviderToken": Self.invalid(clock: clock)
+      default: "APNs refuses the pushes: \(reason)"
+      }
+  }
+
+  /// APNs takes a token for an hour. Calling a younger one expired means that a clock is wrong.
+  private static func expired(tokenAge: Duration, clock: ClockDifference?) -> String {
+    let fact = "APNs calls a provider token expired that was signed \(tokenAge.components.seconds) s ago"
+    if let clock, clock.isNotable { return "\(fact): \(clock.words)" }
+    let least = ProviderTokenSchedule.lifetime - tokenAge
+    guard least > .zero else { return fact }
+    return "\(fact): this machine's clock seems to be at least \(least.components.seconds) s behind that of APNs"
+  }
+
+  /// APNs gives the same reason for a token from the future, an unknown key and a wrong team.
+  private static func invalid(clock: ClockDifference?) -> String {
+    let fact = "APNs refuses the provider token (InvalidProviderToken)"
+    if let clock, clock.isNotable { return "\(fact): \(clock.words)" }
+    return "\(fact): the key, its identifier, the team's identifier or this machine's clock is wrong"
+  }
+}
+
+/// What APNs says with a GOAWAY, and what follows from it.
+struct GoAwayNotice: Equatable {
+  /// What the pool does next.
+  enum Consequence: Equatable {
+    /// Open another connection, with a fresh look-up of the name.
+    case reconnect
+    /// Open another connection when there is a push for it: nothing was wrong.
+    case reconnectWhenNeeded
+    /// Nothing until an operator has changed a setting: another connection would end the same way.
+    case configurationFault(PushReason)
+  }
+
+  /// Reasons that the credential or its use causes. `PushDisposition` cannot tell, because it looks a reason up together with
+  /// its status, and a GOAWAY has no status.
+  private static let configurationFaults: Set<PushReason> = [
+    "BadCertificate", "BadCertificateEnvironment", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken",
+    "Forbidden", "InvalidProviderToken", "MissingProviderToken", "TopicDisallowed",
+  ]
+
+  /// How many bytes of other debug data are quoted.
+  private static let quotedBytesMax = 200
+
+  /// The `reason` of the debug data; nil when that is empty, another text, or other JSON.
+  let reason: PushReason?
+
+  /// The reason, or the other words of the server, for an operator.
+  let words: String
+
+  init(_ goAway: HTTP2GoAway) {
+    reason = PushAnswer(status: 0, identifier: nil, body: goAway.debugData).reason
+    if let reason {
+      words = reason.rawValue
+    } else if goAway.debugData.isEmpty {
+      words = "GOAWAY \(goAway.code)"
+    } else {
+      words = "GOAWAY \(goAway.code): \(Self.quote(goAway.debugData))"
+    }
+  }
+
+  var consequence: Consequence {
+    guard let reason else { return .reconnect }
+    if Self.configurationFaults.contains(reason) { return .configurationFault(reason) }
+    return reason == "IdleTimeout" ? .reconnectWhenNeeded : .reconnect
+  }
+
+  /// Control characters do not belong in a log line.
+  private static func quote(_ bytes: [UInt8]) -> String {
+    let text = String(decoding: bytes.prefix(quotedBytesMax), as: UTF8.self)
+    return String(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : Character($0) })
+  }
+}

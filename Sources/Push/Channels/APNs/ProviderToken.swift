@@ -1,0 +1,93 @@
+internal import Cryptography
+internal import Reactors
+
+/// A signed statement of the sender's identity, shown with every request.
+package struct ProviderToken: Sendable, Equatable {
+  /// The header field's value: `bearer` and the token. A secret for an hour.
+  let authorization: String
+
+  /// Monotonic nanoseconds.
+  let mintedAt: UInt64
+
+  /// The claim `iat`: Unix seconds by this machine's wall clock.
+  let issuedAt: Int64
+
+  /// How old the token is, by the monotonic clock.
+  package var age: Duration { .nanoseconds(Int64(Reactor.now &- mintedAt)) }
+
+  /// How far the wall clock has been set since the token was signed; positive when forward, also by a machine that slept.
+  func clockStep(wallSeconds: Int64) -> Duration { .seconds(wallSeconds - issuedAt) - age }
+}
+
+/// The key that signs provider tokens, with its identifier and its team's.
+package struct ProviderCredentials: Sendable {
+  private let key: P256PrivateKey
+  private let keyIdentifier: String
+  private let teamIdentifier: String
+
+  /// Reads a key.
+  /// - Parameters:
+  ///   - keyIdentifier: ten characters. teamIdentifier: ten characters.
+  ///   - privateKey: the text of the `.p8` file: a P-256 key as PKCS#8 PEM.
+  /// - Throws: the fault of the key.
+  package init(keyIdentifier: String, teamIdentifier: String, privateKey: String) throws {
+    key = try P256PrivateKey(pem: privateKey)
+    self.keyIdentifier = keyIdentifier
+    self.teamIdentifier = teamIdentifier
+  }
+
+  /// Signs a token: `alg` ES256 and `kid` in the header, `iss` and `iat`, whole seconds, as the only claims. The
+  /// identifiers are letters and digits, so that they need no escapes.
+  func sign(issuedAt unixSeconds: Int64) throws -> String {
+    let header = #"{"alg":"ES256","kid":"\#(keyIdentifier)"}"#
+    let claims = #"{"iat":\#(unixSeconds),"iss":"\#(teamIdentifier)"}"#
+    let signed = Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
+    return signed + "." + Base64URL.encode(try key.sign(Array(signed.utf8)).raw)
+  }
+}
+
+/// When a provider token is renewed. Pure: ages come in.
+///
+/// APNs wants a token replaced at most every 20 minutes on a connection, and refuses one older than 60. A check once a minute
+/// makes a new one at the age of 25 to 34; a connection moves to it once it has shown its own for 20. So the oldest token in
+/// use is younger than 55 minutes, which leaves five for a wrong clock. Source: "Establishing a token-based connection to
+/// APNs".
+struct ProviderTokenSchedule: Sendable {
+  /// How long APNs takes a token.
+  static let lifetime = Duration.seconds(60 * 60)
+
+  /// How long a connection keeps the token that it shows, and how long the process keeps one that APNs rejected: new tokens
+  /// in a loop make APNs refuse the connection altogether.
+  static let keepAge = Duration.seconds(20 * 60)
+
+  /// Each process draws its age once, so that replicas that started together drift apart.
+  static let renewalAges = (earliest: Duration.seconds(25 * 60), latest: Duration.seconds(34 * 60))
+
+  /// A clock step since the signature makes `iat` wrong by as much; this is nearly all the slack of the schedule.
+  private static let clockStepMax = Duration.seconds(4 * 60)
+
+  /// The age at which this process makes a new token.
+  let renewalAge: Duration
+
+  /// - Parameter draw: a random number in `0 ..< 1`.
+  init(draw: Double) {
+    let (earliest, latest) = Self.renewalAges
+    renewalAge = earliest + (latest - earliest) * draw
+  }
+
+  /// - Parameters:
+  ///   - age: since the signature, by the monotonic clock.
+  ///   - clockStep: how far the wall clock has been set since, in either direction.
+  func isDue(age: Duration, clockStep: Duration) -> Bool {
+    age >= renewalAge || Self.isStepped(clockStep)
+  }
+
+  /// Whether a token that APNs calls expired, or that a connection shows, may be replaced.
+  static func mayReplace(age: Duration, clockStep: Duration = .zero) -> Bool {
+    age >= keepAge || isStepped(clockStep)
+  }
+
+  private static func isStepped(_ clockStep: Duration) -> Bool {
+    clockStep >= clockStepMax || clockStep <= .zero - clockStepMax
+  }
+}

@@ -1,0 +1,92 @@
+internal import FoundationEssentials
+package import HTTPTypes
+package import PushRules
+
+/// What an answer of FCM means for a push and its token.
+///
+/// Judges by the `errorCode`, then by the HTTP status. Source: Google, "FCM error codes" and "Scale FCM".
+package enum FCMAnswer {
+  /// The least wait after a fault of the service. Source: "Scale FCM".
+  static let serviceWait = Duration.seconds(10)
+
+  /// The longest message identifier that is kept, in bytes.
+  private static let identifierBytesMax = 256
+
+  /// Reads an answer to `messages:send`.
+  ///
+  /// `dropToken` has no time, because FCM says none: a token that was registered after the send stays. `suspectToken`
+  /// is `SENDER_ID_MISMATCH`, a token of another project, which a wrong service account causes for all tokens. A 401
+  /// without a code is `refreshProviderToken`; the caller makes it `fixCredentials` when it happens again with a new
+  /// token.
+  /// - Parameters:
+  ///   - status: 200 to 599.
+  ///   - fields: the answer's header fields. `Retry-After` counts up to an hour.
+  ///   - body: the content; may be anything.
+  package static func attempt(status: Int, fields: HTTPFields, body: [UInt8]) -> DeliveryAttempt {
+    if 200...299 ~= status { return accepted(status, body) }
+    let refusal = FCMRefusal(body)
+    let asked = RetryAfter.wait(fields)
+    let disposition = disposition(status, refusal, asked)
+    var attempt = DeliveryAttempt(
+      disposition, status: status, reason: refusal.code ?? refusal.status ?? "http_\(status)",
+      fault: fault(status, refusal, disposition))
+    // Google wants ten seconds before the first retry after a fault of its own.
+    attempt.askedWait = max(asked ?? .zero, attempt.fault == .service ? serviceWait : .zero)
+    return attempt
+  }
+
+  private static func disposition(_ status: Int, _ refusal: FCMRefusal, _ asked: Duration?) -> PushDisposition {
+    switch (status, refusal.code) {
+    case (400...499, "UNREGISTERED"): .dropToken(invalidSinceMilliseconds: nil)
+    case (400...499, "SENDER_ID_MISMATCH"): .suspectToken
+    case (400...499, "THIRD_PARTY_AUTH_ERROR"): .fixCredentials
+    case (400, "INVALID_ARGUMENT") where refusal.fields.contains("message.token"),
+      (400, "INVALID_ARGUMENT") where refusal.fields.isEmpty && refusal.namesToken,
+      (400, nil) where refusal.status == "INVALID_ARGUMENT" && refusal.fields.isEmpty && refusal.namesToken:
+      .dropToken(invalidSinceMilliseconds: nil)
+    case (429, _), (400...499, "QUOTA_EXCEEDED"): .retryLater(minimumWait: asked ?? PushDisposition.tooManyWait)
+    case (401, nil): .refreshProviderToken
+    case (401, _), (403, _), (404, _): .fixCredentials
+    case (408, _): .retryLater(minimumWait: max(asked ?? .zero, serviceWait))
+    case (400...499, _): .fixRequest
+    // Also redirects: FCM sends none, so they come from something in between.
+    default: .retryLater(minimumWait: max(asked ?? .zero, serviceWait))
+    }
+  }
+
+  /// A quota of the project holds every push. Any other 429 concerns one device.
+  private static func fault(
+    _ status: Int, _ refusal: FCMRefusal, _ disposition: PushDisposition
+  ) -> DeliveryFault? {
+    switch disposition {
+    case .fixCredentials: .configuration
+    case .retryLater where status == 429 || refusal.code == "QUOTA_EXCEEDED":
+      refusal.quotaLimit?.hasSuffix("PerProject") == true ? .throttle : nil
+    case .retryLater: .service
+    default: nil
+    }
+  }
+
+  /// Any success means that FCM took the message. Its name is `projects/P/messages/ID`.
+  private static func accepted(_ status: Int, _ body: [UInt8]) -> DeliveryAttempt {
+    var attempt = DeliveryAttempt(.accepted, status: status)
+    guard body.count <= FCMRefusal.bytesMax,
+      let name = (try? JSONDecoder().decode(Success.self, from: Data(body)))?.name,
+      let identifier = name.split(separator: "/", omittingEmptySubsequences: false).last,
+      1...identifierBytesMax ~= identifier.utf8.count, identifier.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+    else { return attempt }
+    attempt.identifier = String(identifier)
+    return attempt
+  }
+
+  private struct Success: Decodable {
+    let name: String
+  }
+}
+
+extension RetryAfter {
+  /// The wait of an answer's fields; nil for a date that has passed. Google says to give up after 60 minutes ("Scale FCM").
+  static func wait(_ fields: HTTPFields) -> Duration? {
+    wait(fields[.retryAfter], date: fields[.date], atMost: .seconds(3600), passed: nil)
+  }
+}

@@ -1,0 +1,141 @@
+internal import PushRules
+
+/// A message to one Android device.
+///
+/// Source: the discovery document of FCM, `Message`, `AndroidConfig` and `AndroidNotification`.
+package struct FCMMessage: Equatable, Sendable {
+  /// Who shows the message.
+  package enum Presentation: Sendable {
+    /// The system shows it while the app is in the background. FCM may merge and delay such messages.
+    case notification
+    /// The app gets everything as data and shows it itself. The texts are under `title`, `body`, `image`, `tag`,
+    /// `channel_id` and `notification_count`; a member of ``FCMMessage/data`` with one of these names is renamed.
+    case dataOnly
+  }
+
+  /// How urgent it is.
+  package enum Priority: String, Sendable {
+    /// May wait until a sleeping device wakes.
+    case normal = "NORMAL"
+    /// Wakes a sleeping device.
+    case high = "HIGH"
+  }
+
+  /// The registration token, or a Firebase Installation ID, which FCM accepts in the same place.
+  package var token: String
+
+  /// Who shows it.
+  package var presentation = Presentation.notification
+
+  /// The first line; nil for none.
+  package var title: String?
+
+  /// The text below. It is shortened when the message would be too large.
+  package var body: String?
+
+  /// The first line as a key of the app's string resources, in place of ``title``; nil for none.
+  package var titleKey: Key?
+
+  /// The text below as a key, in place of ``body``.
+  package var bodyKey: Key?
+
+  /// A key of the app's string resources, with the values for the places in its text.
+  package struct Key: Equatable, Sendable {
+    /// The name of the resource.
+    package let name: String
+    /// The values, in order.
+    package let arguments: [String]
+
+    /// Names a text of the app.
+    package init(_ name: String, arguments: [String] = []) {
+      self.name = name
+      self.arguments = arguments
+    }
+  }
+
+  /// An `https` URL of a picture, of at most 1 MB on Android.
+  package var image: String?
+
+  /// The app's own data.
+  package var data = FCMData()
+
+  /// How urgent it is.
+  package var priority = Priority.high
+
+  /// How long FCM stores it for an offline device. Brought to `0...2419200` s, four weeks, and to whole seconds,
+  /// rounded down. With zero it is delivered now or never.
+  package var timeToLive = Duration.seconds(2_419_200)
+
+  /// Of the messages with one key, an offline device gets the newest. FCM stores four keys for a device.
+  package var collapseKey: String?
+
+  /// A shown notification with the same tag is replaced. It makes a resend after an unknown outcome invisible, because
+  /// FCM delivers it twice.
+  package var tag: String?
+
+  /// The notification channel of the app; nil for the one of its manifest.
+  package var channelIdentifier: String?
+
+  /// The number on the app's icon. Nil and numbers below 1 leave it out; Android then adds 1.
+  package var badge: Int?
+
+  /// A message without content.
+  package init(token: String) {
+    self.token = token
+  }
+}
+
+// Limits.
+extension FCMMessage {
+  /// The largest content that is sent, in bytes: names and texts in UTF-8, with the Android ones that Google may count.
+  ///
+  /// Google's limit is 4096, and some senders report refusals from 2440.
+  package static let payloadBytesMax = 2000
+
+  /// The longest token, in bytes. FCM's have about 160.
+  private static let tokenBytesMax = 1024
+
+  /// The end of a shortened text.
+  private static let continuation = "..."
+
+  /// The size of names and texts, in bytes.
+  package var payloadBytes: Int {
+    let shown = presentation == .notification ? texts : []
+    return shown.reduce(0) { $0 + $1.name.utf8CodeUnitCount + $1.text.utf8.count }
+      + sentData.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count } + (collapseKey?.utf8.count ?? 0)
+  }
+
+  /// The message with as much of its body as the limit leaves room for.
+  ///
+  /// Cuts the body between grapheme clusters and appends `...`. Title and data stay.
+  /// - Throws: ``FCMMessageError`` for a token or an image that FCM would refuse, for a notification without text, and
+  ///   when the message is too large even without its body.
+  package func fitted(to bytesMax: Int = payloadBytesMax) throws(FCMMessageError) -> FCMMessage {
+    try check()
+    let excess = payloadBytes - bytesMax
+    guard excess > 0 else { return self }
+    let room = (body ?? "").utf8.count - excess - Self.continuation.utf8.count
+    var message = self
+    message.body = room >= 0 ? (body ?? "").beginning(bytesMax: room) + Self.continuation : nil
+    guard message.payloadBytes <= bytesMax, message.hasText || presentation == .dataOnly else {
+      throw FCMMessageError(.payloadTooLarge, "more than \(bytesMax) bytes, even without its body")
+    }
+    return message
+  }
+
+  private func check() throws(FCMMessageError) {
+    guard 1...Self.tokenBytesMax ~= token.utf8.count, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw FCMMessageError(.invalidToken, "a token has 1 to \(Self.tokenBytesMax) visible ASCII characters")
+    }
+    guard hasText || presentation == .dataOnly else {
+      throw FCMMessageError(.nothingToShow, "a notification has a title or a body")
+    }
+    if let image, !image.isEmpty, !image.hasPrefix("https://") || EndpointURL(image) == nil {
+      throw FCMMessageError(.invalidImage, "an image is an https URL")
+    }
+  }
+
+  private var hasText: Bool {
+    titleKey != nil || bodyKey != nil || !(title ?? "").isEmpty || !(body ?? "").isEmpty
+  }
+}

@@ -1,0 +1,111 @@
+package import Cryptography
+internal import FoundationEssentials
+internal import Synchronization
+
+/// Identifies this application server to push services (RFC 8292): signs a token for each origin, and keeps it.
+///
+/// Shared by all reactors. Reading a token takes a lock that is hardly ever contended; a signature under it takes some 40 µs,
+/// four times a day for an origin.
+package final class VAPIDSigner: Sendable {
+  /// How long a token is valid. Services accept 24 hours at most (RFC 8292 section 2), by their own clock.
+  package static let lifetime: Int64 = 12 * 3600
+
+  /// The age at which a token is replaced. Half of its life is left for pushes under way and for a wrong clock.
+  static let renewalAge: Int64 = lifetime / 2
+
+  /// Apple asks to renew a token at most once an hour, so a younger one is not replaced when a service refuses it.
+  static let replacementAge: Int64 = 3600
+
+  /// A token of the future shows that the clock was set back; less is ordinary correction.
+  private static let clockStepMax: Int64 = 300
+
+  /// The most origins with a token. The standard list has a few dozen real ones. Users choose names below its patterns, so
+  /// there must be a bound: beyond it the least recently used token goes.
+  private static let originsMax = 256
+
+  /// The public key as browsers take it for `applicationServerKey`: base64url of 65 bytes, without padding.
+  package let publicKeyText: String
+
+  private let key: P256PrivateKey
+  private let subject: VAPIDSubject
+  private let clock: @Sendable () -> Int64
+  private let state = Mutex(State())
+
+  private struct State {
+    var tokens: [String: VAPIDToken] = [:]
+    /// When each token was last used, in calls.
+    var uses: [String: UInt64] = [:]
+    var calls: UInt64 = 0
+  }
+
+  /// A signer without tokens.
+  /// - Parameters:
+  ///   - key: a key for VAPID alone, not for encryption (RFC 8292 section 3.2).
+  ///   - clock: Unix seconds; nil for the machine's wall clock.
+  package init(key: P256PrivateKey, subject: VAPIDSubject, clock: (@Sendable () -> Int64)? = nil) {
+    self.key = key
+    self.subject = subject
+    self.clock = clock ?? { Int64(Date().timeIntervalSince1970) }
+    publicKeyText = Base64URL.encode(key.publicKey.x963)
+  }
+
+  /// The origins that have a token.
+  var originCount: Int { state.withLock { $0.tokens.count } }
+
+  /// The token for an origin: the kept one, or a new one when that is due.
+  func token(for origin: String) throws(CryptographyError) -> VAPIDToken {
+    let now = clock()
+    return try state.withLock { state throws(CryptographyError) in
+      state.calls += 1
+      state.uses[origin] = state.calls
+      if let kept = state.tokens[origin], !Self.isDue(kept, now) { return kept }
+      return try sign(for: origin, now, &state)
+    }
+  }
+
+  /// Makes a new token after a service refused this one, unless a newer one exists. A young one is kept: another signature by
+  /// the same clock and key would get the same answer.
+  /// - Returns: whether a newer token than `refused` exists now.
+  func replace(_ refused: VAPIDToken, for origin: String) throws(CryptographyError) -> Bool {
+    let now = clock()
+    return try state.withLock { state throws(CryptographyError) in
+      if let kept = state.tokens[origin], kept != refused { return true }
+      guard now - refused.issuedAt >= Self.replacementAge else { return false }
+      _ = try sign(for: origin, now, &state)
+      return true
+    }
+  }
+
+  private static func isDue(_ token: VAPIDToken, _ now: Int64) -> Bool {
+    !(-clockStepMax..<renewalAge).contains(now - token.issuedAt)
+  }
+
+  private func sign(for origin: String, _ now: Int64, _ state: inout State) throws(CryptographyError) -> VAPIDToken {
+    let token = VAPIDToken(authorization: try authorization(for: origin, now), issuedAt: now)
+    if state.tokens[origin] == nil, state.tokens.count == Self.originsMax,
+      let oldest = state.uses.min(by: { $0.value < $1.value })?.key
+    {
+      state.tokens[oldest] = nil
+      state.uses[oldest] = nil
+    }
+    state.tokens[origin] = token
+    state.uses[origin] = state.calls
+    return token
+  }
+
+  /// Neither an origin nor a subject holds anything that JSON escapes.
+  private func authorization(for origin: String, _ now: Int64) throws(CryptographyError) -> String {
+    let claims = #"{"aud":"\#(origin)","exp":\#(now + Self.lifetime),"sub":"\#(subject.text)"}"#
+    let signed = Base64URL.encode(#"{"typ":"JWT","alg":"ES256"}"#.utf8) + "." + Base64URL.encode(claims.utf8)
+    let signature = try key.sign(Array(signed.utf8))
+    return "vapid t=\(signed).\(Base64URL.encode(signature.raw)), k=\(publicKeyText)"
+  }
+}
+
+/// A signed statement of the sender's identity for one origin.
+struct VAPIDToken: Equatable, Sendable {
+  /// The value of the Authorization field. A secret while it is valid.
+  let authorization: String
+  /// Unix seconds by this machine's clock.
+  let issuedAt: Int64
+}

@@ -1,0 +1,26 @@
+/// A push that a campaign has written for one user.
+package struct CampaignPush: PushContent {
+  /// As `tacet.push_kinds` names it.
+  package static let name = "campaign_push"
+
+  private let stored: StoredPush
+
+  /// Reads what ``ServicePush`` reads.
+  package init(_ claimed: ClaimedContent) throws { stored = try claimed.decode() }
+
+  /// The words in other locales.
+  package var localised: LocalisedTexts? { stored.localised }
+
+  /// The same in one of them.
+  package func inLocale(_ locale: LocaleTag) -> Self { Self(stored: stored.inLocale(locale)) }
+
+  private init(stored: StoredPush) { self.stored = stored }
+
+  /// The words are ours to keep.
+  package var ledgerText: String? { stored.ledgerText }
+
+  /// Its words and data as the campaign gave them.
+  package func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
+    try stored.push(about: subject)
+  }
+}

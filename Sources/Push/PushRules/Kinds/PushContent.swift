@@ -1,0 +1,175 @@
+internal import FoundationEssentials
+
+/// What the event of one kind of push says, and everything in which kinds differ: its name, how its content is read, what its
+/// push says and how it is shown, and what explanations call it.
+///
+/// A new kind is a type here, an entry in ``KnownKinds/all``, and a file `db/functions/kind_….sql` that registers the same name.
+package protocol PushContent: Sendable {
+  /// As `tacet.push_kinds` and claims name the kind.
+  static var name: String { get }
+
+  /// The kind of its events in inbox and ledger; nil for a kind whose events have names that hosts or servers choose.
+  static var eventKind: String? { get }
+
+  /// What explanations call its events.
+  static var words: KindWords { get }
+
+  /// Reads what a claim has returned.
+  /// - Throws: `DecodingError` for a document of another kind.
+  init(_ claimed: ClaimedContent) throws
+
+  /// What its recipients may be looking at; nil for nothing.
+  var surfaceID: HostID? { get }
+
+  /// Whose name its pushes may show where they show nothing else; nil for an event without a sender.
+  var sender: String? { get }
+
+  /// What the ledger keeps of its words; nil for those that are the host's.
+  var ledgerText: String? { get }
+
+  /// Where its pushes go; nil for each recipient's own targets.
+  var targets: [PushTarget]? { get }
+
+  /// What it says in other locales; nil for one text for all.
+  var localised: LocalisedTexts? { get }
+
+  /// The same in one of those locales.
+  func inLocale(_ locale: LocaleTag) -> Self
+
+  /// The push, encoded as far as its recipients share it.
+  /// - Throws: ``PushRequestError`` when the content fits no push.
+  func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush
+
+  /// What it shows to a browser that has got it without content, and asks; nil for nothing.
+  /// - Throws: as ``push(about:)``.
+  func alert(about subject: PushSubject) throws(PushRequestError) -> PreparedPush?
+}
+
+extension PushContent {
+  /// Events of other names.
+  package static var eventKind: String? { nil }
+
+  /// The words for any event.
+  package static var words: KindWords { KindWords() }
+
+  /// Nothing.
+  package var surfaceID: HostID? { nil }
+
+  /// No sender.
+  package var sender: String? { nil }
+
+  /// The words are the host's.
+  package var ledgerText: String? { nil }
+
+  /// Each recipient's own.
+  package var targets: [PushTarget]? { nil }
+
+  /// The same in the words for a device's locale, or its own where there are none.
+  package func suited(to locale: LocaleTag?) -> Self {
+    localised?.choice(for: locale).map { inLocale($0.shown) } ?? self
+  }
+
+  /// One text for all.
+  package var localised: LocalisedTexts? { nil }
+
+  /// The one text.
+  package func inLocale(_ locale: LocaleTag) -> Self { self }
+
+  /// What the push shows.
+  package func alert(about subject: PushSubject) throws(PushRequestError) -> PreparedPush? {
+    let push = try push(about: subject)
+    return push.alert == nil ? nil : push
+  }
+}
+
+/// What a claim returns of an event's content: columns for a message, which the database need not encode, and one document for
+/// all other kinds.
+package struct ClaimedContent: Sendable {
+  /// The conversation or surface; nil for none.
+  package var surfaceID: HostID?
+
+  /// The sender's name as the host shows it, at most its first 1024 characters; nil when unknown.
+  package var senderName: String?
+
+  /// The message's text, at most its first 4096 characters; nil without any.
+  package var text: String?
+
+  /// A JSON object of at most 64 KiB; nil for a message.
+  package var document: String?
+
+  /// Describes content.
+  package init(surfaceID: HostID?, senderName: String? = nil, text: String? = nil, document: String? = nil) {
+    self.surfaceID = surfaceID
+    self.senderName = senderName
+    self.text = text
+    self.document = document
+  }
+}
+
+/// A push, encoded once for all recipients of an event.
+package struct PreparedPush: Sendable {
+  /// What is sent.
+  package enum Document: Equatable, Sendable {
+    /// An alert, which needs a badge and the id of the ledger's row: encoded for APNs, and as it is for other channels. Indirect,
+    /// because each target's push has a copy.
+    indirect case alert(PreparedAlert, AlertPayload)
+    /// Data that wakes the app. A member `badge` of null becomes the recipient's.
+    case background(PayloadObject)
+    /// The state of a Live Activity.
+    case liveActivity(LiveActivityPayload)
+  }
+
+  /// What is sent.
+  package internal(set) var document: Document
+
+  /// By what it replaces others on the screen.
+  package let collapseIdentifier: CollapseIdentifier
+
+  /// The badge for all recipients; nil for each one's unread messages.
+  package var badge: Int?
+
+  /// How urgently it is handed over; nil for what is usual for its push type.
+  package var priority: PushPriority?
+
+  /// Until when APNs keeps it, in Unix seconds; nil for the end of the push's life.
+  package var keptUntil: Int64?
+
+  /// The locale of its words; nil when it is not known.
+  package internal(set) var locale: LocaleTag?
+
+  /// The alert as it is; nil for a push that shows nothing or a Live Activity.
+  package var alert: AlertPayload? { if case .alert(_, let alert) = document { alert } else { nil } }
+
+  /// The member with the id of the ledger's row, by which an app reports that the push was opened.
+  static let logIDName: StaticString = "push_log_id"
+
+  /// The bytes that APNs leaves for an alert beside that id.
+  static let alertBytesMax = PushType.alert.bodyBytesMax - PreparedAlert.bytes(ofIdentifierNamed: logIDName)
+
+  /// An alert, its body shortened until the largest badge fits too.
+  /// - Throws: ``PushRequestError`` when no body would fit.
+  init(_ payload: AlertPayload, collapsingBy collapseID: String) throws(PushRequestError) {
+    var alert = PreparedAlert(payload, identifierName: Self.logIDName)
+    if alert.bytes(withBadge: .max) > PushType.alert.bodyBytesMax {
+      alert = PreparedAlert(try payload.fitted(to: Self.alertBytesMax).payload, identifierName: Self.logIDName)
+    }
+    document = .alert(alert, payload)
+    collapseIdentifier = try CollapseIdentifier(collapseID)
+  }
+
+  /// A Live Activity's state.
+  init(
+    _ payload: LiveActivityPayload, priority: PushPriority, keptUntil: Int64?, collapsingBy collapseID: String
+  ) throws(PushRequestError) {
+    document = .liveActivity(payload)
+    collapseIdentifier = try CollapseIdentifier(collapseID)
+    self.priority = priority
+    self.keptUntil = keptUntil
+  }
+
+  /// A push that wakes the app.
+  init(waking custom: PayloadObject, collapsingBy collapseID: String) throws(PushRequestError) {
+    document = .background(custom)
+    collapseIdentifier = try CollapseIdentifier(collapseID)
+  }
+}

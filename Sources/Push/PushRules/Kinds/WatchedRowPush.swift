@@ -1,0 +1,67 @@
+/// A row of a host's table that `tacet.watch` turns into pushes: words that the database has made of it.
+package struct WatchedRowPush: PushContent {
+  /// As `tacet.push_kinds` names it.
+  package static let name = "watched_row"
+
+  /// The first line, at most 4096 characters.
+  package let title: String
+  /// The text, at most 4096 characters; may be empty.
+  package let body: String
+  /// What its recipients may be looking at.
+  package let surface: SurfaceID
+  /// How it is shown.
+  package let presentation: PushPresentation
+
+  /// Describes an event.
+  package init(title: String, body: String, surface: SurfaceID, presentation: PushPresentation = PushPresentation()) {
+    self.title = title
+    self.body = body
+    self.surface = surface
+    self.presentation = presentation
+  }
+
+  private struct Document: Decodable {
+    let title: String
+    let body: String
+    let surface_kind: String
+    let surface_id: HostID
+    let presentation: StoredPresentation?
+    let values: [String: String?]?
+  }
+
+  /// Reads `title`, `body`, `surface_kind`, `surface_id` and `presentation`, and for texts in other locales `values`.
+  package init(_ claimed: ClaimedContent) throws {
+    let document: Document = try claimed.decode()
+    var presentation = document.presentation?.presentation ?? PushPresentation()
+    presentation.localised?.values = document.values?.compactMapValues { $0 }
+    // Templates without their values say nothing.
+    if document.values == nil { presentation.localised = nil }
+    self.init(
+      title: document.title, body: document.body,
+      surface: SurfaceID(kind: document.surface_kind, id: document.surface_id), presentation: presentation)
+  }
+
+  /// The surface.
+  package var surfaceID: HostID? { surface.id }
+
+  /// The words in other locales, made of the same row.
+  package var localised: LocalisedTexts? { presentation.localised }
+
+  /// The same in one of them.
+  package func inLocale(_ locale: LocaleTag) -> WatchedRowPush {
+    var (title, body) = (title, body)
+    let presentation = presentation.inLocale(locale, &title, &body)
+    return WatchedRowPush(title: title, body: body, surface: surface, presentation: presentation)
+  }
+
+  /// Its words on one line each, and the ids of row and surface.
+  package func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
+    let preview = NoticePreview(title: title, body: body)
+    return try presentation.push(
+      title: preview.title, body: preview.body, thread: surface.id.text,
+      custom: [
+        "type": .string(subject.kind), "subject_id": .string(subject.id.text),
+        "surface_kind": .string(surface.kind), "surface_id": .string(surface.id.text),
+      ], about: subject)
+  }
+}

@@ -1,0 +1,156 @@
+internal import COpenSSL
+internal import Cryptography
+internal import Glibc
+
+/// A TLS connection over a socket, on one reactor.
+///
+/// OpenSSL reads and writes the descriptor itself, with read-ahead: one `recv` brings up to 64 KiB of records, which OpenSSL
+/// decrypts in place and copies once. Memory BIOs would copy every byte twice more and save no call.
+/// The owner registers ``descriptor``, and deregisters it before releasing the stream.
+package final class TLSStream {
+  let handle: OpaquePointer
+  let context: TLSContext
+  private let socket: Socket
+  let name: String
+  private var mayShutDown = true
+
+  /// The negotiated application protocol; empty without one.
+  package internal(set) var negotiatedProtocol = ""
+
+  init(over socket: Socket, context: TLSContext, name: String) throws(TLSError) {
+    ErrorQueue.clear()
+    guard let handle = SSL_new(context.handle) else { throw ErrorQueue.configurationError("SSL_new") }
+    self.handle = handle
+    self.context = context
+    self.socket = socket
+    self.name = name
+    guard SSL_set_fd(handle, socket.descriptor) == 1 else { throw ErrorQueue.configurationError("SSL_set_fd") }
+  }
+
+  deinit {
+    SSL_free(handle)
+  }
+
+  /// The socket's descriptor, for registration.
+  package var descriptor: Int32 { socket.descriptor }
+
+  /// Whether OpenSSL holds input that ``read(into:)`` has not returned. Read on: the kernel will not report it again.
+  package var hasBufferedInput: Bool { SSL_has_pending(handle) == 1 }
+
+  /// Reads decrypted bytes. A buffer of 16 KiB takes a whole record.
+  package func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadOutcome {
+    ErrorQueue.clear()
+    let count = SSL_read(handle, buffer.baseAddress, Int32(clamping: buffer.count))
+    if count > 0 { return .bytes(Int(count)) }
+    switch failure(count, errno: errno, "read from") {
+    case .wouldBlock(let interest): return .wouldBlock(interest)
+    case .closed: return .endOfStream
+    case .failed(let error): return .failed(error)
+    }
+  }
+
+  /// Encrypts and writes bytes in records of at most 16 KiB. Gather small pieces first.
+  package func write(_ bytes: UnsafeRawBufferPointer) -> TLSWriteOutcome {
+    guard !bytes.isEmpty else { return .bytes(0) }
+    ErrorQueue.clear()
+    let count = SSL_write(handle, bytes.baseAddress, Int32(clamping: bytes.count))
+    if count > 0 { return .bytes(Int(count)) }
+    switch failure(count, errno: errno, "write to") {
+    case .wouldBlock(let interest): return .wouldBlock(interest)
+    case .closed: return .failed(TLSError(.connectionLost, operation: "write to \(name)"))
+    case .failed(let error): return .failed(error)
+    }
+  }
+
+  /// Sends `close_notify`, and does not wait for the peer's.
+  /// - Returns: what the socket must be ready for before the next try; nil when it is sent.
+  @discardableResult
+  package func shutDown() -> Interest? {
+    guard mayShutDown else { return nil }
+    ErrorQueue.clear()
+    let result = SSL_shutdown(handle)
+    // Zero: sent, and not yet answered.
+    if result < 0, case .wouldBlock(let interest) = failure(result, errno: errno, "shut down") { return interest }
+    mayShutDown = false
+    ErrorQueue.clear()
+    return nil
+  }
+
+  /// ``shutDown()``, then ends the stream for the peer. Reading goes on.
+  package func shutDownWriting() -> Interest? {
+    if let interest = shutDown() { return interest }
+    socket.shutDownWriting()
+    return nil
+  }
+}
+
+/// How a non-blocking read of decrypted bytes ended.
+package enum TLSReadOutcome: Equatable, Sendable {
+  /// This many bytes were read: at least one, at most one record (16 KiB).
+  case bytes(Int)
+  /// Nothing can be read before the socket is ready for this: usually `.read`, but `.write` when TLS has to write first.
+  case wouldBlock(Interest)
+  /// The peer has ended its stream.
+  case endOfStream
+  /// The connection is broken.
+  case failed(TLSError)
+}
+
+/// How a non-blocking write ended.
+package enum TLSWriteOutcome: Equatable, Sendable {
+  /// This many bytes were taken: at most a record of 16 KiB, and one more if the first had to wait for room.
+  case bytes(Int)
+  /// Nothing was taken. When the socket is ready for this, offer the same bytes again, and at least as many.
+  case wouldBlock(Interest)
+  /// The connection is broken.
+  case failed(TLSError)
+}
+
+// Failures: from OpenSSL's codes and error queue.
+extension TLSStream {
+  enum Failure {
+    case wouldBlock(Interest)
+    case closed
+    case failed(TLSError)
+  }
+
+  func failure(_ result: Int32, errno code: Int32, _ verb: String) -> Failure {
+    switch SSL_get_error(handle, result) {
+    case SSL_ERROR_WANT_READ: return .wouldBlock(.read)
+    case SSL_ERROR_WANT_WRITE: return .wouldBlock(.write)
+    case SSL_ERROR_ZERO_RETURN: return .closed
+    case SSL_ERROR_SYSCALL: return .failed(connectionLost(code, "\(verb) \(name)"))
+    default: return .failed(libraryError("\(verb) \(name)"))
+    }
+  }
+
+  /// OpenSSL forbids `SSL_shutdown` after this.
+  private func connectionLost(_ code: Int32, _ operation: String) -> TLSError {
+    mayShutDown = false
+    let message = ErrorQueue.drain().text
+    guard code != 0 else { return TLSError(.unexpectedEnd, operation: operation, message: message) }
+    return TLSError(
+      .connectionLost, operation: operation, message: message, system: SystemError(operation: "TLS", code: code))
+  }
+
+  private func libraryError(_ operation: String) -> TLSError {
+    mayShutDown = false
+    let content = ErrorQueue.drain()
+    if content.reasons.contains(SSL_R_CERTIFICATE_VERIFY_FAILED) {
+      let verification = String(cString: X509_verify_cert_error_string(SSL_get_verify_result(handle)))
+      return TLSError(
+        .certificateRefused, operation: operation, message: content.text, verification: verification)
+    }
+    if content.reasons.contains(SSL_R_UNEXPECTED_EOF_WHILE_READING) {
+      return TLSError(.unexpectedEnd, operation: operation, message: content.text)
+    }
+    let noOverlap = [SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL, SSL_R_NO_APPLICATION_PROTOCOL]
+    if content.reasons.contains(where: noOverlap.contains) { return protocolError(message: content.text) }
+    return TLSError(.protocolFailure, operation: operation, message: content.text)
+  }
+
+  func protocolError(message: String) -> TLSError {
+    let wanted = context.protocols.joined(separator: ", ")
+    return TLSError(.protocolNotNegotiated, operation: "ALPN with \(name), wanted \(wanted)", message: message)
+  }
+}

@@ -1,0 +1,167 @@
+internal import PushRules
+internal import PushStore
+
+/// An event as a whole: the outcome of its pushes, and what concerns no single recipient.
+struct EventSummary {
+  let records: EventRecords
+
+  private var event: EventFacts { records.event }
+  private var noun: String { DecisionWords.event(of: event.kind) }
+
+  /// A sentence or a few.
+  var text: String {
+    guard let failure = event.hostFailure else { return story }
+    return "\(story) The host's functions failed for it (\(failure)), so this is told from Tacet's own tables alone."
+  }
+
+  private var story: String {
+    guard records.isKnown else { return unknown }
+    if let parked = event.parked { return RecipientSummary.parked(parked) }
+    if records.recipients.contains(where: { $0.ledger != nil }) { return counts }
+    if let inbox = event.inbox { return "No push yet: \(WaitingWords(event: event).clause(inbox))" }
+    if event.recordedCount > 0 { return "Nothing is recorded for the one who was asked about.\(more)" }
+    if event.hostFailure != nil { return "Nothing was recorded of the \(noun)." }
+    if event.source == nil { return "The \(noun) is gone, and nothing was recorded of it." }
+    if records.userID == nil, !records.recipients.contains(where: { $0.isParticipant && !$0.isActor }) {
+      return "Nobody was told, because nobody else takes part (no_recipients)."
+    }
+    return "Nobody was told: \(UnnoticedWords(event: event).clause)"
+  }
+
+  /// How many recipients, by the outcome of their pushes.
+  private var counts: String {
+    let decisions = records.recipients.map { recipient in
+      recipient.ledger?.decision.rawValue ?? (recipient.isActor ? "sender" : "without a record")
+    }
+    let recipients = decisions.filter { $0 != "sender" }
+    let parts = ["sent", "held", "skipped", "failed", "without a record"].compactMap { name in
+      let count = recipients.count { $0 == name }
+      return count > 0 ? "\(count) \(name)" : nil
+    }
+    return "\(CountWords.counted(recipients.count, "recipient")): \(parts.joined(separator: ", ")).\(more)"
+  }
+
+  /// Recipients that are recorded, and not told about.
+  private var more: String {
+    let count = event.recordedCount - records.recipients.count { $0.ledger != nil }
+    guard count > 0 else { return records.hasMore ? " There are more recipients; ask about one of them." : "" }
+    let least = event.recordedCount >= EventFacts.countMax ? "at least " : ""
+    return " Not told about here: \(least)\(CountWords.counted(count, "recipient")) more."
+  }
+
+  private var unknown: String {
+    let since =
+      event.ledgerSince.map { " The ledger begins on \(TimeText.instant($0)); what is older was pruned." } ?? ""
+    let trigger =
+      switch event.trigger {
+      case "missing": " The trigger on messages is missing, so no message is noticed; tacet migrate makes it."
+      case "D": " The trigger on messages is disabled, so no message is noticed."
+      default: ""
+      }
+    let row = event.hostFailure == nil ? "there is no such row, and no record" : "there is no record"
+    return "Nothing is known of a \(noun) with this id: \(row).\(trigger)\(since)"
+  }
+
+  /// The commit, errors of triggers, and what waits in the inbox.
+  static func steps(of event: EventFacts, committedAt: Int64?) -> [EventExplanation.Step] {
+    var steps: [EventExplanation.Step] = []
+    if let committedAt {
+      let source = event.source
+      let created = source?.createdAt.map { "created_at says \(TimeText.instant($0))" }
+      steps.append(
+        .init(
+          .committed, at: committedAt,
+          text: source == nil && event.hostFailure == nil ? "committed; its row is gone by now" : "committed",
+          details: created.map { [.init(name: "host", value: $0)] } ?? []))
+    }
+    for failure in event.triggerFailures {
+      let whose = failure.concernsEvent ? "it kept this event from the inbox" : "about that time"
+      steps.append(
+        .init(
+          .triggerFailed, at: failure.failedAt,
+          text: "a trigger failed with SQLSTATE \(failure.sqlState), \(whose); tacet.trigger_failures has the text"))
+    }
+    if let inbox = event.inbox { steps.append(step(of: inbox, now: event.now)) }
+    if let parked = event.parked {
+      steps.append(.init(.parked, at: parked.parkedAt, text: "set aside (parked): \(parked.reason)"))
+    }
+    return steps.sorted { $0.at < $1.at }
+  }
+
+  private static func step(of inbox: InboxFacts, now: Int64) -> EventExplanation.Step {
+    let text =
+      inbox.isClaimed
+      ? "now: in the inbox under claim \(inbox.attempts), whose lease ends on \(TimeText.instant(inbox.availableAt))"
+      : "now: in the inbox, for anybody to claim since \(TimeText.instant(inbox.availableAt))"
+    var details: [EventExplanation.Detail] = []
+    if inbox.rescues > 0 {
+      details.append(.init(name: "lost claims", value: "\(inbox.rescues)"))
+    }
+    if let error = inbox.error { details.append(.init(name: "last error", value: error)) }
+    return .init(.unclaimed, at: now, text: text, details: details)
+  }
+}
+
+/// Why an event that is there has no record, and no trace of one.
+struct UnnoticedWords {
+  let event: EventFacts
+
+  private var noun: String { DecisionWords.event(of: event.kind) }
+
+  /// A clause, with the end of its sentence.
+  var clause: String {
+    if let failure = event.triggerFailures.first(where: \.concernsEvent) {
+      return
+        "the trigger could not write the \(noun) to the inbox (SQLSTATE \(failure.sqlState)), and the service has not"
+        + " fetched it from tacet.trigger_failures yet; \(WaitingWords(event: event).service)"
+    }
+    switch event.trigger {
+    case "missing": return "the trigger on messages is missing, so no \(noun) is noticed; tacet migrate makes it."
+    case "D": return "the trigger on messages is disabled, so no \(noun) is noticed; alter table ... enable trigger."
+    default: break
+    }
+    if let created = event.source?.createdAt {
+      if let since = event.watchedSince, created < since {
+        return "the \(noun) is older than Tacet's trigger in this database."
+      }
+      if event.ledgerSince.map({ created < $0 }) ?? true {
+        return "the \(noun) is older than what the ledger still has; a record of it has been pruned, if there was one."
+      }
+    }
+    guard event.kind == MessagePush.eventKind else {
+      return "the \(noun) never came to the inbox, or concerned nobody."
+    }
+    // Discarded messages are counted only: a row for each of an import would be as many as its messages.
+    return "the message never came to the inbox, concerned nobody, or was already too old when it was inserted."
+  }
+}
+
+/// What an undecided event waits for.
+struct WaitingWords {
+  let event: EventFacts
+
+  /// A service that was seen within this time runs; it says so every few seconds.
+  private static let seenWithin: Int64 = 60_000_000
+
+  private var noun: String { DecisionWords.event(of: event.kind) }
+
+  /// A clause, with the end of its sentence.
+  func clause(_ inbox: InboxFacts) -> String {
+    let age = TimeText.span(max(0, event.now - inbox.enqueuedAt))
+    if let error = inbox.error { return "the \(noun) could not be looked at, \(age) after its commit: \(error)." }
+    if inbox.isClaimed, inbox.availableAt > event.now {
+      return "claim \(inbox.attempts) of the \(noun) is at work, or has died; the next may begin in"
+        + " \(TimeText.span(inbox.availableAt - event.now))."
+    }
+    return "the \(noun) has been in the inbox for \(age), and nobody has claimed it; \(service)"
+  }
+
+  /// Whether a service is there to claim: a clause, with the end of its sentence.
+  var service: String {
+    guard let seenAt = event.serviceSeenAt else { return "no service was ever seen on this database: is it running?" }
+    let age = event.now - seenAt
+    return age > Self.seenWithin
+      ? "no service has been seen for \(TimeText.span(age)): is it running?"
+      : "a service was seen \(TimeText.span(age)) ago, and should take it up at once."
+  }
+}

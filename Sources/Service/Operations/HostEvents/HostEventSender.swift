@@ -1,0 +1,135 @@
+package import Logging
+internal import Postgres
+package import PushStore
+package import Reactors
+
+/// When and how fast events are sent.
+package struct HostEventPace: Sendable {
+  /// The wait between two looks while nothing is due.
+  package var interval = Duration.seconds(1)
+  /// After the database failed.
+  package var retryWait = Duration.seconds(5)
+  /// Pushes looked at in one transaction, each in some tenths of a millisecond.
+  package var checksMax = 200
+  /// How long a claim holds, beyond what the receiver may take: a process that was killed leaves its events for so long.
+  package var leaseReserve = Duration.seconds(15)
+
+  /// The defaults.
+  package init() {}
+}
+
+/// Sends events to the host, and finds the pushes that nobody looked at.
+///
+/// One in each process; any number share a database, because users are claimed. It looks every second, and whenever an event has
+/// ended. When it dies, other processes send its events after their leases.
+package final class HostEventSender {
+  private let store: PushDatabase
+  private let receiver: HostEventReceiver
+  private let pace: HostEventPace
+  private let metrics: HostEventMetrics
+  private let sleep: DatabaseSleep?
+  private let logger: Logger
+  private let pause: WakefulPause
+  private let ended = Signal()
+  private var pacing: ReceiverPacing
+  private var underWay = 0
+  private var isStopped = false
+  private var isRunning = false
+
+  /// Makes a sender; ``run(on:)`` makes it work.
+  /// - Parameter sleep: between its looks the next event is known, and nothing is asked before.
+  package init(
+    store: PushDatabase, receiver: HostEventReceiver, pace: HostEventPace = HostEventPace(),
+    metrics: HostEventMetrics = HostEventMetrics(), sleep: DatabaseSleep? = nil, logger: Logger
+  ) {
+    self.store = store
+    self.receiver = receiver
+    self.pace = pace
+    self.metrics = metrics
+    self.sleep = sleep
+    self.logger = logger
+    pause = WakefulPause(sleep)
+    pacing = ReceiverPacing(places: receiver.configuration.places)
+  }
+
+  /// Works until ``stop(on:)``.
+  package func run(on reactor: isolated Reactor) async {
+    isRunning = true
+    while !isStopped {
+      let (wait, longest) = await look(on: reactor)
+      if !isStopped { _ = await pause.wait(for: wait, longest: longest, on: reactor) }
+    }
+    while underWay > 0 { _ = await pause.wait(for: pace.interval, on: reactor) }
+    isRunning = false
+    ended.signal(on: reactor)
+  }
+
+  /// Claims nothing more. Events under way are recorded.
+  package func stop(on reactor: isolated Reactor) {
+    isStopped = true
+    pause.signal(on: reactor)
+  }
+
+  /// Waits until the events under way are recorded, and gives up those that last longer.
+  package func drain(within limit: Duration, on reactor: isolated Reactor) async {
+    if isRunning, await !ended.wait(for: limit, on: reactor) {
+      receiver.close(on: reactor)
+      _ = await ended.wait(for: limit, on: reactor)
+    }
+    receiver.close(on: reactor)
+  }
+
+  /// - Returns: how long to wait while awake, and while the database sleeps; nil for as long as that lasts.
+  private func look(on reactor: isolated Reactor) async -> (Duration, longest: Duration?) {
+    do throws(PostgresError) {
+      while !isStopped, try await store.checkUnread(pace.checksMax, on: reactor) == pace.checksMax {}
+      try await claim(on: reactor)
+      guard sleep != nil else { return (pace.interval, nil) }
+      let next = try await store.timeUntilNextHostEvent(on: reactor)
+      return (pace.interval, next.map { max($0, Self.napMin) })
+    } catch {
+      logger.warning("cannot look for events of the host; trying again", metadata: ["error": "\(error)"])
+      return (pace.retryWait, Self.napMin)
+    }
+  }
+
+  /// The shortest sleep for a next event: a receiver that is down must not keep the database awake.
+  private static let napMin = Duration.seconds(60)
+
+  private func claim(on reactor: isolated Reactor) async throws(PostgresError) {
+    let free = pacing.free(underWay: underWay, now: Reactor.now)
+    guard free > 0, !isStopped else { return }
+    let lease = receiver.configuration.limit + pace.leaseReserve
+    for event in try await store.claimHostEvents(free, lease: lease, on: reactor) {
+      underWay += 1
+      reactor.start { await self.deliver(event, on: reactor) }
+    }
+  }
+
+  private func deliver(_ event: HostEvent, on reactor: isolated Reactor) async {
+    let answer = await receiver.send(event, on: reactor)
+    note(answer, of: event)
+    do throws(PostgresError) {
+      let state = try await store.settle(
+        event, answer, givesUp: receiver.configuration.givesUp, on: reactor)
+      metrics.count(event, state)
+    } catch {
+      logger.warning(
+        "an event's answer is not recorded; it is sent again after its lease", metadata: ["error": "\(error)"])
+    }
+    underWay -= 1
+    pause.signal(on: reactor)
+  }
+
+  private func note(_ answer: HostEventAnswer, of event: HostEvent) {
+    guard let fault = answer.fault else { return pacing.succeeded() }
+    let wasSuspicious = pacing.isSuspicious
+    pacing.failed(now: Reactor.now)
+    let metadata: Logger.Metadata = ["type": "\(event.type)", "attempt": "\(event.attempt)", "fault": "\(fault)"]
+    if pacing.isSuspicious, !wasSuspicious {
+      logger.warning("the host takes no events; one at a time is tried", metadata: metadata)
+    } else {
+      logger.debug("the host has not taken an event", metadata: metadata)
+    }
+  }
+}

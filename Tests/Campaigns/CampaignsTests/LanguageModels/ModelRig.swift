@@ -1,0 +1,95 @@
+import LanguageModelSimulation
+import Reactors
+import TestLogs
+
+@testable import Campaigns
+
+/// A client on one reactor and a simulated model on another.
+struct ModelRig {
+  static let key = "key-of-the-language-model-tests"
+  static let prompt = LanguageModelPrompt(instructions: "Be brief and warm.", material: "The presentation of Ada.")
+
+  let client: ReactorBound<LanguageModelClient>
+  let simulator: LanguageModelSimulator
+  var model: SimulatedModel { simulator.model }
+
+  /// Runs a test; everything is stopped afterwards.
+  ///
+  /// The deadline is far beyond what a busy machine needs, unless a test changes it.
+  static func run(
+    _ script: ModelScript = ModelScript(), _ provider: LanguageModelProvider = .anthropicMessages,
+    configure: (inout LanguageModelConfiguration) -> Void = { _ in },
+    _ test: (ModelRig) async throws -> Void
+  ) async throws {
+    RunLogs.note(key, as: .secret)
+    let group = try ReactorGroup(count: 2)
+    let simulator = try await LanguageModelSimulator.start(simulatorConfiguration(script), on: group.reactors[1])
+    var configuration = configuration(provider, at: simulator.origin)
+    configure(&configuration)
+    let client = try await group.reactors[0].perform { [configuration] reactor in
+      ReactorBound(LanguageModelClient(configuration, on: reactor), on: reactor)
+    }
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await test(ModelRig(client: client, simulator: simulator)))
+    } catch {
+      result = .failure(error)
+    }
+    await client.perform { $0.close(on: $1) }
+    await simulator.stop()
+    await group.stop()
+    try result.get()
+  }
+
+  static func configuration(_ provider: LanguageModelProvider, at origin: String) -> LanguageModelConfiguration {
+    let base = provider == .openAICompatible ? origin + "/v1" : origin
+    var configuration = LanguageModelConfiguration(provider, baseURL: base, key: LanguageModelKey(key))
+    configuration.deadline = .seconds(20)
+    return configuration
+  }
+
+  private static func simulatorConfiguration(_ script: ModelScript) -> LanguageModelSimulatorConfiguration {
+    var configuration = LanguageModelSimulatorConfiguration()
+    configuration.script = script
+    configuration.key = key
+    configuration.logger = RunLogs.logger
+    return configuration
+  }
+
+  /// Begins a call, as a task that can be cancelled.
+  func start(
+    _ prompt: LanguageModelPrompt = prompt
+  ) -> Task<Result<LanguageModelReply, LanguageModelError>, Never> {
+    Task(executorPreference: client.reactor.executor) { [client] in
+      await Self.attempt(prompt, client, on: client.reactor)
+    }
+  }
+
+  func reply(_ prompt: LanguageModelPrompt = prompt) async -> Result<LanguageModelReply, LanguageModelError> {
+    await start(prompt).value
+  }
+
+  /// Returns once so many calls have their turn or wait for it.
+  func pends(_ count: Int) async {
+    while await client.perform({ client, _ in client.pendingCount }) != count { await Task.yield() }
+  }
+
+  private static func attempt(
+    _ prompt: LanguageModelPrompt, _ client: ReactorBound<LanguageModelClient>, on reactor: isolated Reactor
+  ) async -> Result<LanguageModelReply, LanguageModelError> {
+    do throws(LanguageModelError) {
+      return .success(try await client.value(on: reactor).reply(to: prompt, on: reactor))
+    } catch {
+      return .failure(error)
+    }
+  }
+}
+
+extension Result where Success == LanguageModelReply, Failure == LanguageModelError {
+  /// Why there is no reply.
+  var error: LanguageModelError? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+
+  var code: LanguageModelError.Code? { error?.code }
+}

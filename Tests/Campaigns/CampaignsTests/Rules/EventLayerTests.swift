@@ -1,0 +1,166 @@
+import FoundationEssentials
+import Testing
+
+@testable import Campaigns
+
+private func outcome(_ happenings: Happening...) -> LayerOutcome {
+  EventLayer().outcome(for: Sample.events(happenings))
+}
+
+private func eventWord(_ outcome: LayerOutcome) -> String? { outcome.finding?.metadata.event }
+
+@Suite("The layer of events")
+struct EventLayerTests {
+  @Test(
+    "an event counts when some of it lies after the moment and no more than 24 hours ahead",
+    arguments: [
+      (0.0, 0.0, LayerRule?.some(.eventOver)),
+      (0.001, 0.0, nil),
+      (day, 0.0, nil),
+      (day + 0.001, 0.0, .eventTooFar),
+      (30 * day, day, .eventTooFar),
+      (-hour, hour, .eventOver),
+      (-hour, hour + 0.001, nil),
+      (-hour, 2 * hour, nil),
+      (day, day, nil),
+      (-day, 0.0, .eventOver),
+    ])
+  func horizon(ahead: Double, length: Double, missing: LayerRule?) {
+    #expect(outcome(Sample.happening(Sample.span(ahead, lasting: length))).note?.rule == missing)
+  }
+
+  @Test(
+    "a reading counts from a confidence of 0.7",
+    arguments: [
+      (0.7, true), (0.70001, true), (1, true), (7, true), (0.69999, false), (0, false), (-1, false), (.nan, false),
+    ])
+  func confidence(confidence: Double, isHit: Bool) {
+    let outcome = outcome(Sample.happening(Sample.span(hour), confidence: confidence))
+    #expect((outcome.finding != nil) == isHit)
+    #expect(isHit || outcome.note?.rule == .eventConfidenceLow)
+  }
+
+  @Test(
+    "a message counts for seven days, the last instant included, and one written during the run counts as well",
+    arguments: [(-1.0, true), (0, true), (7 * day, true), (7 * day + 0.001, false), (30 * day, false)])
+  func messageAge(age: Double, isHit: Bool) {
+    let outcome = outcome(Sample.happening(Sample.span(hour), age: age))
+    #expect((outcome.finding != nil) == isHit)
+    #expect(isHit || outcome.note?.rule == .noUpcomingEvent)
+  }
+
+  @Test(
+    "the newest message about an event replaces what older ones said",
+    arguments: [
+      (Happening.Standing.cancelled, Double?.none, LayerRule?.some(.eventCancelled)),
+      (.cancelled, hour, .eventCancelled),
+      (.cancelled, 20 * day, .eventCancelled),
+      (.over, nil, .eventOver),
+      (.over, -hour, .eventOver),
+      (.upcoming, 3 * day, .eventTooFar),
+      (.upcoming, -hour, .eventOver),
+      (.upcoming, 2 * hour, nil),
+      (.upcoming, nil, nil),
+    ])
+  func replacement(standing: Happening.Standing, ahead: Double?, missing: LayerRule?) {
+    let older = Sample.happening(Sample.span(hour), age: 2 * day)
+    let newer = Sample.happening(ahead.map { Sample.span($0) }, age: day, standing: standing)
+    #expect(outcome(older, newer).note?.rule == missing)
+    #expect(outcome(newer, older).note?.rule == missing)
+  }
+
+  @Test("an older cancellation does not take back what was said later")
+  func revival() {
+    let cancelled = Sample.happening(nil, age: 2 * day, standing: .cancelled)
+    #expect(outcome(cancelled, Sample.happening(Sample.span(hour))).finding != nil)
+  }
+
+  @Test("a newer reading that is not sure also replaces a sure one")
+  func unsureReplacement() {
+    let older = Sample.happening(Sample.span(hour), confidence: 1, age: 2 * day)
+    let newer = Sample.happening(Sample.span(2 * hour), confidence: 0.4, age: day)
+    #expect(outcome(older, newer).note?.rule == .eventConfidenceLow)
+  }
+
+  @Test("another event is not touched by a cancellation")
+  func otherEvent() {
+    let cancelled = Sample.happening(nil, of: "presentation", age: hour, standing: .cancelled)
+    #expect(eventWord(outcome(Sample.happening(Sample.span(hour), of: "flight"), cancelled)) == "flight")
+  }
+
+  @Test("within one message an end takes back only what is at its time, or everything when it names none")
+  func sameMessage() {
+    let today = Sample.happening(Sample.span(hour))
+    let later = Sample.happening(Sample.span(5 * hour))
+    let notToday = Sample.happening(Sample.span(0, lasting: 2 * hour), standing: .cancelled)
+    #expect(outcome(today, notToday, later).finding?.templateValues["when"] == "this afternoon")
+    #expect(outcome(today, notToday).note?.rule == .eventCancelled)
+    #expect(outcome(today, later, Sample.happening(nil, standing: .cancelled)).note?.rule == .eventCancelled)
+  }
+
+  @Test("the soonest wins, then the surest, then the one written of last")
+  func best() {
+    let soon = Sample.happening(Sample.span(hour), of: "exam", confidence: 0.7, age: 3 * day)
+    let sure = Sample.happening(Sample.span(2 * hour), of: "flight", confidence: 0.95, age: 3 * day)
+    let late = Sample.happening(Sample.span(2 * hour), of: "meeting", confidence: 0.95, age: day)
+    let unsure = Sample.happening(Sample.span(2 * hour), of: "interview", confidence: 0.8, age: hour)
+    #expect(eventWord(outcome(late, sure, soon, unsure)) == "exam")
+    #expect(eventWord(outcome(sure, unsure)) == "flight")
+    #expect(eventWord(outcome(sure, late)) == "meeting")
+    #expect(eventWord(outcome(late, sure)) == "meeting")
+  }
+
+  @Test("a far or unsure event does not hide a near and sure one")
+  func others() {
+    let near = Sample.happening(Sample.span(3 * hour), of: "exam")
+    let far = Sample.happening(Sample.span(3 * day), of: "flight")
+    let unsure = Sample.happening(Sample.span(hour), of: "meeting", confidence: 0.1)
+    #expect(eventWord(outcome(far, unsure, near)) == "exam")
+  }
+
+  @Test("a miss is told in numbers")
+  func figures() throws {
+    let far = try #require(outcome(Sample.happening(Sample.span(3 * day))).note)
+    #expect(far.figures == [.count: 1, .aheadSeconds: 3 * day, .aheadSecondsMax: day])
+    let unsure = try #require(outcome(Sample.happening(Sample.span(hour), confidence: 0.5)).note)
+    #expect(unsure.figures == [.count: 1, .confidence: 0.5, .confidenceNeeded: 0.7])
+  }
+
+  @Test("what lowered a confidence is named, the graver doubts only")
+  func doubts() throws {
+    var unsure = Sample.happening(Sample.span(hour), confidence: 0.6)
+    unsure.doubts = [.noVerb, .unreadWord]
+    #expect(outcome(unsure).note?.doubts == [.unreadWord])
+    var sure = Sample.happening(Sample.span(hour), confidence: 0.8)
+    sure.doubts = [.noVerb]
+    #expect(outcome(sure).finding?.metadata.doubts == [.noVerb])
+  }
+
+  @Test("another person's event is no reason to write, and does not replace the user's own")
+  func doubtful() throws {
+    var anothers = Sample.happening(Sample.span(hour), of: "exam", confidence: 0.3)
+    anothers.standing = .doubtful
+    anothers.doubts = [.anothers]
+    #expect(outcome(anothers).note?.rule == .eventConfidenceLow)
+    #expect(outcome(anothers).note?.doubts == [.anothers])
+    var own = Sample.happening(Sample.span(2 * hour), of: "exam")
+    own.writtenAt = anothers.writtenAt.addingTimeInterval(-60)
+    #expect(eventWord(outcome(own, anothers)) == "exam")
+  }
+
+  @Test("without the messages nothing is known")
+  func missingSource() {
+    var material = Sample.events([Sample.happening(Sample.span(hour))])
+    material.missingSources = [.messages]
+    #expect(EventLayer().outcome(for: material).note?.rule == .messageSourceMissing)
+  }
+
+  @Test("the domain is the message's, and otherwise the last conversation's")
+  func domain() {
+    var material = Sample.events([Sample.happening(Sample.span(hour), domain: "career")])
+    material.lastConversation = LastConversation(domain: "health", texts: [])
+    #expect(EventLayer().outcome(for: material).finding?.domain == "career")
+    material.happenings = [Sample.happening(Sample.span(hour))]
+    #expect(EventLayer().outcome(for: material).finding?.domain == "health")
+  }
+}

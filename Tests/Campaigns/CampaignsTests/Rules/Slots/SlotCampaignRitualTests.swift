@@ -1,0 +1,125 @@
+import Testing
+
+@testable import Campaigns
+
+private let groups = [
+  ("cold", "Low Flame", "warmth"), ("warm", "High Flame", "calm"), ("neutral", "Steady Flame", "balance"),
+]
+
+private func profile(
+  _ group: String = "cold", _ nickname: String = "Low Flame", _ principle: String = "warmth", streak: Int = 0
+) throws -> SlotValues {
+  try SlotSample.values(
+    """
+    {"group": "\(group)", "nickname": "\(nickname)", "principle": "\(principle)", "streak": \(streak),
+     "is_onboarded": true}
+    """)
+}
+
+private func occasion(_ phase: String, on day: Int) throws -> SlotOccasion {
+  try SlotSample.occasion(
+    phase == "morning" ? "0800" : "2000", phase: phase, on: try #require(CivilDay(dayNumber: day)).description)
+}
+
+@Suite("The ritual")
+struct SlotCampaignRitualTests {
+  @Test("it has a slot in the morning and one in the evening, and two actions")
+  func shape() throws {
+    let ritual = try SlotSample.ritual()
+    #expect(ritual.slots.map(\.slot.description) == ["0800", "2000"])
+    #expect(ritual.slots.map(\.phase) == ["morning", "evening"])
+    #expect(ritual.way == .auto)
+    #expect(ritual.category.id == "TERRAIN_RITUAL")
+    #expect(ritual.category.actions.map(\.id) == ["DID_THIS", "START_RITUAL"])
+    #expect(ritual.category.actions.map(\.title) == ["Did This ✓", "Start Ritual →"])
+    #expect(ritual.category.actions.map(\.isForeground) == [false, true])
+    #expect(ritual.pools?.entries.mapValues(\.count).values.sorted() == [7, 7, 7, 7, 7, 7])
+  }
+
+  @Test(
+    "the title changes after a streak of 3",
+    arguments: [
+      ("morning", 0, "Your Low Flame body thrives with warmth"),
+      ("morning", 3, "Your Low Flame body thrives with warmth"), ("morning", 4, "Day 4 — your Low Flame rhythm"),
+      ("morning", 1_000, "Day 1000 — your Low Flame rhythm"), ("evening", 0, "Time to settle your Low Flame pattern"),
+      ("evening", 3, "Time to settle your Low Flame pattern"), ("evening", 4, "Day 4 — wind-down time"),
+    ])
+  func streaks(phase: String, streak: Int, title: String) throws {
+    let text = try SlotSample.ritual().text(for: occasion(phase, on: 70), values: profile(streak: streak))
+    #expect(text?.title == title)
+    #expect(text?.missingTokens == 0)
+  }
+
+  @Test("body and data name the action of the day")
+  func body() throws {
+    // Day 70, the 11th of March, is divisible by 7.
+    let text = try SlotSample.ritual().text(for: occasion("morning", on: 70), values: profile())
+    #expect(text?.body == "Drink a glass of warm water (10 sec)")
+    #expect(text?.microAction == 0)
+    #expect(
+      text?.data
+        == #"{"action":"open_do","fire_date":"2026-03-11","micro_action":0,"phase":"morning","slot":"0800"}"#)
+  }
+
+  @Test("each group has its principle", arguments: groups)
+  func principles(group: (String, String, String)) throws {
+    let text = try SlotSample.ritual().text(
+      for: occasion("morning", on: 70), values: profile(group.0, group.1, group.2))
+    #expect(text?.title == "Your \(group.1) body thrives with \(group.2)")
+  }
+
+  @Test(
+    "before onboarding there is a placeholder without an action of the day",
+    arguments: [
+      ("morning", "{}", "Good morning"), ("evening", "{}", "Good evening"),
+      ("morning", #"{"is_onboarded":false,"streak":9}"#, "Good morning"),
+      ("evening", #"{"is_onboarded":false,"group":"cold","nickname":"Low Flame"}"#, "Good evening"),
+      ("morning", #"{"is_onboarded":null}"#, "Good morning"),
+    ])
+  func onboarding(phase: String, material: String, title: String) throws {
+    let ritual = try SlotSample.ritual()
+    let text = try ritual.text(for: occasion(phase, on: 70), values: SlotSample.values(material))
+    #expect(text?.title == title)
+    #expect(text?.body == "Your daily routine is ready.")
+    #expect(text?.missingTokens == 0)
+    #expect(text?.microAction == nil)
+    #expect(text?.data.contains("micro_action") == false)
+  }
+
+  @Test("all 42 actions appear in any 7 days", arguments: [-3, 0, 1, 70, 360, 727, 787])
+  func allActions(first: Int) throws {
+    let ritual = try SlotSample.ritual()
+    var bodies: Set<String> = []
+    for day in first..<(first + 7) {
+      for phase in ["morning", "evening"] {
+        for (group, nickname, principle) in groups {
+          let values = try profile(group, nickname, principle)
+          bodies.insert(try #require(ritual.text(for: occasion(phase, on: day), values: values)).body)
+        }
+      }
+    }
+    #expect(bodies.count == 42)
+  }
+
+  @Test("no action repeats within 7 days over New Year and leap days", arguments: ["morning", "evening"])
+  func newYears(phase: String) throws {
+    let ritual = try SlotSample.ritual()
+    for start in ["2025-12-20", "2026-12-20", "2027-12-20", "2028-02-20", "2028-12-20"] {
+      let first = try #require(CivilDay(start)).dayNumber
+      let texts = try (first..<(first + 28)).map {
+        try #require(ritual.text(for: occasion(phase, on: $0), values: profile()))
+      }
+      for end in 7...texts.count {
+        #expect(Set(texts[(end - 7)..<end].map(\.body)).count == 7)
+        #expect(Set(texts[(end - 7)..<end].map(\.microAction)).count == 7)
+      }
+    }
+  }
+
+  @Test("a slot without a known phase has no text")
+  func noPhase() throws {
+    let ritual = try SlotSample.ritual()
+    #expect(try ritual.text(for: SlotSample.occasion(phase: nil), values: profile()) == nil)
+    #expect(try ritual.text(for: SlotSample.occasion(phase: "noon"), values: profile()) == nil)
+  }
+}

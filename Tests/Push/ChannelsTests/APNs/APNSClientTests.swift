@@ -1,0 +1,231 @@
+import HTTP2
+import PushRules
+import Reactors
+import TestReactors
+import Testing
+
+@testable import Channels
+
+@Suite("The APNs client")
+struct APNSClientTests {
+  @Test("a request is what APNs documents: method, path, fields and body; its answer is the attempt")
+  func request() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      try apns.start(on: reactor)
+      let tokens = try ProviderTokenSource(.make())
+      let client = try await apns.client(tokens: tokens)
+      let push = try PushRequest.make(7)
+      let attempt = await client.send(push, to: .production, on: reactor)
+      #expect(attempt == .answered(PushAnswer(status: 200, identifier: push.head.identifier.text)))
+      let request = try #require(apns.requests.first?.request)
+      #expect(request.method == "POST")
+      #expect(request.path == "/3/device/aa1007")
+      #expect(request.body == push.body)
+      let fields = Dictionary(uniqueKeysWithValues: request.fields.map { ($0.name, $0.value) })
+      #expect(
+        fields == [
+          "authorization": tokens.current.authorization, "content-type": "application/json",
+          "apns-topic": "com.example.app", "apns-push-type": "alert", "apns-priority": "10",
+          "apns-expiration": "1700000000", "apns-id": push.head.identifier.text, "apns-collapse-id": "collapse",
+        ])
+      #expect(client.isConnected(to: .production))
+      #expect(client.failure(of: .production) == nil)
+    }
+  }
+
+  @Test("a refusal comes back with APNs' reason and time, and is not sent again")
+  func refusal() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      apns.reply = { _ in .answer(410, #"{"reason":"Unregistered","timestamp":1700000000123}"#) }
+      try apns.start(on: reactor)
+      let client = try await apns.client()
+      let attempt = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      #expect(attempt.disposition == .dropToken(invalidSinceMilliseconds: 1_700_000_000_123))
+      #expect(attempt.reason == "Unregistered")
+      #expect(apns.requests.count == 1)
+    }
+  }
+
+  @Test("pushes share one connection, also those that come before it is open")
+  func oneConnection() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      try apns.start(on: reactor)
+      let client = try await apns.client()
+      let attempts = Attempts()
+      try attempts.send(200, over: client, on: reactor)
+      try await attempts.finished(on: reactor)
+      #expect(attempts.acceptedCount == 200)
+      #expect(client.connectionsOpened(to: .production) == 1)
+      #expect(Set(apns.requests.compactMap(\.identifier)).count == 200)
+    }
+  }
+
+  @Test("a GOAWAY sends what APNs did not take to a new connection, under the same identifier, and nothing twice")
+  func goAway() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      try apns.start(on: reactor)
+      let client = try await apns.client()
+      _ = await client.send(try PushRequest.make(99), to: .production, on: reactor)
+      apns.reply = { $0.connectionNumber > 0 ? .answer(200, "") : .wait }
+      let attempts = Attempts()
+      try attempts.send(5, over: client, on: reactor)
+      try await apns.received(6, on: reactor)
+      let first = apns.requests[1...5].sorted { $0.request.streamID < $1.request.streamID }
+      first[0].connection.goAway(lastStreamID: first[1].request.streamID, on: reactor)
+      for received in first[...1] { apns.answer(received, on: reactor) }
+      try await attempts.finished(on: reactor)
+      #expect(attempts.acceptedCount == 5)
+      #expect(apns.accepted.count == 6)
+      #expect(Set(apns.accepted).count == 6)
+      #expect(apns.requests.filter { $0.connectionNumber == 1 }.count == 3)
+      #expect(client.connectionsOpened(to: .production) == 2)
+      try await apns.closed(1, on: reactor)
+    }
+  }
+
+  @Test("a GOAWAY after every answer keeps every push going")
+  func goAwayAlways() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      apns.reply = { _ in .goAwayAndAnswer }
+      try apns.start(on: reactor)
+      let client = try await apns.client()
+      for number in 0..<10 {
+        let attempt = await client.send(try PushRequest.make(number), to: .production, on: reactor)
+        #expect(attempt.disposition == .accepted)
+      }
+      #expect(apns.accepted.count == 10)
+    }
+  }
+
+  @Test("a connection that ends without a word leaves the push's fate unknown; it is not sent again here")
+  func lost() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      try apns.start(on: reactor)
+      let client = try await apns.client()
+      _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      apns.reply = { _ in .closeAbruptly }
+      let attempt = await client.send(try PushRequest.make(1), to: .production, on: reactor)
+      guard case .failed(.unknown) = attempt else { throw TestFailure("\(attempt)") }
+      #expect(apns.requests.count == 2)
+      apns.reply = { _ in .answer(200, "") }
+      let again = await client.send(try PushRequest.make(1), to: .production, on: reactor)
+      #expect(again.disposition == .accepted, "\(again)")
+    }
+  }
+
+  @Test("without an answer the limit ends the attempt, and its fate is unknown")
+  func noAnswer() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      try apns.start(on: reactor)
+      let client = try await apns.client()
+      try await apns.connected(client, on: reactor)
+      apns.reply = { _ in .wait }
+      let attempt = await client.send(try PushRequest.make(), to: .production, within: .seconds(2), on: reactor)
+      guard case .failed(.unknown) = attempt else { throw TestFailure("\(attempt)") }
+    }
+  }
+
+  @Test("what its connection did not send in time is not sent again, though it was not processed")
+  func lateUnsent() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      apns.streamsMax = 1
+      apns.reply = { _ in .wait }
+      try apns.start(on: reactor)
+      let client = try await apns.client()
+      try await apns.connected(client, on: reactor)
+      // The pool does not know of this one: what it admits finds no stream, as after a limit that falls meanwhile.
+      let connection = try #require(client.pools[.production]?.links.first?.connection)
+      reactor.start { _ = await connection.send(HTTP2Request(path: "/"), within: .seconds(10), on: reactor) }
+      try await apns.received(1, on: reactor)
+      let attempt = await client.send(
+        try PushRequest.make(), to: .production, within: .milliseconds(100), on: reactor)
+      #expect(attempt.isNotProcessed)
+      #expect(client.resends == 0)
+      #expect(apns.requests.count == 1)
+      connection.close(on: reactor)
+    }
+  }
+
+  @Test("an environment without an endpoint is not processed, at once")
+  func noEnvironment() async throws {
+    try await onReactor { reactor in
+      let client = try await ScriptedAPNs().client(port: 1)
+      #expect(await client.send(try PushRequest.make(), to: .sandbox, on: reactor).isNotProcessed)
+      #expect(!client.isConnected(to: .sandbox))
+      #expect(client.failure(of: .sandbox) == nil)
+    }
+  }
+
+  @Test("503 Shutdown goes to a new connection")
+  func shutdown() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      try apns.start(on: reactor)
+      let client = try await apns.client()
+      _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      apns.reply = { $0.connectionNumber > 0 ? .answer(200, "") : .answer(503, #"{"reason":"Shutdown"}"#) }
+      let attempt = await client.send(try PushRequest.make(1), to: .production, on: reactor)
+      #expect(attempt.disposition == .accepted)
+      #expect(apns.requests[1].identifier == apns.requests[2].identifier)
+      #expect(client.connectionsOpened(to: .production) == 2)
+    }
+  }
+
+  @Test("an APNs that answers every connection with Shutdown is not connected to in a loop")
+  func shutdownAlways() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      apns.reply = { _ in .answer(503, #"{"reason":"Shutdown"}"#) }
+      try apns.start(on: reactor)
+      let client = try await apns.client()
+      try await apns.connected(client, on: reactor)
+      let attempts = Attempts()
+      try attempts.send(5, over: client, within: .milliseconds(200), on: reactor)
+      try await attempts.finished(on: reactor)
+      #expect(attempts.acceptedCount == 0)
+      #expect(client.connectionsOpened(to: .production) == 1)
+    }
+  }
+
+  @Test("an expired provider token is replaced once for everybody, on a new connection")
+  func expiredToken() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      apns.reply = {
+        let isOld = $0.request.fields["authorization"] == "bearer old"
+        return isOld ? .answer(403, #"{"reason":"ExpiredProviderToken"}"#) : .answer(200, "")
+      }
+      try apns.start(on: reactor)
+      let client = try await apns.client(tokens: .holding(.aged(1300)))
+      let attempts = Attempts()
+      try attempts.send(20, over: client, on: reactor)
+      try await attempts.finished(on: reactor)
+      #expect(attempts.acceptedCount == 20)
+      #expect(apns.accepted.count == 20)
+      #expect(Set(apns.requests.compactMap { $0.request.fields["authorization"] }).count == 2)
+      #expect(client.connectionsOpened(to: .production) == 2)
+    }
+  }
+
+  @Test("a fresh token that APNs calls expired is kept: minting in a loop would make it worse")
+  func freshTokenRefused() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      apns.reply = { _ in .answer(403, #"{"reason":"ExpiredProviderToken"}"#) }
+      try apns.start(on: reactor)
+      let client = try await apns.client()
+      let attempt = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      #expect(attempt.disposition == .refreshProviderToken)
+      #expect(apns.requests.count == 1)
+      #expect(client.connectionsOpened(to: .production) == 1)
+    }
+  }
+}

@@ -1,0 +1,249 @@
+import Testing
+
+@testable import Operations
+@testable import Postgres
+@testable import PushStore
+
+@Suite("Judgements about the schema and the way to it")
+struct SchemaJudgementTests {
+  @Test(
+    "clocks may differ by two seconds, and by a minute at most, less what the measurement cannot tell",
+    arguments: [
+      (.milliseconds(1999), .zero, .ok), (.seconds(2), .zero, .warning), (.seconds(-2), .zero, .warning),
+      (.seconds(2), .milliseconds(1), .ok), (.milliseconds(59_999), .zero, .warning), (.seconds(60), .zero, .failure),
+      (.seconds(-3600), .seconds(1), .failure), (.seconds(1), .seconds(5), .ok),
+    ] as [(Duration, Duration, CheckFinding.Verdict)])
+  func clock(_ difference: Duration, _ uncertainty: Duration, _ verdict: CheckFinding.Verdict) {
+    let finding = ClockCheck.judge(ClockComparison(difference: difference, uncertainty: uncertainty))
+    #expect(finding.verdict == verdict)
+    if verdict != .ok { #expect(finding.found.contains(difference > .zero ? "behind" : "ahead of")) }
+  }
+
+  @Test("migrations that are missing fail, those of a later program are told")
+  func migrations() {
+    let known = [Migration(name: "0001_first", text: ""), Migration(name: "0002_second", text: "")]
+    let all = known.map { AppliedMigration(version: $0.version, name: $0.name) }
+    let some = Array(all.prefix(1))
+    let later = AppliedMigration(version: 9999, name: "9999_later")
+    func verdict(_ applied: [AppliedMigration]) -> CheckFinding.Verdict {
+      MigrationCheck.judge(applied, known: known).verdict
+    }
+    #expect(verdict(all) == .ok)
+    #expect(verdict(some) == .failure)
+    #expect(verdict(all + [later]) == .warning)
+    #expect(verdict(some + [later]) == .failure)
+    #expect(verdict(all + [AppliedMigration(version: 9999, name: "9999_later", oldestService: 9998)]) == .failure)
+    #expect(verdict([]) == .failure)
+    #expect(MigrationCheck.judge([later], known: known).remedy?.contains("reinstall") == true)
+    for finding in [
+      MigrationCheck.judge(all, known: known, changed: ["0001_a", "0002_b"]),
+      MigrationCheck.judge(all, known: known, outdatedFunctions: ["0001_a", "0002_b"]),
+    ] {
+      #expect(finding.verdict == .warning)
+      #expect(finding.found.contains("0001_a, 0002_b"))
+    }
+  }
+
+  @Test("missing rights are mended by one call in our schema, by a grant each in the host's")
+  func rights() {
+    let missing = ["a", "b", "c", "d", "e", "f"].map {
+      MissingRight(object: "tacet.\($0)", privilege: "select", isOwn: true)
+    }
+    let host = [
+      MissingRight(object: "public.messages", privilege: "update (read_by)", isOwn: false),
+      MissingRight(object: "public.profiles", privilege: "policy", isOwn: false),
+    ]
+    let findings = RightsCheck.judge(missing + host, role: "it's \"x\"")
+    #expect(findings.map(\.verdict) == [.failure, .failure, .failure])
+    #expect(findings[0].found.hasSuffix("select on tacet.e and 1 more"))
+    #expect(findings[0].remedy?.hasSuffix("tacet.grant_service('it''s \"x\"')") == true)
+    #expect(findings[1].remedy == #"grant update (read_by) on public.messages to "it's ""x""""#)
+    #expect(findings[2].remedy?.hasPrefix("create policy tacet_service on public.profiles") == true)
+    let odd = RightsCheck.judge(missing + host, role: "'\u{301}\"\u{301}; drop table y; --")
+    #expect(odd[0].remedy?.hasSuffix("tacet.grant_service('''\u{301}\"\u{301}; drop table y; --')") == true)
+    #expect(odd[1].remedy?.hasSuffix("to \"'\u{301}\"\"\u{301}; drop table y; --\"") == true)
+    #expect(RightsCheck.judge([], role: "x").map(\.verdict) == [.ok])
+  }
+
+  @Test("what may be read and not written needs a policy for the command")
+  func policies() {
+    let remedies = ["update", "insert", "delete"].map {
+      RightsCheck.judge([MissingRight(object: "public.t", privilege: "policy for \($0)", isOwn: false)], role: "r")[0]
+        .remedy
+    }
+    #expect(
+      remedies == [
+        #"create policy tacet_service_update on public.t for update to r using (true) with check (true)"#,
+        #"create policy tacet_service_insert on public.t for insert to r with check (true)"#,
+        #"create policy tacet_service_delete on public.t for delete to r using (true)"#,
+      ])
+  }
+
+  @Test(
+    "a played message names what fails, and what to do",
+    arguments: [
+      (
+        ContractTrial("seen_by", .failed, sqlState: "42703", message: "column c.x does not exist"), "fail", "replace it"
+      ),
+      (
+        ContractTrial("register_device", .failed, sqlState: "42501", message: "permission denied"), "fail", "let role r"
+      ),
+      (ContractTrial("mark_read", .failed, message: "row-level security lets"), "fail", "create a policy for update"),
+      (ContractTrial("unread_count", .failed, sqlState: "22P02", message: "x"), "fail", "the server's log"),
+      (ContractTrial("trigger", .failed, message: "no table"), "fail", "create trigger"),
+      (ContractTrial("trigger", .empty, message: "no policy shows this role"), "warn", "create a policy for select"),
+      (ContractTrial("seen_by", .empty, message: "nobody"), "warn", "replace it"),
+      (
+        ContractTrial("device_tokens", .empty, message: "no policy shows this role"), "warn",
+        "create a policy for select"
+      ),
+      (ContractTrial("reach", .empty, message: "none has a device"), "warn", "replace the functions"),
+      (ContractTrial("trigger", .skipped, message: "this role may not"), "ok", ""),
+      (ContractTrial("seen_by", .done), "ok", ""),
+    ])
+  func contract(_ trial: ContractTrial, _ verdict: String, _ remedy: String) {
+    let findings = ContractCheck.judge([ContractTrial("unread_count", .done), trial], role: "r")
+    #expect(findings.map(\.verdict.rawValue) == [verdict])
+    #expect((findings[0].remedy ?? "").contains(remedy) || remedy.isEmpty)
+    if let state = trial.sqlState {
+      #expect(findings[0].found.contains("tacet.\(trial.step) fails (SQLSTATE \(state))"))
+    }
+  }
+
+  @Test("triggers that end holds are missed on tables of the default host only")
+  func holdTriggers() {
+    let message = ExaminedTrigger(
+      table: "app.chat", name: "t", state: .ordinary, function: "enqueue_inserted_messages")
+    func findings(_ tables: Set<String>) -> [CheckFinding] {
+      TriggerCheck.judge([message], kinds: [], tables: tables, replicationRole: "origin", replicationRoles: [])
+    }
+    #expect(findings([]).map(\.verdict) == [.ok])
+    #expect(findings(["messages"]).count { $0.verdict == .warning } == 2)
+    #expect(findings(["messages", "conversation_participants"]).count { $0.verdict == .warning } == 4)
+  }
+
+  @Test(
+    "partitions without a trigger are a warning where others have one, and are mentioned otherwise; ids may not repeat")
+  func messageTables() {
+    func findings(_ table: ExaminedMessageTable) -> [CheckFinding] {
+      let trigger = ExaminedTrigger(
+        table: table.name, name: "t", state: .ordinary, function: "enqueue_inserted_messages")
+      return TriggerCheck.judge(
+        [trigger], messageTables: [table], kinds: [], tables: [], replicationRole: "origin", replicationRoles: [])
+    }
+    let plain = findings(ExaminedMessageTable(name: "app.chat"))
+    #expect(plain.map(\.found) == ["1 present and enabled"])
+    let unwatched = findings(ExaminedMessageTable(name: "app.chat", otherPartitions: 12))
+    #expect(unwatched.map(\.verdict) == [.ok])
+    #expect(unwatched[0].found.hasSuffix("; rows inserted into a partition of app.chat by its name are not seen"))
+    let some = findings(ExaminedMessageTable(name: "app.chat", watchedPartitions: 11, otherPartitions: 1))
+    #expect(some.map(\.verdict) == [.warning])
+    #expect(some[0].found.hasPrefix("1 of 12 partitions of app.chat have no trigger"))
+    #expect(findings(ExaminedMessageTable(name: "app.chat", watchedPartitions: 12)).map(\.verdict) == [.ok])
+    let tenants = findings(ExaminedMessageTable(name: "app.chat", repeatingKey: "tenant, id"))
+    #expect(tenants.map(\.verdict) == [.failure])
+    #expect(tenants[0].found.contains("its primary key is (tenant, id)"))
+  }
+
+  @Test("inert functions are mentioned, and the one that leaves dead tokens is a warning")
+  func inert() {
+    let some = HostContractCheck.judge([], inert: ["mark_read", "unread_count"])
+    #expect(some.map(\.verdict) == [.ok])
+    #expect(some[0].found.hasSuffix("inert until you replace them: mark_read, unread_count"))
+    let dead = HostContractCheck.judge([], inert: ["invalidate_device_token", "unread_count"])
+    #expect(dead.map(\.verdict) == [.warning])
+  }
+
+  @Test(
+    "a whole table is read by a sequential scan of that very table",
+    arguments: [
+      ("  ->  Seq Scan on inbox i", ["fail"]), ("  ->  Seq Scan on messages m", ["warn"]),
+      ("  ->  Seq Scan on inbox_other i", ["ok"]), ("  ->  Index Scan using inbox_fresh_idx on inbox", ["ok"]),
+      ("->  Seq Scan on deliveries", ["fail"]),
+    ])
+  func plan(_ line: String, _ verdicts: [String]) {
+    #expect(PlanCheck.judge(["Limit", line]).map(\.verdict.rawValue) == verdicts)
+  }
+
+  @Test("whose the sessions are said to be, and whose they are")
+  func pooler() {
+    func finding(isPooled: Bool, isTransaction: Bool, host: String = "db") -> CheckFinding {
+      let server = ExaminedServer(
+        version: 150_000, isStandby: false, isPooled: isPooled, role: "r", replicationRole: "origin")
+      return PoolWords(isTransaction: isTransaction).judge(server, host: host)
+    }
+    #expect(finding(isPooled: false, isTransaction: false).verdict == .ok)
+    #expect(finding(isPooled: true, isTransaction: false).verdict == .ok)
+    #expect(finding(isPooled: true, isTransaction: true).verdict == .ok)
+    #expect(finding(isPooled: false, isTransaction: true).verdict == .warning)
+    let supabase = finding(isPooled: true, isTransaction: true, host: "aws-0-eu-central-1.pooler.supabase.com")
+    #expect(supabase.found.hasPrefix("Supavisor"))
+  }
+
+  @Test(
+    "old servers and standbys are refused",
+    arguments: [(139_999, false, "fail"), (140_000, false, "ok"), (150_006, true, "fail"), (180_001, false, "ok")])
+  func server(_ version: Int, _ isStandby: Bool, _ verdict: String) {
+    let server = ExaminedServer(
+      version: version, isStandby: isStandby, isPooled: false, role: "r", replicationRole: "origin")
+    let findings = DatabaseCheck.judge(server, host: "", asPool: PoolWords(isTransaction: false))
+    #expect(findings.map(\.name) == ["database", "server", "pooler"])
+    #expect(findings[1].verdict.rawValue == verdict)
+  }
+
+  @Test(
+    "a server whose transactions only read is refused, in the words of readiness, and nothing else is blamed for it")
+  func readOnly() {
+    let server = ExaminedServer(
+      version: 150_000, isStandby: false, isReadOnly: true, isPooled: false, role: "r", replicationRole: "origin")
+    let finding = DatabaseCheck.judge(server, host: "", asPool: PoolWords(isTransaction: false))[1]
+    #expect(finding.verdict == .failure && finding.found.contains(PostgresError.takesNoWrites))
+    let trials = [
+      ContractTrial("seen_by", .done), ContractTrial("mark_read", .failed, sqlState: "25006", message: "no"),
+    ]
+    let contract = ContractCheck.judge(trials, role: "r")
+    #expect(contract.map(\.verdict) == [.skipped] && contract[0].found.contains(PostgresError.takesNoWrites))
+  }
+
+  @Test("a proxy that nobody uses is a warning")
+  func proxy() {
+    #expect(ProxyCheck.judge([]) == nil)
+    let finding = ProxyCheck.judge(["HTTPS_PROXY"])
+    #expect(finding?.verdict == .warning && finding?.found.contains("HTTPS_PROXY") == true)
+  }
+
+  @Test("each role that reaches device tokens fails")
+  func tokenAccess() {
+    #expect(TokenAccessCheck.judge([]).map(\.verdict) == [.ok])
+    let findings = TokenAccessCheck.judge([
+      TokenAccess(role: "anon", privileges: "select"), TokenAccess(role: "public", privileges: "insert, delete"),
+    ])
+    #expect(findings.map(\.verdict) == [.failure, .failure])
+    #expect(findings[0].remedy?.contains("revoke select on public.push_tokens from anon") == true)
+    #expect(findings[1].remedy?.contains("from public,") == true)
+  }
+
+  @Test("a look that fails is skipped when the rights or the thing are missing, and fails otherwise")
+  func failures() {
+    func verdict(_ state: SQLState?) -> CheckFinding.Verdict {
+      SchemaLooks.judge(PostgresError(.server, context: .init(sqlState: state)), of: "x").verdict
+    }
+    #expect(["42501", "42P01", "42703", "42883", "3F000"].map(verdict).allSatisfy { $0 == .skipped })
+    #expect(["57014", "53200"].map(verdict).allSatisfy { $0 == .failure })
+    #expect(verdict(nil) == .failure)
+    // Nothing else says it when the role may use nothing of the schema.
+    let rights = SchemaLooks.judge(PostgresError(.server, context: .init(sqlState: "42501")), of: RightsCheck.name)
+    #expect(rights.verdict == .failure && rights.remedy?.contains("tacet.grant_service") == true)
+  }
+
+  @Test("a session that does not hear is blamed on whoever stands between")
+  func listening() {
+    #expect(ListenCheck.judge(.heard, pooler: nil).verdict == .ok)
+    #expect(ListenCheck.judge(.timedOut, pooler: nil).verdict == .failure)
+    let deaf = ListenCheck.judge(.failed(PostgresError(.deaf)), pooler: "Supavisor at x")
+    #expect(deaf.found == "notifications do not arrive: Supavisor at x, stands between and swallows them")
+    #expect(deaf.remedy?.contains("DATABASE_POOL_MODE=transaction") == true)
+    let refused = PostgresError(.notConnected, "FATAL: unsupported startup parameter: options")
+    #expect(ListenCheck.judge(.failed(refused), pooler: nil).found.hasPrefix("PgBouncer"))
+  }
+}
