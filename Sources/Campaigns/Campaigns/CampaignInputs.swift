@@ -18,7 +18,6 @@ struct CampaignInputs: Encodable {
   var finding: FindingMetadata?
   var writing: Writing?
 
-  /// As JSON.
   var json: String { JSONText.of(self) }
 }
 

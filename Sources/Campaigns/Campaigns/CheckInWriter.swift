@@ -18,7 +18,6 @@ package struct WrittenText: Sendable {
   /// The usage of the call, as far as known.
   package var usage: CampaignUsage
 
-  /// A result.
   package init(_ text: Result<String, WritingFailure>, usage: CampaignUsage = CampaignUsage()) {
     self.text = text
     self.usage = usage
@@ -30,7 +29,6 @@ package struct WritingFailure: Error, Equatable, Sendable {
   /// A word for records and metrics, such as `model_timed_out`.
   package let reason: String
 
-  /// Names a failure.
   package init(_ reason: String) { self.reason = reason }
 }
 

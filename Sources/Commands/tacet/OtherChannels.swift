@@ -31,7 +31,6 @@ struct OtherChannels: Sendable {
     return TargetOffers(webPush: browsers, takesAndroid: tokens != nil)
   }
 
-  /// The deliverers of one reactor.
   func deliverers(on reactor: isolated Reactor) -> OtherDeliverers {
     var webPush: WebPushClient?
     var fcm: FCMClient?

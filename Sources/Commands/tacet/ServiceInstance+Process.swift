@@ -2,7 +2,6 @@ import Glibc
 import PushStore
 
 extension ServiceInstance {
-  /// This process.
   static let current = ServiceInstance(
     id: ProcessName.random(), host: hostName, processID: getpid(), version: BuildInformation.version)
 

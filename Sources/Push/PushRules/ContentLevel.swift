@@ -17,7 +17,6 @@ package enum ContentChoice: String, CaseIterable, Sendable {
 package struct ContentLevel: Hashable, Sendable {
   /// Words that a device may show.
   package enum Words: Int, Comparable, Sendable {
-    /// All.
     case full
     /// The sender's name.
     case sender
@@ -37,7 +36,6 @@ package struct ContentLevel: Hashable, Sendable {
   /// Everything, in the clear.
   package static let full = ContentLevel(words: .full, isSealed: false)
 
-  /// Describes a level.
   package init(words: Words, isSealed: Bool) {
     self.words = words
     self.isSealed = isSealed

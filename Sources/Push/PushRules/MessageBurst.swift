@@ -53,7 +53,6 @@ package struct BurstMessage: Hashable, Comparable, Sendable {
   /// The host's id as text.
   package let id: String
 
-  /// Names a message.
   package init(enqueuedAt: Int64, id: String) {
     self.enqueuedAt = enqueuedAt
     self.id = id

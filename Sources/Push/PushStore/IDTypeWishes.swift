@@ -4,11 +4,9 @@ internal import Reactors
 
 /// The types of ids that an operator asks `tacet migrate` for; nil leaves the choice to what the host's tables have.
 package struct IDTypeWishes: Equatable, Sendable {
-  /// Of messages.
   package var messages: IDTypes.IDType?
   /// Of conversations and other surfaces.
   package var conversations: IDTypes.IDType?
-  /// Of users.
   package var users: IDTypes.IDType?
 
   /// Asks for types.

@@ -5,7 +5,6 @@ package import HTTPTypes
 /// Make one ahead for an answer that never changes. Writing it then copies its bytes. An object, because it is passed through
 /// many calls.
 package final class PreparedResponse: Sendable {
-  /// The status.
   package let status: HTTPResponse.Status
   /// Whether the fields ask to close the connection (`Connection: close`).
   package let closesConnection: Bool

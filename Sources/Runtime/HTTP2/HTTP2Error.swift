@@ -42,9 +42,7 @@ package struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStrin
 
   /// NO_ERROR, an orderly end.
   package static let noError = HTTP2ErrorCode(rawValue: 0)
-  /// PROTOCOL_ERROR.
   package static let protocolError = HTTP2ErrorCode(rawValue: 1)
-  /// INTERNAL_ERROR.
   package static let internalError = HTTP2ErrorCode(rawValue: 2)
   /// STREAM_CLOSED: a frame for a stream that is over.
   package static let streamClosed = HTTP2ErrorCode(rawValue: 5)

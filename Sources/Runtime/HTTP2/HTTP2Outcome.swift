@@ -45,7 +45,6 @@ package struct HTTP2Request: Sendable {
   /// The body; may be empty.
   package var body: [UInt8]
 
-  /// Makes a request.
   package init(method: String = "POST", path: String, fields: HTTP2Fields = HTTP2Fields(), body: [UInt8] = []) {
     self.method = method
     self.path = path

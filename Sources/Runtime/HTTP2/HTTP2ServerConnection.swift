@@ -92,7 +92,6 @@ package final class HTTP2ServerConnection {
     return session.goAway(lastStreamID: lastStreamID, code, debugData: debugData)
   }
 
-  /// Resets one stream.
   package func reset(_ streamID: Int32, _ code: HTTP2ErrorCode, on reactor: isolated Reactor) {
     session.reset(streamID, code)
     link.flushAtTickEnd(on: reactor)

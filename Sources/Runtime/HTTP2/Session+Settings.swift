@@ -55,7 +55,6 @@ extension Session {
 package struct HTTP2Setting: Equatable, Sendable {
   /// The identifier on the wire.
   package let id: UInt16
-  /// The value.
   package let value: UInt32
 
   /// Makes a setting from its numbers.

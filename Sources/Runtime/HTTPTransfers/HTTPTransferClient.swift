@@ -192,7 +192,6 @@ package struct HTTPTransferConfiguration: Equatable, Sendable {
   /// Where it may connect to.
   package var reach = HTTPTransferReach()
 
-  /// The User-Agent.
   package var userAgent = "tacet"
 
   /// The default settings.

@@ -30,7 +30,6 @@ package struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConver
     case timedOut = "there was no answer in time"
     /// The calling task was cancelled.
     case cancelled = "the request was cancelled"
-    /// The client was closed.
     case closed = "the client is closed"
     /// Another failure.
     case failed = "the transfer failed"
@@ -50,7 +49,6 @@ package struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConver
   /// The kind of failure.
   package var description: String { code.rawValue }
 
-  /// The description and the message.
   package var debugDescription: String { message.isEmpty ? description : "\(description): \(message)" }
 }
 

@@ -5,7 +5,6 @@ package import HTTPTypes
 ///
 /// Redirects are not followed, and proxies of the environment are not used.
 package struct HTTPTransferRequest: Sendable {
-  /// The method.
   package var method: HTTPRequest.Method
 
   /// An absolute URL with the scheme `http` or `https`. Its user and password are sent as basic authentication.
@@ -31,7 +30,6 @@ package struct HTTPTransferRequest: Sendable {
   /// again without another judgement, so requests to one host and port must have one reach.
   package var reach: HTTPTransferReach?
 
-  /// Describes a request.
   package init(
     _ method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: [UInt8]? = nil,
     deadline: Duration = .seconds(10), bodyBytesMax: Int = 1 << 20

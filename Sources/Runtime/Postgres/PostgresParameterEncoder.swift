@@ -71,7 +71,6 @@ package struct PostgresParameterEncoder {
 
 // The methods for the types of parameters.
 extension PostgresParameterEncoder {
-  /// The parameter is null.
   package mutating func appendNull() {
     append(from: -1, format: 0)
   }

@@ -3,7 +3,6 @@
 /// Families are in the order of their names and series in that of their labels, each once, so that two scrapes differ
 /// in nothing but numbers. Source: "Exposition formats", Prometheus documentation.
 package enum ExpositionText {
-  /// The media type of the text.
   package static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
 
   /// Writes families. Those of one name become one; its help is that of the first.

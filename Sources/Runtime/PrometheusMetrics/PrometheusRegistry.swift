@@ -75,7 +75,6 @@ package final class PrometheusRegistry: Sendable {
 }
 
 extension PrometheusRegistry: MetricsFactory {
-  /// A counter.
   package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
     guard case .counter(let cell) = series(label, dimensions, .counter) else { preconditionFailure("no counter") }
     return cell

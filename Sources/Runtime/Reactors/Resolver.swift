@@ -3,13 +3,11 @@ internal import Glibc
 
 /// A host name without addresses, and why.
 package struct ResolutionError: Error, CustomStringConvertible {
-  /// The name.
   package let host: String
 
   /// The text of `getaddrinfo`, e.g. `Name or service not known`.
   package let reason: String
 
-  /// The name and the reason.
   package var description: String { "cannot resolve \(host): \(reason)" }
 }
 

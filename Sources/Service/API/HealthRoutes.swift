@@ -45,7 +45,6 @@ package struct ReadinessCheck: Sendable, Encodable {
     case isReady = "ready"
   }
 
-  /// Describes a check.
   package init(_ name: String, isReady: Bool, detail: String? = nil) {
     self.name = name
     self.isReady = isReady

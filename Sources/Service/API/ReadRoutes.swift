@@ -55,7 +55,6 @@ enum ReadRoutes {
 struct ReadBody: Decodable {
   /// The last message that was read.
   var upToMessageID: HostID?
-  /// The device on which it was read.
   var deviceToken: String?
 
   private enum CodingKeys: String, CodingKey, CaseIterable {

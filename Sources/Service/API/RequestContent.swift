@@ -194,7 +194,6 @@ extension Decoder {
   }
 }
 
-/// A member by any name.
 private struct AnyMember: CodingKey {
   let stringValue: String
   var intValue: Int? { nil }

@@ -69,7 +69,6 @@ package struct APNSSettings: Equatable, Sendable {
 
 /// An app that pushes go to.
 package struct AppSettings: Equatable, Sendable {
-  /// The app.
   package let bundleIdentifier: BundleIdentifier
   /// What its pushes are signed with.
   package fileprivate(set) var key: SigningKeySettings

@@ -1,6 +1,5 @@
 /// The settings of commands that only need the database.
 package struct CommandSettings: Equatable, Sendable {
-  /// The database.
   package let database: SettingValues<DatabaseSettings>
   /// Log messages.
   package let log: SettingValues<LogSettings>

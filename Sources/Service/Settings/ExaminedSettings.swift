@@ -10,7 +10,6 @@ package struct ExaminedSettings: Sendable {
     /// Where it is.
     package let path: String
 
-    /// Names a file.
     package init(key: String, path: String) {
       self.key = key
       self.path = path

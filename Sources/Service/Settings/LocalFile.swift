@@ -10,7 +10,6 @@ package enum LocalFile {
     /// The system's words, to be read after "cannot be read:".
     package let reason: String
 
-    /// Names a reason.
     package init(reason: String) { self.reason = reason }
   }
 

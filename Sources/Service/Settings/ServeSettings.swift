@@ -5,7 +5,6 @@ package import PushRules
 /// The settings of the process itself are members: `settings.reactors`.
 @dynamicMemberLookup
 package struct ServeSettings: Equatable, Sendable {
-  /// The database.
   package let database: SettingValues<DatabaseSettings>
   private let process: SettingValues<ProcessSettings>
   /// What its HTTP peers may do.

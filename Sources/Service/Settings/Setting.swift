@@ -7,7 +7,6 @@ package struct Setting<Value: Equatable & Sendable>: Sendable {
   let fallback: Value?
   private let read: @Sendable (String, inout SettingsReader) -> SettingReading<Value>
 
-  /// A setting with a default.
   init(_ name: String, default fallback: Value, _ parser: SettingParser<Value>, _ traits: SettingTraits = []) {
     self.init(name, traits, fallback) { name, reader in reader.reading(name, parser) }
   }
@@ -91,7 +90,6 @@ package struct SettingValues<Table: Sendable>: Equatable, Sendable {
     values = rows(of: table).reduce(into: [:]) { $0[$1.name] = $1.value(&reader) }
   }
 
-  /// The value of a row.
   package subscript<Value>(dynamicMember row: KeyPath<Table, Setting<Value>>) -> Value {
     let name = table[keyPath: row].name
     guard let any = values[name], let value = any as? Value else { preconditionFailure("\(name) was not read") }

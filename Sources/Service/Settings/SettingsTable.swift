@@ -75,9 +75,7 @@ package struct HTTPSettings: Sendable {
   package let connectionsMax = Setting("HTTP_CONNECTIONS_MAX", .integer(in: 1...1_000_000))
   /// Open connections of one peer.
   package let peerConnectionsMax = Setting("HTTP_PEER_CONNECTIONS_MAX", .integer(in: 1...1_000_000))
-  /// Requests of one connection.
   package let connectionRequestsMax = Setting("HTTP_CONNECTION_REQUESTS_MAX", .integer(in: 1...1_000_000_000))
-  /// Bytes of a request line.
   package let requestLineBytesMax = Setting("HTTP_REQUEST_LINE_BYTES_MAX", .integer(in: 128...65_536))
   /// Field lines of a head.
   package let headerCountMax = Setting("HTTP_HEADER_COUNT_MAX", .integer(in: 8...10_000))

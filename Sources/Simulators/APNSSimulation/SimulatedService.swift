@@ -43,7 +43,6 @@ package final class SimulatedService: Sendable {
     try books.withLock { books in try body(&books) }
   }
 
-  /// The conduct of the server.
   package var conduct: ServerConduct {
     get { books.withLock { $0.conduct } }
     set { books.withLock { $0.conduct = newValue } }
@@ -108,7 +107,6 @@ struct Reception: Sendable {
   var number: Int?
   /// The judgement; nil when a fault swallowed it.
   var verdict: PushVerdict?
-  /// Its fault.
   var fault: ServerFault?
   /// The sum of the delays of server, fault and device, in milliseconds.
   var delayMilliseconds = 0

@@ -40,7 +40,6 @@ struct ConnectionDocument: ControlDocument {
   }
 }
 
-/// A project.
 struct ProjectDocument: ControlDocument {
   var number: Int64?
   /// True when absent.

@@ -23,7 +23,6 @@ enum JSONValue: Equatable {
     return members[name]
   }
 
-  /// The text of a string.
   var text: String? {
     guard case .string(let text) = self else { return nil }
     return text

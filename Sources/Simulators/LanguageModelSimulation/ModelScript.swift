@@ -47,14 +47,12 @@ package struct ModelScript: Sendable, Equatable {
 
   /// One answer, for some prompts in a row.
   package struct Step: Sendable, Equatable {
-    /// The answer.
     package var answer: ScriptedAnswer
     /// Its additional delay, in milliseconds.
     package var delayMilliseconds: Int
     /// The number of prompts that get it, from 1; ignored in the last step.
     package var times: Int
 
-    /// A step.
     package init(_ answer: ScriptedAnswer, delayMilliseconds: Int = 0, times: Int = 1) {
       self.answer = answer
       self.delayMilliseconds = delayMilliseconds

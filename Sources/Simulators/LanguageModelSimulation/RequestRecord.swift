@@ -6,7 +6,6 @@ package struct RequestRecord: Codable, Equatable, Sendable {
   package let arrivedMilliseconds: Int
   /// The interface.
   package let provider: SimulatedProvider
-  /// The requested model.
   package let model: String
   /// The system prompt; may be empty.
   package let instructions: String
@@ -27,7 +26,6 @@ package struct RequestRecord: Codable, Equatable, Sendable {
   }
 }
 
-/// The outcome of a request.
 package struct RequestOutcome: Codable, Equatable, Sendable {
   /// `reply`, `cut`, `refusal`, `failure`, `raw` or `close`.
   package let kind: String

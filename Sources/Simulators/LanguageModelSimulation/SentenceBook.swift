@@ -56,7 +56,6 @@ struct SentenceBook {
   }
 }
 
-/// The text of a push.
 struct PushText: Codable, Equatable {
   let title: String
   let body: String

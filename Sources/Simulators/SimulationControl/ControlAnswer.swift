@@ -4,7 +4,6 @@ internal import HTTPTypes
 
 /// The responses of a control endpoint.
 package enum ControlAnswer {
-  /// A JSON response.
   package static func json(_ value: some Encodable) throws -> HTTPServerResponse {
     HTTPServerResponse(json: try sortedJSON(value))
   }

@@ -28,7 +28,6 @@ package func decodeControl<Value: Decodable>(
 
 /// A document without unknown members; for documents inside others.
 package struct Checked<Document: ControlDocument>: Decodable, Sendable {
-  /// The document.
   package let document: Document
 
   package init(from decoder: any Decoder) throws {

@@ -75,6 +75,5 @@ package enum ContentFault: String, Error, Sendable {
   case keyMalformed = "the key identifier is not a point on P-256"
   /// A record is too short, or was encrypted otherwise: with another key, salt or secret.
   case notAuthentic = "a record is not authentic"
-  /// The padding has the wrong delimiter, or none.
   case wrongDelimiter = "the delimiter of the padding is wrong"
 }

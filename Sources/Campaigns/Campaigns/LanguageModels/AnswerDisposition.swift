@@ -4,7 +4,6 @@ internal import HTTPTypes
 
 /// The meaning of a provider's response.
 enum AnswerDisposition {
-  /// A reply.
   case reply(text: String, usage: LanguageModelUsage?)
   /// No reply, and a retry will not help.
   case failure(LanguageModelError)

@@ -138,7 +138,6 @@ final class CallTurns {
     self.waitingMax = waitingMax
   }
 
-  /// Active and waiting calls.
   var count: Int { activeCount + waiting.count }
 
   enum Admission {

@@ -6,7 +6,6 @@ package struct LanguageModelPrompt: Sendable, Equatable {
   /// The only user message. Providers refuse an empty one.
   package var material: String
 
-  /// A prompt.
   package init(instructions: String, material: String) {
     self.instructions = instructions
     self.material = material

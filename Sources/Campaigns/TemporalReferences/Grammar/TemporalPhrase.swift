@@ -17,7 +17,6 @@ indirect enum DayExpression: Equatable {
   case weekday(Int, PeriodSelector?)
   /// A weekday of the week that is this many weeks later than the message's.
   case weekdayOfWeek(Int, weeks: Int)
-  /// A day of a named month.
   case date(month: Int, day: Int, year: Int?)
   /// A day of the month that is this many months later than the message's; nil without a month.
   case dayOfMonth(Int, months: Int?)

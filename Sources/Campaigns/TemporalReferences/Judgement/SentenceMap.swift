@@ -145,7 +145,6 @@ extension SentenceMap {
   /// The most words between a denial and its event: *no more important meetings*.
   private static let determinersMax = 3
 
-  /// The events that the sentence names outside its temporal phrases.
   func mentions(outside phrases: [TemporalPhrase]) -> [EventMention] {
     var mentions: [EventMention] = []
     var next = phrases[...]
@@ -218,7 +217,6 @@ extension SentenceMap {
   /// Whether the sentence begins with who did something, or with what something was.
   var opensInPast: Bool { lexemes.indices.prefix(Self.determinersMax).contains { tense(ofVerbAt: $0) == .past } }
 
-  /// Whether the sentence has a verb in the past.
   var hasPastVerb: Bool { lexemes.indices.contains { tense(ofVerbAt: $0) == .past } }
 
   /// Whether the writer is named beside others before the event, or as the object soon after it.

@@ -4,7 +4,6 @@
 package struct TemporalLanguage: Sendable {
   /// British and American English.
   package static let english = Self(table: EmbeddedFiles.english_vocabulary)
-  /// German.
   package static let german = Self(table: EmbeddedFiles.german_vocabulary)
 
   /// The language of a locale such as `de_AT`; English for one without a table.

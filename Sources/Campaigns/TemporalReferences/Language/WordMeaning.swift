@@ -148,9 +148,7 @@ enum CalendarUnit: String, Hashable {
   case fortnight
   /// The Saturday and Sunday that end a civil week.
   case weekend
-  /// A month of the calendar.
   case month
-  /// A year of the calendar.
   case year
 }
 

@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 
-/// The time of a phrase.
 struct ResolvedTime: Equatable {
   let start: Date
   /// Exclusive, or equal to ``start`` for an instant.

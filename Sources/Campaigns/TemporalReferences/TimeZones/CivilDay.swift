@@ -3,7 +3,6 @@ package struct CivilDay: Comparable, Hashable, Sendable {
   /// Days since 1970-01-01, which is 0.
   package let number: Int
 
-  /// A day by its number.
   package init(number: Int) {
     self.number = number
   }

@@ -16,7 +16,6 @@ struct TZifReader {
   var bytesLeft: Int { file.count - position }
   var isAtEnd: Bool { bytesLeft == 0 }
 
-  /// An error at this position.
   func error(_ code: ZoneRulesError.Code) -> ZoneRulesError { ZoneRulesError(code: code, position: position) }
 
   mutating func skip(_ bytes: Int) throws(ZoneRulesError) {

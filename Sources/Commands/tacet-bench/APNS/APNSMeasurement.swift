@@ -45,7 +45,6 @@ struct APNSMeasurement: Sendable {
 struct PushSeries: Sendable {
   private let tokens: [String]
 
-  /// The route of all pushes.
   let route: PushRoute
   private let alert: PreparedAlert
   private let expiration: PushExpiration

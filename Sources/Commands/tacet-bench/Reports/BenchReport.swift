@@ -118,7 +118,6 @@ package struct Fact: Codable, Sendable, Equatable {
   /// Such as `2`.
   package let value: String
 
-  /// A fact.
   package init(_ name: String, _ value: String) {
     self.name = name
     self.value = value

@@ -60,7 +60,6 @@ package struct BenchRun: Codable, Sendable, Equatable {
   /// The figures by names that end in their unit, such as `accepted_p50_ms`.
   package var figures: [String: Double]
 
-  /// A run.
   package init(scenario: String, subject: String, round: Int, figures: [String: Double]) {
     self.scenario = scenario
     self.subject = subject
@@ -80,7 +79,6 @@ package struct FigurePath: Codable, Hashable, Sendable {
   /// A key of `BenchRun.figures`; it ends in its unit.
   package var figure: String
 
-  /// A path.
   package init(_ scenario: String, _ subject: String, _ figure: String) {
     self.scenario = scenario
     self.subject = subject

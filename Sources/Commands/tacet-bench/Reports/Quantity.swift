@@ -52,7 +52,6 @@ package struct Spread: Codable, Equatable, Sendable {
 
 /// A figure over all rounds.
 package struct MeasuredFigure: Sendable, Equatable {
-  /// Which figure.
   package let path: FigurePath
   /// Over its rounds.
   package let spread: Spread

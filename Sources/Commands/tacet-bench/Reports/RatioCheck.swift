@@ -14,7 +14,6 @@ package struct RatioCheck: Sendable, Equatable {
   /// How much worse than recorded a ratio may be, in percent of the record; inclusive.
   package static let tolerancePercent = 15.0
 
-  /// The ratio and its record.
   package let record: RecordedRatio
   /// `nil` when the runs lack it.
   package let measured: Spread?
@@ -47,7 +46,6 @@ package struct RatioCheck: Sendable, Equatable {
 
 /// A ratio recorded from an earlier measurement.
 package struct RecordedRatio: Codable, Equatable, Sendable {
-  /// The definition of the ratio.
   package let ratio: RatioDefinition
   /// Over the rounds of that measurement.
   package let recorded: Spread
@@ -104,7 +102,6 @@ package struct RatioDefinition: Codable, Equatable, Sendable {
   /// The direction of a regression.
   package let worse: Direction
 
-  /// A definition.
   package init(_ name: String, _ numerator: FigurePath, over denominator: FigurePath, worse: Direction) {
     self.name = name
     self.numerator = numerator

@@ -9,7 +9,6 @@ package struct Target: Sendable, Equatable {
   /// The unit of the bound; empty for a ratio.
   package let unit: String
 
-  /// A target.
   package init(_ what: String, _ quantity: Quantity, _ bound: Bound, _ unit: String = "") {
     self.what = what
     self.quantity = quantity
@@ -52,7 +51,6 @@ package struct Verdict: Sendable, Equatable {
     case unmeasured = "not measured"
   }
 
-  /// The target.
   package let target: Target
   /// `nil` when it was not measured.
   package let spread: Spread?

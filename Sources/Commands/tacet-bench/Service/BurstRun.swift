@@ -7,7 +7,6 @@ enum BurstInsert: String, ExpressibleByArgument, Sendable, CaseIterable {
   case row
   /// One statement for a hundred, on all connections.
   case hundred
-  /// One statement for all.
   case statement
 
   /// Rows of one statement.

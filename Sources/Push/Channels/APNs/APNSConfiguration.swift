@@ -60,7 +60,6 @@ package struct APNSEndpoint: Hashable, Sendable {
   /// 443, or 2197 for firewalls that block it.
   package let port: UInt16
 
-  /// Names an endpoint.
   package init(host: String, port: UInt16 = 443) {
     self.host = host
     self.port = port

@@ -55,7 +55,6 @@ package struct FCMMessageError: Error, Equatable, Sendable, CustomStringConverti
     case nothingToShow = "nothing_to_show"
     /// The image is not an `https` URL.
     case invalidImage = "invalid_image"
-    /// A key of the data is reserved.
     case reservedKey = "reserved_data_key"
     /// It is too large even without its body.
     case payloadTooLarge = "payload_too_large"

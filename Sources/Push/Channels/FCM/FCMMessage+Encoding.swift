@@ -84,7 +84,6 @@ extension FCMMessage {
     return own.merging(texts.map { ("\($0.name)", $0.text) }) { $1 }
   }
 
-  /// The names of ``texts``.
   private static let textNames: Set<String> = [
     "title", "body", "image", "tag", "channel_id", "notification_count", "title_loc_key", "title_loc_args",
     "body_loc_key", "body_loc_args",

@@ -49,7 +49,6 @@ package final class VAPIDSigner: Sendable {
     publicKeyText = Base64URL.encode(key.publicKey.x963)
   }
 
-  /// The origins that have a token.
   var originCount: Int { state.withLock { $0.tokens.count } }
 
   /// The token for an origin: the kept one, or a new one when that is due.

@@ -10,7 +10,6 @@ package struct WebPushError: Error, Equatable, Sendable, CustomStringConvertible
     case endpointMalformed
     /// The endpoint has a user or a password.
     case endpointHasUserInformation
-    /// The endpoint has a fragment.
     case endpointHasFragment
     /// The host and port are not among those that the operator allows.
     case endpointHostNotAllowed

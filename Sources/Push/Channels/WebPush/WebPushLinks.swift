@@ -28,7 +28,6 @@ package struct WebPushLinks: Equatable, Sendable {
     self.parts = parts
   }
 
-  /// The link of a push with this data.
   func link(for data: PayloadObject) -> String {
     var link = ""
     for part in parts {

@@ -131,7 +131,6 @@ enum DeviceVerdict: Equatable, Sendable {
   case resting(DeviceWait)
   /// It would have been sent over this lane, and its kind is not sent.
   case shadowed(lane: String, identifier: String?)
-  /// It waits for a lane.
   case waiting(lane: String, reason: String?, StepBack)
 
   /// The same, except that a target is kept instead of dropped.

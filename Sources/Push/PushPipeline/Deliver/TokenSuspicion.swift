@@ -32,7 +32,6 @@ struct TokenSuspicion: Sendable {
 
   /// What a refusal means.
   enum Verdict: Equatable, Sendable {
-    /// This token is bad.
     case badToken
     /// The cause is unknown; the route works for others.
     case unexplained

@@ -78,7 +78,6 @@ struct LookPacer {
   /// How far back a look for messages has to reach; nil for as far as it can.
   func lookBack(now: UInt64) -> Duration? { thorough.lookBack(now: now) }
 
-  /// A look for messages was answered.
   mutating func messagesAnswered() {
     if messages.since != nil { everything.retryNow() }
     messages.succeeded()
@@ -90,7 +89,6 @@ struct LookPacer {
     thorough.ask()
   }
 
-  /// A look for everything begins.
   mutating func everythingBegan(now: UInt64) { thorough.begin(at: now) }
 
   /// A look for everything was answered.
@@ -104,7 +102,6 @@ struct LookPacer {
     self.others.found(others, now: now)
   }
 
-  /// A look for everything failed.
   mutating func everythingFailed(now: UInt64, draw: Double) { everything.failed(now: now, draw: draw) }
 
   /// The database refused a look, or cannot be reached: the next look begins with everything, after a longer wait.

@@ -81,7 +81,6 @@ struct ThoroughLooks {
     emptiedAt.map { .nanoseconds(Int64(now &- $0)) + Self.lateCommit }
   }
 
-  /// A look begins.
   mutating func begin(at now: UInt64) {
     begunAt = now
     claimedAt = now

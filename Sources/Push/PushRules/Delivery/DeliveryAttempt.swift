@@ -37,7 +37,6 @@ package struct DeliveryAttempt: Equatable, Sendable {
     case unconcerned
     /// The target may be known there.
     case mayKnowTarget
-    /// The credential is for the other one.
     case ownsCredential
   }
 

@@ -19,7 +19,6 @@ package struct DeliveryRoute: Hashable, Sendable {
   /// The route's name in the database and in logs, unique over all channels.
   package let name: String
 
-  /// Names a route.
   package init(_ channel: DeliveryChannel, name: String) {
     self.channel = channel
     self.name = name

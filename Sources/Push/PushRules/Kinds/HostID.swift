@@ -17,7 +17,6 @@ package struct HostID: Hashable, Sendable {
 
   private let form: Form
 
-  /// The id with this uuid.
   package init(_ uuid: UUID) { form = .uuid(uuid) }
 
   /// The id with this text, whatever its type.
@@ -53,7 +52,6 @@ extension HostID {
 }
 
 extension HostID: CustomStringConvertible {
-  /// The text.
   package var description: String { text }
 }
 

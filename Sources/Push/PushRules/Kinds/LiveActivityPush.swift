@@ -2,7 +2,6 @@
 package struct LiveActivityPush: PushContent {
   /// As `tacet.push_kinds` names it.
   package static let name = "live_activity"
-  /// The kind of its events.
   package static let eventKind: String? = name
   /// What explanations call its events.
   package static let words = KindWords(event: "Live Activity push")

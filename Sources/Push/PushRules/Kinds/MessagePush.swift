@@ -2,9 +2,7 @@
 package struct MessagePush: PushContent {
   /// As `tacet.push_kinds` would name it; claims name it without asking.
   package static let name = "message"
-  /// The kind of its events.
   package static let eventKind: String? = name
-  /// A message, and its conversation.
   package static let words = KindWords(event: "message", surface: "the conversation")
 
   /// The conversation it belongs to.
@@ -14,7 +12,6 @@ package struct MessagePush: PushContent {
   /// The text; empty for a message without text.
   package let text: String
 
-  /// Describes a message.
   package init(conversationID: HostID, senderName: String?, text: String) {
     self.conversationID = conversationID
     self.senderName = senderName
@@ -30,7 +27,6 @@ package struct MessagePush: PushContent {
     self.init(conversationID: conversationID, senderName: claimed.senderName, text: claimed.text ?? "")
   }
 
-  /// The conversation.
   package var surfaceID: HostID? { conversationID }
 
   /// The sender, on one line.

@@ -69,7 +69,6 @@ extension PushContent {
     localised?.choice(for: locale).map { inLocale($0.shown) } ?? self
   }
 
-  /// One text for all.
   package var localised: LocalisedTexts? { nil }
 
   /// The one text.
@@ -97,7 +96,6 @@ package struct ClaimedContent: Sendable {
   /// A JSON object of at most 64 KiB; nil for a message.
   package var document: String?
 
-  /// Describes content.
   package init(surfaceID: HostID?, senderName: String? = nil, text: String? = nil, document: String? = nil) {
     self.surfaceID = surfaceID
     self.senderName = senderName

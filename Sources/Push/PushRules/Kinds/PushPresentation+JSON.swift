@@ -25,7 +25,6 @@ extension PushPresentation {
     translations = try TranslationKeys(decoder.container(keyedBy: TranslationKeys.Key.self))
   }
 
-  /// The names of all members.
   static let memberNames = Key.allCases.map(\.rawValue) + TranslationKeys.Key.allCases.map(\.rawValue)
 
   /// Reads one member; an absent or null one stays as it is.

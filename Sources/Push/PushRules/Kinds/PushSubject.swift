@@ -9,7 +9,6 @@ package struct PushSubject: Hashable, Sendable {
   /// The kind of event, `message` for chat messages; also the ledger's `push_type`.
   package let kind: String
 
-  /// Names a subject.
   package init(id: HostID, kind: String) {
     self.id = id
     self.kind = kind
@@ -77,7 +76,6 @@ extension PushSubject {
 
 /// What a user can look at: a conversation, or anything else that the host calls a surface.
 package struct SurfaceID: Hashable, Sendable {
-  /// The kind that conversations have.
   package static let conversationKind = "conversation"
 
   /// `conversation`, or a kind that the host has named.
@@ -86,12 +84,10 @@ package struct SurfaceID: Hashable, Sendable {
   /// The host's id of it within its kind.
   package let id: HostID
 
-  /// Names a surface.
   package init(kind: String, id: HostID) {
     self.kind = kind
     self.id = id
   }
 
-  /// The conversation with this id.
   package static func conversation(_ id: HostID) -> SurfaceID { SurfaceID(kind: conversationKind, id: id) }
 }

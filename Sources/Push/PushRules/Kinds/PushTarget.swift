@@ -21,7 +21,6 @@ package struct PushTarget: Equatable, Sendable {
   /// What the channel needs beside the address, as the app has given it: a JSON object, not yet checked. Nil for nothing.
   package let keys: String?
 
-  /// Describes a target.
   package init(
     _ channel: DeliveryChannel = .apns, address: String, environment: String? = nil, app: String? = nil,
     keys: String? = nil

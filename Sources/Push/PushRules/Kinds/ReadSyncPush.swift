@@ -2,7 +2,6 @@
 package struct ReadSyncPush: PushContent {
   /// As `tacet.push_kinds` names it.
   package static let name = "read_sync"
-  /// The kind of its events.
   package static let eventKind: String? = name
 
   /// What was read, the oldest first; at most the newest ninety.

@@ -41,7 +41,6 @@ package struct WatchedRowPush: PushContent {
       surface: SurfaceID(kind: document.surface_kind, id: document.surface_id), presentation: presentation)
   }
 
-  /// The surface.
   package var surfaceID: HostID? { surface.id }
 
   /// The words in other locales, made of the same row.

@@ -7,7 +7,6 @@ package struct PushRoute: Hashable, Sendable {
   /// Where the token works.
   package let environment: APNSEnvironment
 
-  /// Names a route.
   package init(app: BundleIdentifier, environment: APNSEnvironment) {
     self.app = app
     self.environment = environment

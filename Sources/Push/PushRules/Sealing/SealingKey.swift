@@ -5,7 +5,6 @@ package struct SealingKey: Equatable, Sendable {
   /// The bytes of ``identifier``.
   static let identifierBytes = 4
 
-  /// The key.
   package let publicKey: X25519PublicKey
 
   /// The first four bytes of its SHA-256, by which a device finds the private half.

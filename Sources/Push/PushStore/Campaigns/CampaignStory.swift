@@ -18,7 +18,6 @@ package struct CampaignStory: Equatable, Sendable, Decodable {
   /// What the slots say, the latest first; nil without any.
   package var rows: [SlotRowFacts]?
 
-  /// Describes a story.
   package init(
     isKnown: Bool = true, now: Int64, standing: String? = nil, days: [CampaignDayFacts] = [],
     slots: [SlotFacts]? = nil, rows: [SlotRowFacts]? = nil
@@ -72,7 +71,6 @@ package struct CampaignDayFacts: Equatable, Sendable, Decodable {
 package struct CampaignPushFacts: Equatable, Sendable, Decodable {
   /// The row's id.
   package var logID: UUID
-  /// Its type.
   package var pushType: String
   /// `sent`, `held`, `skipped` or `failed`.
   package var decision: String

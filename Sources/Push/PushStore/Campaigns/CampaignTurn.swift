@@ -5,7 +5,6 @@ package import PushRules
 package struct CampaignTurn: Equatable, Sendable {
   /// The campaign's name.
   package let campaign: String
-  /// The user.
   package let userID: HostID
   /// The user's day, as `2026-11-22`.
   package let localDay: String
@@ -18,7 +17,6 @@ package struct CampaignTurn: Equatable, Sendable {
   /// Whether the hour is too long ago.
   package let isLate: Bool
 
-  /// Describes one.
   package init(
     campaign: String, userID: HostID, localDay: String, attempts: Int = 0, timeZone: String, dueAt: Int64,
     isLate: Bool = false
@@ -54,7 +52,6 @@ package struct WrittenCampaignPush: Equatable, Sendable {
   /// What the ledger keeps beside the words, as a JSON object; nothing personal.
   package var metadata: String
 
-  /// Describes one.
   package init(pushType: String, title: String, body: String, data: String, metadata: String) {
     self.pushType = pushType
     self.title = title
@@ -111,7 +108,6 @@ package struct CampaignSlot: Equatable, Sendable {
 
 /// A campaign as the database has it.
 package struct StoredCampaign: Equatable, Sendable {
-  /// Its name.
   package let name: String
   /// What it is, as JSON.
   package let definition: String

@@ -6,7 +6,6 @@ package import Reactors
 package struct RowTextTask: Sendable {
   /// The kind of its event.
   package let kind: String
-  /// The row.
   package let subjectID: HostID
   /// A recipient; nil without one.
   package let userID: HostID?

@@ -1,7 +1,6 @@
 package import Postgres
 package import Reactors
 
-/// A type of Live Activities.
 package struct ExaminedActivityType: Equatable, Sendable {
   /// The name of its attributes in Swift.
   package let name: String

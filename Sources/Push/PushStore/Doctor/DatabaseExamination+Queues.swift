@@ -145,7 +145,6 @@ package struct DeviceTokenCount: Equatable, Sendable {
   package let app: String
   /// As registered; empty for tokens of the app's own environment.
   package let environment: String
-  /// Tokens.
   package let tokens: Int
 
   /// Notes a count.

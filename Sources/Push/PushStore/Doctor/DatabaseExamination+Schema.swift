@@ -120,7 +120,6 @@ package struct TokenAccess: Equatable, Sendable {
   /// What it can do, as `grant` names it, e.g. `select, truncate`.
   package let privileges: String
 
-  /// Names a role.
   package init(role: String, privileges: String) {
     self.role = role
     self.privileges = privileges
@@ -137,7 +136,6 @@ package struct MissingRight: Equatable, Sendable {
   /// Whether it is in schema `tacet`, whose rights `tacet.grant_service` gives.
   package let isOwn: Bool
 
-  /// Names a right.
   package init(object: String, privilege: String, isOwn: Bool) {
     self.object = object
     self.privilege = privilege
@@ -159,7 +157,6 @@ package enum TriggerState: String, Sendable {
 
 /// A trigger that runs a function of schema `tacet`.
 package struct ExaminedTrigger: Equatable, Sendable {
-  /// The table with its schema.
   package let table: String
   /// The trigger's name.
   package let name: String
@@ -182,7 +179,6 @@ package struct ExaminedTrigger: Equatable, Sendable {
 
 /// A table with the trigger on inserted messages.
 package struct ExaminedMessageTable: Equatable, Sendable {
-  /// The table with its schema.
   package let name: String
   /// Partitions with the same trigger, which fires for inserts that name them.
   package let watchedPartitions: Int
@@ -191,7 +187,6 @@ package struct ExaminedMessageTable: Equatable, Sendable {
   /// The columns of a primary key in which an id may repeat; nil where it cannot.
   package let repeatingKey: String?
 
-  /// Describes a table.
   package init(name: String, watchedPartitions: Int = 0, otherPartitions: Int = 0, repeatingKey: String? = nil) {
     self.name = name
     self.watchedPartitions = watchedPartitions
@@ -202,7 +197,6 @@ package struct ExaminedMessageTable: Equatable, Sendable {
 
 /// An index that the statements rely on.
 package struct ExaminedIndex: Equatable, Sendable {
-  /// Its name.
   package let name: String
   /// Whether it can be used; nil when it is missing.
   package let isUsable: Bool?

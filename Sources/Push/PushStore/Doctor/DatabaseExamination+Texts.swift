@@ -5,7 +5,6 @@ package import Reactors
 package struct ExaminedText: Equatable, Sendable {
   /// The kind that it was written for.
   package let kind: String
-  /// The locale.
   package let locale: String
   /// Whether no such kind is watched.
   package let isUnwatched: Bool

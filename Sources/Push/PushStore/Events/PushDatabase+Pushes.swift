@@ -38,7 +38,6 @@ package struct PushSubmission: Equatable, Sendable {
   /// The key under which the same request may come again.
   package var idempotencyKey: String?
 
-  /// Describes a push.
   package init(
     userID: HostID, kind: String, title: String, body: String, data: String? = nil, idempotencyKey: String? = nil
   ) {

@@ -17,7 +17,6 @@ package struct RecordedOutcome: Equatable, Sendable {
   /// The recipient.
   package let userID: HostID
 
-  /// The outcome.
   package let decision: OutcomeDecision
 
   /// Why, nil for a plain success.

@@ -5,9 +5,7 @@ package import PushRules
 package struct EventFacts: Equatable, Sendable, Decodable {
   /// When it was read.
   package var now: Int64
-  /// The id of its subject.
   package var subjectID: HostID
-  /// Its kind.
   package var kind: String
   /// What is there of it; nil when it is gone.
   package var source: Source?
@@ -122,7 +120,6 @@ package struct InstanceFacts: Equatable, Sendable, Decodable {
 
 /// What the database knows of one user and one event. Times as in ``EventFacts``.
 package struct RecipientFacts: Equatable, Sendable, Decodable {
-  /// The user.
   package var userID: HostID
   /// Whether the user is a recipient of the event, as of now.
   package var isParticipant: Bool
@@ -168,7 +165,6 @@ package struct LedgerFacts: Equatable, Sendable, Decodable {
   package var sentAt: Int64?
   /// What made the service look, the last time.
   package var wokenBy: String?
-  /// Devices that have it.
   package var devicesAccepted: Int
   /// Claims so far.
   package var attempts: Int
@@ -227,7 +223,6 @@ package struct DeviceFacts: Equatable, Sendable, Decodable {
   /// Why.
   package var dropReason: String?
 
-  /// Describes a device.
   package init(
     device: String, app: String? = nil, environment: String? = nil, droppedAt: Int64? = nil, dropReason: String? = nil
   ) {

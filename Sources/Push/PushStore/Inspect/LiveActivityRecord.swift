@@ -31,9 +31,7 @@ package struct LiveActivityRecord: Decodable, Sendable {
     package let devices_accepted: Int?
   }
 
-  /// Its id.
   package let id: String
-  /// The name of its type.
   package let type: String
   /// Whose devices show it.
   package let user_id: HostID

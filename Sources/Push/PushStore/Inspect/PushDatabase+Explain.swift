@@ -4,7 +4,6 @@ package import Reactors
 
 /// All that the database knows of one event: what an explanation is made of.
 package struct EventRecords: Equatable, Sendable {
-  /// The event.
   package var event: EventFacts
   /// The recipients, and the user who was asked about; in the order of their ids.
   package var recipients: [RecipientFacts]

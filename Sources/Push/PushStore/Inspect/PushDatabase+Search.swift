@@ -3,7 +3,6 @@ internal import Postgres
 package import PushRules
 package import Reactors
 
-/// A page of the ledger.
 package struct LedgerPage: Equatable, Sendable {
   /// As many as were asked for, or fewer on the last page.
   package let entries: [LedgerEntry]
@@ -18,7 +17,6 @@ package struct LedgerPage: Equatable, Sendable {
 
 /// A user who has registered a device.
 package struct DeviceTokenOwner: Hashable, Sendable {
-  /// Who.
   package let userID: HostID
   /// The first eight characters of the device token.
   package let device: String

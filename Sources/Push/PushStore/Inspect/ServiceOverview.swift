@@ -41,7 +41,6 @@ package struct LedgerFigures: Equatable, Sendable {
 
   /// How many had this outcome.
   package struct Share: Equatable, Sendable {
-    /// The outcome.
     package let decision: OutcomeDecision
     /// Nil for a plain success.
     package let reason: String?
@@ -57,7 +56,6 @@ package struct LedgerFigures: Equatable, Sendable {
   package var latency: Latency?
   /// Pushes sent in the last minute, or in the span where that is shorter.
   package var sentLastMinute = 0
-  /// Of the last minute.
   package var latencyLastMinute: Latency?
   /// The span in sixty equal parts, the oldest first.
   package var slices = [Counts](repeating: Counts(), count: 60)
@@ -110,7 +108,6 @@ package struct LiveInstance: Equatable, Sendable {
   package let host: String
   /// See ``host``.
   package let processID: Int
-  /// Of the service.
   package let version: String
   /// When it was started; microseconds since 1970.
   package let startedAt: Int64
@@ -142,7 +139,6 @@ package struct LedgerEntry: Equatable, Sendable {
   package let kind: String
   /// The recipient.
   package let userID: HostID
-  /// The outcome.
   package let decision: OutcomeDecision
   /// Why, nil for a plain success.
   package let reason: String?

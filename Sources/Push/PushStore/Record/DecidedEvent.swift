@@ -20,7 +20,6 @@ package struct DecidedEvent: Sendable {
   /// Who decided, and by which limits; for the history.
   package var decider = Decider()
 
-  /// What its record is for.
   package var purpose = Purpose.record
 
   /// What a record is for.
@@ -59,10 +58,8 @@ package struct RecipientOutcome: Equatable, Sendable {
     case waiting
   }
 
-  /// The recipient.
   package let userID: HostID
 
-  /// The outcome.
   package var decision: OutcomeDecision
 
   /// Why, nil for a plain success.

@@ -10,7 +10,6 @@ package struct RecordedHold: Equatable, Sendable {
   /// The recipient.
   package let userID: HostID
 
-  /// Names a hold.
   package init(subject: PushSubject, userID: HostID) {
     self.subject = subject
     self.userID = userID

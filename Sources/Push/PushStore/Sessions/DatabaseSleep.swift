@@ -31,7 +31,6 @@ package final class DatabaseSleep: Sendable {
   /// How long without work before the process falls asleep.
   package let quiet: Duration
 
-  /// The longest sleep.
   package let longest: Duration
 
   private let state: Mutex<State>

@@ -12,7 +12,6 @@ package struct AppliedMigration: Equatable, Sendable {
   /// The newest migration that a service beside it must know; nil for any service.
   package let oldestService: Int?
 
-  /// Names what was applied.
   package init(version: Int, name: String, oldestService: Int? = nil) {
     self.version = version
     self.name = name

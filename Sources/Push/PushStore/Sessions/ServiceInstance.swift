@@ -18,7 +18,6 @@ package struct ServiceInstance: Equatable, Sendable {
   /// The program's version.
   package let version: String
 
-  /// Describes a process.
   package init(id: String, host: String, processID: Int32, version: String) {
     self.id = id
     self.host = host

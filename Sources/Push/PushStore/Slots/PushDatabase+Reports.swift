@@ -83,7 +83,6 @@ package struct SlotActionReport: Equatable, Sendable {
   /// When it was taken, microseconds since 1970.
   package let happenedAt: Int64
 
-  /// Describes one.
   package init(id: UUID, action: String, row: SlotIdentifier, happenedAt: Int64) {
     self.id = id
     self.action = action
@@ -149,7 +148,6 @@ package struct SlotEvent: Equatable, Sendable {
   /// What else the app says of it, a JSON object that is kept as it is.
   package let circumstances: String
 
-  /// Describes one.
   package init(
     id: UUID, code: Code, row: SlotIdentifier?, deviceToken: String?, circumstances: String = "{}", happenedAt: Int64
   ) {

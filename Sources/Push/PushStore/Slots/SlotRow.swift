@@ -4,7 +4,6 @@ package import PushRules
 package struct SlotRow: Equatable, Sendable {
   /// The campaign's name.
   package let campaign: String
-  /// The user.
   package let userID: HostID
   /// The time of the day, as `0800`.
   package let slot: String
@@ -25,7 +24,6 @@ package struct SlotRow: Equatable, Sendable {
   /// Its words so far, of a campaign with a composer; nil for other campaigns, and before it is rendered.
   package let stored: RenderedText?
 
-  /// Describes one.
   package init(
     campaign: String, userID: HostID, slot: String, phase: String? = nil, fireDate: String, fireAt: Int64,
     timeZone: String, version: Int = 0, attempts: Int = 0, isLate: Bool = false, stored: RenderedText? = nil
@@ -48,7 +46,6 @@ package struct SlotRow: Equatable, Sendable {
 package struct RenderedText: Equatable, Sendable {
   /// The first line.
   package var title: String
-  /// The text.
   package var body: String
   /// The notification's category.
   package var category: String
@@ -66,7 +63,6 @@ package struct RenderedText: Equatable, Sendable {
 
 /// A row and its words; without words it is not pushed.
 package struct RenderedRow: Equatable, Sendable {
-  /// The row.
   package var row: SlotRow
   /// Its words; nil when the campaign has none for this user.
   package var text: RenderedText?
@@ -98,7 +94,6 @@ package struct SlotSituation: Equatable, Sendable {
   }
 }
 
-/// A slot as a user has it.
 package struct UserSlot: Codable, Equatable, Sendable {
   /// The time of the day, as `0800`.
   package var slot: String
@@ -109,7 +104,6 @@ package struct UserSlot: Codable, Equatable, Sendable {
   /// Days of ISO 8601, Monday is 1; nil for all.
   package var weekdays: [Int]?
 
-  /// Describes one.
   package init(slot: String, phase: String? = nil, isEnabled: Bool = true, weekdays: [Int]? = nil) {
     self.slot = slot
     self.phase = phase

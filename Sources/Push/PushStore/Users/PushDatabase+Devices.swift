@@ -67,7 +67,6 @@ package struct RegisteredDevice: Equatable, Sendable {
   }
 }
 
-/// The outcome of a registration.
 package enum RegistrationOutcome: Equatable, Sendable {
   /// The token is the user's, and no other's.
   case registered

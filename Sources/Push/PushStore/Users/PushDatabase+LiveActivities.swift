@@ -47,7 +47,6 @@ package struct LiveActivityStartRequest: Equatable, Sendable {
   package var id: String
   /// Whose devices show it.
   package var userID: HostID
-  /// The name of its type.
   package var type: String
   /// What stays the same.
   package var attributes: String?
@@ -58,7 +57,6 @@ package struct LiveActivityStartRequest: Equatable, Sendable {
   /// Whether a push starts it; otherwise the app has.
   package var isPushed = true
 
-  /// Describes a start.
   package init(id: String, userID: HostID, type: String) {
     self.id = id
     self.userID = userID
@@ -77,7 +75,6 @@ package struct LiveActivityToken: Equatable, Sendable {
   /// `production` or `sandbox`; nil for what is known.
   package var environment: String?
 
-  /// Describes a token.
   package init(token: String, deviceToken: String, app: String? = nil, environment: String? = nil) {
     self.token = token
     self.deviceToken = deviceToken
@@ -89,7 +86,6 @@ package struct LiveActivityToken: Equatable, Sendable {
 // Live Activities; see db/functions/live_activities.sql. A user's id also finds what the user's app has announced; without one it is a
 // Live Activity of a server or a row.
 extension PushDatabase {
-  /// Starts one.
   package func start(
     _ start: LiveActivityStartRequest, on reactor: isolated Reactor
   ) async throws(PostgresError) -> LiveActivityOutcome {

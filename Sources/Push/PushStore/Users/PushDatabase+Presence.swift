@@ -33,7 +33,6 @@ package struct PresenceReport: Equatable, Sendable {
   /// Whether the user has left after the last look, or without any.
   package private(set) var hasLeft: Bool
 
-  /// One sign.
   package init(_ sign: PresenceSign) {
     hasLooked = sign == .looking
     hasLeft = sign == .left

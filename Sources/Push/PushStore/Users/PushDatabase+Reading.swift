@@ -8,7 +8,6 @@ package struct ReadReport: Equatable, Sendable {
   /// Where.
   package let conversationID: HostID
 
-  /// Who.
   package let userID: HostID
 
   /// The last message that was read; nil for all of them.
@@ -17,7 +16,6 @@ package struct ReadReport: Equatable, Sendable {
   /// The token of the device on which it was read; nil when it did not say.
   package let deviceToken: String?
 
-  /// Describes what was read.
   package init(conversationID: HostID, userID: HostID, upToMessageID: HostID? = nil, deviceToken: String? = nil) {
     self.conversationID = conversationID
     self.userID = userID
@@ -26,7 +24,6 @@ package struct ReadReport: Equatable, Sendable {
   }
 }
 
-/// The outcome of a report.
 package enum ReadReportOutcome: Equatable, Sendable {
   /// The user is no participant, or there is no such conversation.
   case refused(SurfaceStanding)

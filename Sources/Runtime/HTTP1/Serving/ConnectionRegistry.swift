@@ -5,7 +5,6 @@ internal import Reactors
 ///
 /// One timer sweeps over all connections, so a request sets its deadlines without touching a queue or reading the clock.
 final class ConnectionRegistry {
-  /// The stages of a drain.
   enum DrainStage: Comparable {
     case serving
     /// Every answer is the last of its connection.

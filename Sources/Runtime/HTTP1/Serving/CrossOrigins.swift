@@ -15,7 +15,6 @@ package struct CrossOrigins: Sendable {
     let origin: String?
   }
 
-  /// None.
   package init() {}
 
   /// Nil where answers do not depend on the page.

@@ -86,7 +86,6 @@ package struct HTTPServerResponse: Sendable {
     }
   }
 
-  /// The status.
   package var status: HTTPResponse.Status {
     switch content {
     case .plain(let head, _): head.status

@@ -62,7 +62,6 @@ struct RouteTree: Sendable {
     return routes.first { $0.method == method } ?? (method == .head ? routes.first { $0.method == .get } : nil)
   }
 
-  /// The methods of a place, for Allow.
   func allowedMethods(at place: Int) -> String {
     var methods = Set(places[place].routes.map(\.method.rawValue))
     if methods.contains(HTTPRequest.Method.get.rawValue) { methods.insert(HTTPRequest.Method.head.rawValue) }

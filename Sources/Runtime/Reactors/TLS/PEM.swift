@@ -5,7 +5,6 @@ internal import Cryptography
 package enum PEM: Sendable {
   /// The path of a file, which is read when the context is made.
   case file(String)
-  /// The PEM text.
   case text(String)
 
   var origin: String {

@@ -11,7 +11,6 @@ package struct RouteCondition: Equatable, Sendable {
   /// What APNs or the connection said last against it; nil when nothing is known.
   package let problem: String?
 
-  /// Describes a route.
   package init(name: String, isReady: Bool, isNeeded: Bool, problem: String?) {
     self.name = name
     self.isReady = isReady

@@ -68,7 +68,6 @@ extension PushServices {
   }
 }
 
-/// The times of reports.
 enum ReportTime {
   /// Reports older than that are refused: rows are not kept longer.
   static let ageMax: Int64 = 14 * 86_400 * 1_000_000

@@ -85,7 +85,6 @@ package struct Diagnosis: Sendable {
   /// Nothing has been looked at.
   package init() {}
 
-  /// Adds a finding.
   package mutating func add(_ finding: CheckFinding) { findings.append(finding) }
 
   /// The findings whose verdict differs from an earlier diagnosis, and those that are new and not well. What is looked at no

@@ -34,7 +34,6 @@ final class RouteProbe {
     }
   }
 
-  /// Asks for one route.
   func ask(_ route: PushRoute, on reactor: isolated Reactor) async -> RouteAnswer {
     do {
       let context = try self.context.get()

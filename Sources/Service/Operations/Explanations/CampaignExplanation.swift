@@ -14,7 +14,6 @@ package struct CampaignExplanation: Equatable, Sendable {
     package let steps: [String]
   }
 
-  /// The campaign.
   package let campaign: String
   /// The user, in small letters.
   package let userID: String

@@ -37,9 +37,7 @@ package struct EventExplanation: Equatable, Sendable {
   package struct Step: Equatable, Sendable {
     /// What a step is about, for programs.
     package enum What: String, CaseIterable, Sendable {
-      /// The event.
       case committed, triggerFailed = "trigger_failed", unclaimed
-      /// A claim.
       case woken, claimed, lostClaim = "lost_claim"
       /// A decision and its ends.
       case decided, released, remaining
@@ -81,7 +79,6 @@ package struct EventExplanation: Equatable, Sendable {
 
   /// The subject's id, in small letters.
   package let subjectID: String
-  /// Its kind.
   package let kind: String
   /// Whether there is any trace of the event.
   package let isKnown: Bool

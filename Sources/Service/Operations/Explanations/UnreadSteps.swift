@@ -6,7 +6,6 @@ struct UnreadSteps {
   let sentAt: Int64?
   let now: Int64
 
-  /// The one step of it.
   var step: EventExplanation.Step { EventExplanation.Step(.unread, at: min(unread.at, now), text: text) }
 
   private var text: String {

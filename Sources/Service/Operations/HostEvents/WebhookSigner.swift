@@ -31,6 +31,5 @@ extension HTTPField.Name {
   package static let webhookID = Self("webhook-id")!
   /// When it was sent, Unix seconds.
   package static let webhookTimestamp = Self("webhook-timestamp")!
-  /// Its signatures.
   package static let webhookSignature = Self("webhook-signature")!
 }

@@ -2,7 +2,6 @@
 package struct MessagesGuess: Equatable, Sendable {
   let table: HostTable
   let id: HostColumn
-  /// The conversation.
   let conversation: HostColumn
   /// The sender: a user, or a participant where that table has a key.
   let sender: HostColumn

@@ -3,7 +3,6 @@ internal import Postgres
 // Tables and columns of a host in SQL.
 
 extension HostTable {
-  /// The name in SQL, with its schema.
   var sql: String { "\(schema.quotedIdentifier).\(name.quotedIdentifier)" }
 }
 

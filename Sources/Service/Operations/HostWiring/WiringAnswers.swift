@@ -47,7 +47,6 @@ package struct WiringQuestion: Error, Equatable, Sendable {
 }
 
 extension WiringAnswers {
-  /// The answer to a question.
   package subscript(subject: WiringQuestion.Subject) -> String? {
     get {
       switch subject {

@@ -24,7 +24,6 @@ package struct ActivityBook: Sendable {
   /// All activities, oldest first.
   package var all: [SimulatedActivity] { order.compactMap { activities[$0] } }
 
-  /// An activity by its identifier.
   package subscript(identifier: String) -> SimulatedActivity? { activities[identifier] }
 
   /// Records a push that reached no activity.

@@ -37,7 +37,6 @@ package struct ActivityDropLog: Sendable {
   package struct Entry: Codable, Equatable, Sendable {
     /// The number in the push log.
     package let push: Int
-    /// The reason.
     package let reason: ActivityDrop
     /// The device; nil when the push reached none.
     package let device: String?

@@ -8,7 +8,6 @@ package struct ActivityJSON: Codable, Equatable, Sendable {
   /// Compact JSON with the members in alphabetical order, so that equal values are equal texts.
   package let text: String
 
-  /// Whether it is an object.
   var isObject: Bool { text.hasPrefix("{") }
 
   /// Whether it is `null`, which counts as missing.

@@ -3,11 +3,9 @@ internal import SimulationControl
 
 /// The event of a Live Activity push.
 package enum ActivityEvent: String, Codable, Sendable {
-  /// Starts an activity.
   case start
   /// Replaces its state.
   case update
-  /// Ends it.
   case end
 }
 

@@ -15,11 +15,9 @@ package struct SimulatedActivity: Sendable {
 
   /// The instance's identifier.
   package let identifier: String
-  /// The device.
   package let device: String
   /// The environment and the app.
   package let owner: Owner
-  /// The Swift type of its attributes.
   package let attributesType: String
   /// The static data; nil for an activity that no push started.
   package let attributes: ActivityJSON?

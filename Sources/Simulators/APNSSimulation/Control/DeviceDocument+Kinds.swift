@@ -3,7 +3,6 @@ internal import SimulationControl
 
 /// The kinds of tokens in registrations and responses.
 extension DeviceDocument {
-  /// The name of a kind.
   enum KindText: String, Codable, CaseIterable {
     case device
     case pushToStart = "push_to_start"

@@ -6,7 +6,6 @@ internal import DequeModule
 package struct FaultScript: Sendable {
   /// A fault with its counts.
   package struct Entry: Equatable, Sendable {
-    /// The fault.
     package var fault: ServerFault
     /// Requests that pass before it.
     package var skip: Int
@@ -109,7 +108,6 @@ package struct FaultLog: Sendable {
 }
 
 extension FaultRecord {
-  /// The fault of a request.
   init(_ fault: ServerFault, _ request: InspectedRequest, from origin: RequestOrigin, push: Int?) {
     self.init(
       kind: fault.kind.rawValue, atMicroseconds: origin.arrival.microseconds, connection: origin.connection,

@@ -10,7 +10,6 @@ package enum ServerFault: Equatable, Sendable {
     case none
     /// 2^31−1: announces a graceful shutdown; open requests are still answered.
     case all
-    /// This stream.
     case stream(Int32)
   }
 

@@ -32,7 +32,6 @@ package struct LintFinding: Hashable, Sendable {
   /// The member or field; empty when the code is sufficient.
   package let detail: String
 
-  /// A finding.
   package init(_ code: Code, _ detail: String = "") {
     self.code = code
     self.detail = detail

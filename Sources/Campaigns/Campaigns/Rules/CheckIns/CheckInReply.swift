@@ -33,7 +33,6 @@ package struct CheckInReply: Equatable, Sendable {
     try self.init(checking: text, rules: .coach, sources: sources)
   }
 
-  /// Checks the text of a reply.
   init(checking text: CampaignText, rules: ReplyRules, sources: [String]) throws(ReplyDefect) {
     try Self.checkForm(of: text)
     if let defect = WordingCheck.defect(in: text, rules: rules) { throw defect }
@@ -107,9 +106,7 @@ package enum ReplyDefect: String, Error, CaseIterable, Sendable {
   case wrongShape = "reply_wrong_shape"
   /// A control or invisible character, or a line break in the title.
   case hasControl = "reply_has_control"
-  /// The title is too long.
   case titleTooLong = "reply_title_too_long"
-  /// The body is too long.
   case bodyTooLong = "reply_body_too_long"
   /// A link, an address, or something that a phone may turn into one.
   case hasLink = "reply_has_link"

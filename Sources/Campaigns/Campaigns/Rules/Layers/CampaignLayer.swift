@@ -46,7 +46,6 @@ package enum CampaignPushType: String, CaseIterable, Sendable {
 ///
 /// It is stored to explain a run. It has no text, so it cannot hold personal data.
 package struct LayerNote: Equatable, Sendable {
-  /// The layer.
   package let layer: CampaignLayer
   /// Why it found nothing.
   package let rule: LayerRule
@@ -55,7 +54,6 @@ package struct LayerNote: Equatable, Sendable {
   /// What lowered the confidence of an event below the least sufficient one.
   package let doubts: [ReadingDoubt]
 
-  /// A note.
   package init(
     layer: CampaignLayer, rule: LayerRule, figures: [LayerFigure: Double] = [:], doubts: [ReadingDoubt] = []
   ) {
@@ -104,7 +102,6 @@ package enum LayerRule: String, CaseIterable, Sendable {
   case eventConfidenceLow = "event_confidence_low"
   /// The newest message about the event cancelled it.
   case eventCancelled = "event_cancelled"
-  /// The events are over.
   case eventOver = "event_over"
   /// The user never wrote, so the user cannot be inactive.
   case neverActive = "never_active"

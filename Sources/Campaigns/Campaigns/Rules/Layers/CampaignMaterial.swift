@@ -58,7 +58,6 @@ package struct WrittenMessage: Equatable, Sendable {
   /// When it was written, by the database's clock.
   package var writtenAt: Date
 
-  /// A message.
   package init(text: String, writtenAt: Date) {
     self.text = text
     self.writtenAt = writtenAt
@@ -107,7 +106,6 @@ package struct LastConversation: Equatable, Sendable {
   /// The texts of its last messages, newest first.
   package var texts: [String]
 
-  /// A conversation.
   package init(domain: String?, texts: [String]) {
     self.domain = domain
     self.texts = texts
@@ -126,7 +124,6 @@ package struct LocalTime: Equatable, Sendable {
     /// The new offset, east of UTC, in seconds.
     package var secondsFromUTC: Int
 
-    /// A change.
     package init(at instant: Date, to secondsFromUTC: Int) {
       self.instant = instant
       self.secondsFromUTC = secondsFromUTC
@@ -141,7 +138,6 @@ package struct LocalTime: Equatable, Sendable {
   /// The first change after the moment; nil without one in the next two days.
   package var change: Change?
 
-  /// A local time.
   package init(secondsFromUTC: Int, change: Change? = nil) {
     self.secondsFromUTC = secondsFromUTC
     self.change = change

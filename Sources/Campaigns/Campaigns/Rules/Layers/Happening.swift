@@ -95,7 +95,6 @@ package enum EventGrain: String, CaseIterable, Encodable, Sendable {
   case instant
   /// To a part of a day, such as a morning.
   case partOfDay = "part_of_day"
-  /// To the day.
   case day
   /// To several days, such as a week.
   case period

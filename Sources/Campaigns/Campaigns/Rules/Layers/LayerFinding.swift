@@ -15,7 +15,6 @@ package struct LayerFinding: Equatable, Sendable {
     self.subject = subject
   }
 
-  /// The type of the push.
   package var pushType: CampaignPushType { layer.pushType }
 
   /// The part of it that may be logged.
@@ -63,7 +62,6 @@ package enum FindingSubject: Equatable, Sendable {
   /// An upcoming event: its canonical word, its time in words relative to the user's day, the precision, the
   /// confidence, and what speaks against the reading.
   case event(word: String, when: String, grain: EventGrain, confidence: Double, doubts: [ReadingDoubt] = [])
-  /// A pattern.
   case pattern(RecognizedPattern)
   /// The last conversation, by a phrase from its last messages. These are the user's words.
   case conversation(topic: String)

@@ -62,7 +62,6 @@ package enum ReplyRules: String, CaseIterable, Sendable {
 
 /// What a model's reply has.
 package enum ReplyForm: Equatable, Sendable {
-  /// A title and a body.
   case titleAndBody
   /// A body under this title.
   case body(title: String)

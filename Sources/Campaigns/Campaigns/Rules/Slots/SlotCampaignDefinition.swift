@@ -27,7 +27,6 @@ package struct SlotCampaignDefinition: Equatable, Sendable {
 
 /// A slot of a user who has not moved it.
 package struct DefaultSlot: Equatable, Sendable {
-  /// Its time.
   package let slot: SlotTime
   /// Its phase: a lowercase letter, then lowercase letters, digits or `_`, at most 32 in total; nil without one.
   package let phase: String?

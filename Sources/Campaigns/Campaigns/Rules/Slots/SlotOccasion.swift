@@ -4,7 +4,6 @@ package import TemporalReferences
 package struct SlotOccasion: Hashable, Sendable {
   /// The campaign's name.
   package let campaign: String
-  /// The slot.
   package let slot: SlotTime
   /// The slot's phase, such as `morning`; nil for a slot without one.
   package let phase: String?

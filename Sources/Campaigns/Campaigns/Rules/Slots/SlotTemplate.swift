@@ -36,7 +36,6 @@ struct SlotTemplate: Equatable {
     return source
   }
 
-  /// The names of its tokens.
   var tokens: Set<String> {
     Set(pieces.compactMap { if case .token(let name) = $0 { name } else { nil } })
   }

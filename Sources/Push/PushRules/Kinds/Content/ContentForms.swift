@@ -21,7 +21,6 @@ package struct ContentForms: Sendable {
     }
   }
 
-  /// The push of which the documents are.
   private var source: PreparedPush.Document?
   private var documents: [Form: PreparedPush.Document] = [:]
 

@@ -8,7 +8,6 @@ package struct JSONLimits: Sendable {
   /// otherwise all three are refused.
   package var losesDigits: Bool
 
-  /// Describes limits.
   package init(depthMax: Int, elementsMax: Int, losesDigits: Bool = false) {
     self.depthMax = depthMax
     self.elementsMax = elementsMax

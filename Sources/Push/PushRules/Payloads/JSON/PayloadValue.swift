@@ -17,7 +17,6 @@ package enum PayloadValue: Equatable, Sendable {
 }
 
 extension PayloadValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
-  /// A string.
   package init(stringLiteral value: String) { self = .string(value) }
 
   /// A whole number.
@@ -123,7 +122,6 @@ extension PayloadValue: Decodable {
 
 /// A number that JSON can write: neither infinite nor NaN.
 package struct FiniteNumber: Equatable, Sendable {
-  /// The number.
   package let value: Double
 
   /// Takes any finite number.

@@ -7,7 +7,6 @@ package struct AlertPayload: PushPayload {
   package let title: AlertText?
   /// The line below the title.
   package let subtitle: AlertText?
-  /// The text.
   package internal(set) var body: AlertText?
   /// The image or storyboard shown while the app starts from this push.
   package let launchImage: String?
