@@ -306,14 +306,17 @@ CREATE TABLE tacet.announcements (
 CREATE TABLE tacet.bursts (
     sounded_at timestamp with time zone NOT NULL,
     latest_at timestamp with time zone NOT NULL,
+    newest_at timestamp with time zone NOT NULL,
     update_at timestamp with time zone,
     latest_attempts integer NOT NULL,
+    told integer DEFAULT 0 NOT NULL,
     user_id uuid NOT NULL,
     surface_id uuid NOT NULL,
     first_subject uuid NOT NULL,
     latest_subject uuid NOT NULL,
     is_mention boolean DEFAULT false NOT NULL,
-    members integer[] NOT NULL
+    members integer[] NOT NULL,
+    counted_before integer[] DEFAULT '{}'::integer[] NOT NULL
 )
 WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05');
 
@@ -1116,6 +1119,8 @@ CREATE INDEX campaign_slots_due_idx ON tacet.campaign_slots USING btree (due_at)
 
 CREATE INDEX cancellations_cancelled_at_idx ON tacet.cancellations USING btree (cancelled_at);
 
+CREATE INDEX deliveries_activity_idx ON tacet.deliveries USING btree (user_id) WHERE (kind = 'live_activity'::text);
+
 CREATE INDEX deliveries_due_idx ON tacet.deliveries USING btree (due_at) WHERE (state <> 'waiting'::text);
 
 CREATE INDEX deliveries_expiry_idx ON tacet.deliveries USING btree ((((enqueued_at - '1970-01-01 00:00:00+00'::timestamp with time zone) + ((held_us)::double precision * '00:00:00.000001'::interval)))) WHERE (state = 'waiting'::text);
@@ -1488,6 +1493,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.grant_services() returns void
 -- tacet.guarded_campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.has_account(user_id uuid) returns boolean
+-- tacet.has_asked_to_wait(history jsonb, token text) returns boolean
 -- tacet.has_blocked(user_id uuid, sender_id uuid) returns boolean
 -- tacet.has_http_post() returns boolean
 -- tacet.has_index(source regclass, columns text, predicate text DEFAULT NULL::text) returns boolean
@@ -1575,6 +1581,8 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.profile_name(user_id uuid) returns text
 -- tacet.profile_zones(only_user uuid) returns TABLE(user_id uuid, time_zone text)
 -- tacet.provide(IN signature text, IN definition text, IN is_tried boolean DEFAULT false, IN inert text DEFAULT NULL::text)
+-- tacet.prune(table_name text, retention interval) returns bigint
+-- tacet.prune_statement(table_name text) returns text
 -- tacet.push_live_activity(running tacet.activities, declared tacet.activity_types, event text, state jsonb, alert jsonb, priority integer, relevance double precision) returns void
 -- tacet.push_targets(user_id uuid) returns TABLE(channel text, address text, environment text, app text, keys text)
 -- tacet.put_activity_token(id text, user_id uuid, device_token text, token text, app text, environment text) returns boolean
@@ -1608,6 +1616,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.report_slot_events(user_id uuid, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates date[], device_tokens text[], circumstances text[], happened_ats timestamp with time zone[]) returns SETOF bigint
 -- tacet.reserve_model_text(user_id uuid, question text, usage_day date, tokens bigint, microdollars bigint, tokens_max bigint, microdollars_max bigint) returns TABLE(reply text, refusal text)
 -- tacet.reserve_model_usage(usage_day date, tokens bigint, microdollars bigint, tokens_max bigint, microdollars_max bigint) returns boolean
+-- tacet.retentions() returns TABLE(name text, moment text, ordered_by text, condition text, needed_for interval)
 -- tacet.retire(IN signature text, IN result text DEFAULT NULL::text)
 -- tacet.retry_host_events() returns bigint
 -- tacet.ritual_action(user_id uuid, action text, day date, moment timestamp with time zone) returns jsonb

@@ -14,7 +14,8 @@ struct PruneTests {
   @Test("the tables that are pruned are those of the tests")
   func tables() async throws {
     try await withStore(try await TestDatabase.migrated()) { store, reactor in
-      #expect(try await store.prunedTables(on: reactor) == PrunedTable.allCases.map(\.rawValue))
+      let tables = try await store.prunedTables(on: reactor)
+      #expect(tables == PrunedTable.allCases.map(\.rawValue))
     }
   }
 

@@ -1,3 +1,4 @@
+import TemporalReferences
 import Testing
 
 @testable import Campaigns

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import TemporalReferences
 import Testing
 
 @testable import Campaigns

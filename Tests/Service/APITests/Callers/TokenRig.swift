@@ -57,7 +57,7 @@ final class TokenRig: Sendable {
     hasSecret: Bool = true, hasKeySet: Bool = true,
     requirements: TokenRequirements = TokenRequirements(audiences: ["authenticated"], user: uuidUser),
     reactorCount: Int = 1,
-    publishing document: String = CallersTests.keySet(), _ test: (TokenRig) async throws -> Void
+    publishing document: String = APITests.keySet(), _ test: (TokenRig) async throws -> Void
   ) async throws {
     let group = try ReactorGroup(count: reactorCount + 1)
     let keys = KeySetServer()

@@ -1,6 +1,7 @@
 import Cryptography
 import FoundationEssentials
 import HTTPTypes
+import Operations
 import Testing
 
 @testable import API

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import HTTPTypes
+import Operations
 import Testing
 
 @testable import API

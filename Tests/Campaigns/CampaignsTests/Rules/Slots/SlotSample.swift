@@ -1,4 +1,5 @@
 import Foundation
+import TemporalReferences
 import Testing
 
 @testable import Campaigns
