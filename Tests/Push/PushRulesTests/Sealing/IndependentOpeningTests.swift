@@ -101,7 +101,8 @@ struct IndependentOpeningTests {
       #expect(members["issued_at"] as? Int64 == 1_800_000_000_123)
       #expect(one.payload.count <= 4096)
       let visible = String(decoding: one.payload, as: UTF8.self)
-      #expect(!visible.contains("secret") && !visible.contains("Anna") && !visible.contains("Wintour"), "seed \(seed)")
+      // Four letters are now and then in the base64 of five hundred envelopes.
+      #expect(!visible.contains("secret") && !visible.contains("Wintour"), "seed \(seed)")
       #expect(visible.contains(#""mutable-content":1"#))
     }
   }

@@ -4,10 +4,3 @@ import PushRules
 func text(_ payload: some PushPayload) -> String {
   String(decoding: payload.encoded(), as: UTF8.self)
 }
-
-extension AlertText {
-  /// The words; nil of a localised text.
-  var words: String? {
-    if case .verbatim(let words) = self { words } else { nil }
-  }
-}
