@@ -47,7 +47,8 @@ as $$
     ('row_texts', 'asked_at', 'asked_at', 'true', '0')
 $$;
 
--- The statement that deletes one batch of a table's rows that are older than $1, and counts them. Null for a table that is not pruned.
+-- The statement that deletes one batch of a table's rows that are older than $1, and than the table needs, and counts them. Null for
+-- a table that is not pruned.
 --
 -- Rows that another session writes or prunes are skipped, so any number of pruners share the work. A thousand neighbouring rows
 -- are some 30 pages of the ledger, which are deleted in a few milliseconds. The number is a literal: of a parameter the planner would
@@ -59,9 +60,9 @@ set search_path = pg_catalog, pg_temp
 as $$
   select format(
     'with pruned as (delete from tacet.%1$I where ctid = any (array('
-      'select ctid from tacet.%1$I where %2$s < now() - $1 and %3$s %4$s limit 1000 for update skip locked)) returning 1) '
+      'select ctid from tacet.%1$I where %2$s < now() - greatest($1, %3$L) and %4$s %5$s limit 1000 for update skip locked)) returning 1) '
       'select count(*) from pruned',
-    r.name, r.moment, r.condition, 'order by ' || r.ordered_by)
+    r.name, r.moment, r.needed_for, r.condition, 'order by ' || r.ordered_by)
   from tacet.retentions() r
   where r.name = prune_statement.table_name
 $$;
@@ -76,9 +77,7 @@ as $$
 declare
   pruned bigint;
 begin
-  execute tacet.prune_statement(prune.table_name) into pruned
-  using greatest(
-    prune.retention, (select r.needed_for from tacet.retentions() r where r.name = prune.table_name));
+  execute tacet.prune_statement(prune.table_name) into pruned using prune.retention;
   return pruned;
 end
 $$;

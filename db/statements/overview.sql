@@ -1,4 +1,4 @@
--- Figures of the operators' page and of the metrics.
+-- Figures of the operators' page and of the metrics, and what keeps dead rows from being cleaned up.
 
 -- name: overview_queues
 -- Counts what waits, each queue up to 10000; one more means that there are more.
@@ -207,6 +207,40 @@ select 'live_activities', null,
 union all
 select 'snapshot_age', null, max(s.age_us)
 from (
+  -- include: held_snapshots
+) s
+having max(s.age_us) is not null
+union all
+select 'slot_age', null, max(s.transactions)
+from (
+  -- include: held_slots
+) s
+having max(s.transactions) is not null;
+
+-- name: examine_snapshots
+-- Returns what has kept dead rows from being cleaned up for longest: a session or prepared transaction, and a
+-- replication slot. What sessions run is not asked, because it may quote rows. Sessions of other roles are seen with
+-- `pg_read_all_stats`.
+
+(
+  select s.pid, s.name, s.age_us, s.transactions
+  from (
+    -- include: held_snapshots
+  ) s
+  order by s.transactions desc
+  limit 1
+)
+union all
+(
+  select null, s.name, null, s.transactions
+  from (
+    -- include: held_slots
+  ) s
+  order by s.transactions desc
+  limit 1
+);
+
+-- part: held_snapshots
   select
     a.pid::bigint as pid, a.application_name as name, age(a.backend_xmin)::bigint as transactions,
     (extract(epoch from clock_timestamp() - coalesce(a.xact_start, a.backend_start)) * 1000000)::bigint as age_us
@@ -220,13 +254,8 @@ from (
     (extract(epoch from clock_timestamp() - p.prepared) * 1000000)::bigint
   from pg_prepared_xacts p
   where p.database = current_database()
-) s
-having max(s.age_us) is not null
-union all
-select 'slot_age', null, max(s.transactions)
-from (
+
+-- part: held_slots
   select r.slot_name::text as name, age(r.xmin)::bigint as transactions
   from pg_replication_slots r
   where r.xmin is not null
-) s
-having max(s.transactions) is not null;
