@@ -1,7 +1,6 @@
-import TemporalReferences
 import Testing
 
-@testable import Campaigns
+@testable import TemporalReferences
 
 @Suite("Civil days")
 struct CivilDayTests {
