@@ -7,7 +7,6 @@ internal import Reactors
 struct CampaignDefinitions<Definition> {
   /// By campaign. Those of other kinds, and unreadable ones, are absent.
   private(set) var read: [String: Definition] = [:]
-  /// Campaigns of other kinds.
   private(set) var others: Set<String> = []
   private var texts: [String: String] = [:]
 
@@ -80,7 +79,6 @@ struct CampaignRetries {
   /// Parts whose last try failed: the failures in a row, and the looks that still skip them.
   private var failures: [Part: (count: Int, looksLeft: Int)] = [:]
 
-  /// Whether nothing is to be retried.
   var isEmpty: Bool { failures.isEmpty }
 
   /// Begins a look. A part without a retry in ten minutes, such as an hour that is over, is forgotten.
@@ -89,7 +87,6 @@ struct CampaignRetries {
     failures = failures.filter { $0.value.looksLeft > -Self.looksLeftOutMax }
   }
 
-  /// Whether this look skips the part.
   func leavesOut(_ part: Part) -> Bool { (failures[part]?.looksLeft ?? 0) > 0 }
 
   mutating func failed(_ part: Part) {
@@ -115,10 +112,8 @@ final class TurnBatch<Turn> {
     self.deadline = deadline
   }
 
-  /// The next turn; nil when none is left, or no time.
   func next() -> Turn? { isStopped || Reactor.now >= deadline ? nil : waiting.popFirst() }
 
-  /// Begins no further turn.
   func stop() { isStopped = true }
 
   func workerEnded(on reactor: isolated Reactor) {

@@ -32,7 +32,6 @@ enum JSONText {
 }
 
 extension WrittenCampaignPush {
-  /// A text for a finding, with the data for the app and the ledger.
   init(_ text: CampaignText, for finding: LayerFinding, of definition: CampaignDefinition, campaign: String) {
     var data = PayloadObject()
     for (key, value) in definition.payload(with: finding.facts) { data[key] = .string(value) }

@@ -11,7 +11,6 @@ package import CoreMetrics
 package final class CampaignMetrics {
   private let factory: any MetricsFactory
 
-  /// - Parameter factory: the destination of the figures; by default none.
   package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
     self.factory = factory
   }
@@ -36,7 +35,6 @@ package final class CampaignMetrics {
     failedSlots(of: campaign).increment()
   }
 
-  /// Counts a row that was due.
   func countRow(status: String, reason: String?, of campaign: String) {
     let dimensions = [("campaign", campaign), ("status", status), ("reason", reason ?? "none")]
     Counter(label: "tacet_slot_rows_total", dimensions: dimensions, factory: factory).increment()

@@ -9,7 +9,6 @@ package import Reactors
 package struct CampaignPreview: Equatable, Sendable {
   /// An eligible user of the audience.
   package struct User: Equatable, Sendable {
-    /// The user's id.
     package let userID: HostID
     /// The user's local day, such as `2026-11-22`.
     package let localDay: String
@@ -23,7 +22,6 @@ package struct CampaignPreview: Equatable, Sendable {
 
   /// The first evaluated users, in the order of their ids.
   package let users: [User]
-  /// The number of eligible users.
   package let eligibleCount: Int
 
   /// The most users of a preview. Each takes about as long as a push, on the calling reactor.
@@ -52,7 +50,6 @@ package struct CampaignPreview: Equatable, Sendable {
 
 /// A campaign has an unreadable definition.
 package struct CampaignUnusable: Error, CustomStringConvertible {
-  /// The mistake and its place.
   package let description: String
 }
 

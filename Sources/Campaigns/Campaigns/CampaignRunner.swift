@@ -8,11 +8,9 @@ package struct CampaignPace: Equatable, Sendable {
   /// The default time of a campaign, in minutes after midnight in the user's zone. 600: at ten the day has begun and
   /// leaves time to answer.
   package var standardMinutes = 600
-  /// Users claimed at once.
   package var batchUsers = 50
   /// Users of a batch that are evaluated concurrently. Nearly all of that time is a wait for a model.
   package var concurrentUsers = 5
-  /// The pause between two batches.
   package var batchPause = Duration.milliseconds(100)
   /// How long a claim holds. Then another process takes over the users of a killed one.
   package var lease = Duration.seconds(60)
@@ -30,7 +28,6 @@ package struct CampaignPace: Equatable, Sendable {
   /// The greatest age of the list of an audience's zones. Reading it means reading the audience.
   package var zonesAge = Duration.seconds(900)
 
-  /// The standard pace.
   package init() {}
 }
 

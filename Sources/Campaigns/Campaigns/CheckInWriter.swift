@@ -13,7 +13,6 @@ package protocol CheckInWriter {
 
 /// The result of a call for a text.
 package struct WrittenText: Sendable {
-  /// The text, or the reason for its absence.
   package var text: Result<String, WritingFailure>
   /// The usage of the call, as far as known.
   package var usage: CampaignUsage
@@ -24,7 +23,6 @@ package struct WrittenText: Sendable {
   }
 }
 
-/// Why nothing was written.
 package struct WritingFailure: Error, Equatable, Sendable {
   /// A word for records and metrics, such as `model_timed_out`.
   package let reason: String

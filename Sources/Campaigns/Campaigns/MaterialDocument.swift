@@ -120,7 +120,6 @@ struct HappeningFinder {
     }
   }
 
-  /// The user's local time around a moment.
   func localTime(at moment: Date) -> LocalTime {
     let second = Int64(moment.timeIntervalSince1970.rounded(.down))
     let change = zone.nextChange(after: second).flatMap { change -> LocalTime.Change? in

@@ -7,7 +7,6 @@ internal import Reactors
 
 /// Texts that a language model writes within the day's budget.
 struct ModelTexts {
-  /// A text, or the reason for its absence.
   struct Composition {
     var text: CampaignText?
     var writing: CampaignInputs.Writing
@@ -15,7 +14,6 @@ struct ModelTexts {
   }
 
   let store: PushDatabase
-  /// Nil without a language model.
   let writer: (any CheckInWriter)?
   let limits: ModelUsageLimits
   let logger: Logger

@@ -4,13 +4,10 @@ internal import Postgres
 internal import PushStore
 internal import Reactors
 
-/// The result of one turn.
 enum TurnDecision: Equatable {
   /// A push is queued.
   case committed(UUID)
-  /// Nothing is sent, for this reason.
   case skipped(String)
-  /// The turn failed for this reason.
   case failed(String)
   /// Another process has decided, or will.
   case lost
@@ -89,7 +86,6 @@ struct TurnLook {
   }
 }
 
-/// The result of an evaluation.
 enum LookOutcome {
   case refused(CampaignRefusal, String)
   case seen(CampaignLook)
@@ -115,10 +111,8 @@ struct CampaignLook {
     evaluation = definition.evaluation(of: material)
   }
 
-  /// The record without a text.
   var findings: CampaignFindings { CampaignFindings(layer: nil, inputs: inputs.json) }
 
-  /// The record with the result of the composer.
   func findings(_ composition: CheckInComposer.Composition) -> CampaignFindings {
     var inputs = inputs
     inputs.writing = composition.writing

@@ -18,27 +18,20 @@ package enum ReadingDoubt: String, CaseIterable, Comparable, Encodable, Sendable
   case noDay = "no_day"
   /// A count of weeks or months, which are rarely exact to the day.
   case approximate
-  /// The text names no known event.
   case noEvent = "no_event"
   /// It happens again and again, so the text may mean another time.
   case habit
   /// The weekday and the date do not fit.
   case contradiction
-  /// It belongs to another person.
   case anothers
-  /// Somebody else's words.
   case quoted
   /// A wish, a plan or a mere possibility.
   case possibility
-  /// It depends on something.
   case condition
-  /// The text asks about it.
   case question
   /// It is a bound, such as *before Friday*.
   case bound
-  /// It is one of several times.
   case alternative
-  /// The text denies it.
   case denied
   /// It was called off, or moved to another time.
   case calledOff = "called_off"

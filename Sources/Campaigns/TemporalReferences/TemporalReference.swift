@@ -6,16 +6,13 @@ package import FoundationEssentials
 package struct TemporalReference: Equatable, Sendable {
   /// The position of the phrase in the text, in UTF-8 bytes; never empty.
   package let span: Range<Int>
-  /// The first instant.
   package let start: Date
   /// The first instant after the end; never before ``start``. Equal to it for a clock time, and for a day that the zone
   /// skipped.
   package let end: Date
-  /// The precision of the time.
   package let grain: TemporalGrain
   /// The event, as the language's table describes it, such as `presentation`; nil when the text names no known event.
   package let event: String?
-  /// What speaks against the reading; empty when nothing does.
   package internal(set) var doubts: Set<ReadingDoubt>
   /// The instant of the message. All times are resolved against it.
   package let writtenAt: Date
@@ -60,15 +57,12 @@ package enum TemporalStanding: String, Equatable, Sendable {
   case cancelled
   /// It is a wish, an assumption, a question or a possibility, or the time is one of several.
   case hypothetical
-  /// It belongs to another person.
   case anothers
 }
 
-/// The precision of a time in a text.
 package enum TemporalGrain: String, Equatable, Sendable {
   /// A clock time, or a stretch between two of them.
   case minute
-  /// A part of one day, such as its evening.
   case dayPart = "day_part"
   /// One civil day, or the days from one to another.
   case day
@@ -76,12 +70,10 @@ package enum TemporalGrain: String, Equatable, Sendable {
   case week
   /// A month or the end of one, without the day.
   case month
-  /// A year, without the day.
   case year
 }
 
 extension TemporalGrain {
-  /// Whether the day is known.
   var namesDay: Bool {
     switch self {
     case .minute, .dayPart, .day: true
@@ -90,7 +82,6 @@ extension TemporalGrain {
   }
 }
 
-/// The times of one text.
 package struct TemporalReading: Equatable, Sendable {
   /// Its references, in the order of the text.
   package let references: [TemporalReference]

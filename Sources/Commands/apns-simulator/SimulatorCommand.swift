@@ -4,7 +4,6 @@ import Logging
 import SimulatorCommands
 import UnixSignals
 
-/// The command line of the simulator.
 @main
 struct SimulatorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,4 +1,3 @@
-/// What `--help` teaches.
 enum SimulatorHelp {
   static let text = [start, control, activities, faults, scenario, limits].joined(separator: "\n\n")
 

@@ -3,7 +3,6 @@ import FCMSimulation
 import Logging
 import SimulatorCommands
 
-/// The command line of the simulator.
 @main
 struct FCMSimulatorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

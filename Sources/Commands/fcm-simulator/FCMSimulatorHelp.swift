@@ -1,4 +1,3 @@
-/// What `--help` teaches.
 enum FCMSimulatorHelp {
   static let text = [start, control, faults, limits].joined(separator: "\n\n")
 

@@ -3,7 +3,6 @@ import LanguageModelSimulation
 import Logging
 import SimulatorCommands
 
-/// The command line of the simulator.
 @main
 struct ModelSimulatorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

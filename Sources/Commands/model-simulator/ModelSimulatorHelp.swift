@@ -1,4 +1,3 @@
-/// What `--help` teaches.
 enum ModelSimulatorHelp {
   static let text = [start, control, script].joined(separator: "\n\n")
 

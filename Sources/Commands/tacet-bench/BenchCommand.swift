@@ -1,7 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
 
-/// The command line of the measurements.
 @main
 struct BenchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

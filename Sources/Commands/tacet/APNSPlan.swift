@@ -36,7 +36,6 @@ struct APNSPlan: Sendable {
     return settings.apps.map(\.key).filter { known.insert($0).inserted }.compactMap { tokens[$0]?.current.age }
   }
 
-  /// A client for the apps of a key.
   func makeClient(for key: SigningKeySettings, logger: Logger) -> APNSClient {
     APNSClient(
       endpoints: settings.endpoints, context: context, tokens: source(for: key), logger: logger)

@@ -5,7 +5,6 @@ import Operations
 import Reactors
 import Settings
 
-/// `tacet doctor`
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",

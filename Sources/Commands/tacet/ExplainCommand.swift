@@ -8,7 +8,6 @@ import PushStore
 import Reactors
 import Settings
 
-/// `tacet explain`
 struct ExplainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
@@ -119,7 +118,6 @@ extension IDTypes.IDType {
   }
 }
 
-/// An option's value that cannot be used.
 struct UnusableOption: Error, CustomDebugStringConvertible {
   let name: String
   let form: String

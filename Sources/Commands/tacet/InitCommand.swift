@@ -8,7 +8,6 @@ import PushStore
 import Reactors
 import Settings
 
-/// `tacet init`
 struct InitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init",
@@ -127,7 +126,6 @@ struct InitCommand: AsyncParsableCommand {
   }
 }
 
-/// A file that could not be written.
 private struct UnwritableFile: Error, CustomStringConvertible {
   let path: String
   let reason: String

@@ -7,7 +7,6 @@ import PushStore
 import Reactors
 import Settings
 
-/// `tacet migrate`
 struct MigrateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "migrate",
@@ -85,7 +84,6 @@ extension Migrator.Outcome {
   }
 }
 
-/// `tacet adopt`
 struct AdoptCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "adopt",

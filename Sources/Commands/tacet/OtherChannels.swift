@@ -22,7 +22,6 @@ struct OtherChannels: Sendable {
     tokens = settings.fcm.map { AccessTokenSource($0.account) }
   }
 
-  /// What browsers and Android apps register with.
   var offers: TargetOffers {
     var browsers: WebPushOffer?
     if let settings = settings.webPush, let signer {
@@ -57,13 +56,11 @@ struct OtherDeliverers {
   fileprivate let webPush: WebPushClient?
   fileprivate let fcm: FCMClient?
 
-  /// Closes every connection.
   func close(on reactor: isolated Reactor) {
     webPush?.close(on: reactor)
     fcm?.close(on: reactor)
   }
 
-  /// How each route fares.
   func states(in pipeline: DeliveryPipeline) -> [OtherRouteState] {
     all.flatMap(\.routes).map {
       OtherRouteState(name: $0.name, fault: pipeline.fault(of: $0), isNeeded: pipeline.isWaitedFor($0))

@@ -3,7 +3,6 @@ import PushStore
 
 /// What is known once in a process: what waits in the database, whether it notifies, and the provider tokens.
 struct ProcessWideFigures: Sendable {
-  /// What the database says.
   let database: DatabaseFigures
   /// Whether the process leaves the database alone; nil where it polls.
   let isDatabaseAsleep: Bool?

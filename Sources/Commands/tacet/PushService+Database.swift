@@ -88,7 +88,6 @@ struct SharedPort: Error, CustomStringConvertible {
   }
 }
 
-/// This program cannot work with the database's schema.
 struct UnsupportedSchema: Error, CustomStringConvertible {
   let support: SchemaSupport
 

@@ -11,7 +11,6 @@ struct DatabaseFigures {
   var engagement: EngagementAnalysis?
   /// Events for the host; nil when the database does not say.
   var hostEvents: HostEventFigures?
-  /// Whether the database answers at all.
   var isUp: Bool
 }
 

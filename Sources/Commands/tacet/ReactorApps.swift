@@ -9,7 +9,6 @@ import Settings
 
 /// One reactor's way to APNs for every app: a client for each team and key.
 final class ReactorApps {
-  /// How the pushes of the pipeline get to APNs.
   let deliverer: APNSDeliverer
 
   private let router: APNSRouter
@@ -74,7 +73,6 @@ final class ReactorApps {
     return figures
   }
 
-  /// How old the provider tokens in use are.
   var tokenAges: [Duration] { plan.tokenAges }
 
   /// The routes that are looked at: each app's own, and the one to the other environment's devices where it is used or fails.

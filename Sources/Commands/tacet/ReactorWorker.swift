@@ -120,7 +120,6 @@ final class ReactorWorker {
         logger: logger, on: reactor)
   }
 
-  /// What the HTTP handlers of this reactor use.
   var services: PushServices {
     let callers = PushDatabase(pool: callerPool, badgeMax: badgeMax)
     return PushServices(
@@ -134,7 +133,6 @@ final class ReactorWorker {
       readiness: { [unowned self] in readiness() })
   }
 
-  /// Opens the connections and begins to work.
   func start(neighbours: [ReactorBound<ReactorWorker>], on reactor: isolated Reactor) {
     pool.observer = pipeline
     pool.start(on: reactor)
@@ -179,7 +177,6 @@ final class ReactorWorker {
     return isDrained
   }
 
-  /// Figures for `/metrics`.
   func figures(on reactor: isolated Reactor) -> ReactorFigures {
     ReactorFigures(
       reactor: reactor.name,
@@ -212,7 +209,6 @@ final class ReactorWorker {
     return pipeline.claimFault(now: Reactor.now)
   }
 
-  /// What this reactor knows of its routes.
   func routeConditions(on reactor: isolated Reactor) -> [RouteCondition] {
     apps.routes(of: pipeline).map(\.condition) + others.conditions(in: pipeline)
   }

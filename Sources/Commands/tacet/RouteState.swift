@@ -9,7 +9,6 @@ struct RouteState: Sendable {
   let route: PushRoute
   /// Why pushes wait in the database, or would; nil when they go.
   let fault: String?
-  /// Whether pushes go.
   let breaker: BreakerState
   /// Whether the settings name the environment as the app's: device tokens that others register do not decide readiness.
   let isOwn: Bool
@@ -34,7 +33,6 @@ struct RouteState: Sendable {
 }
 
 extension RouteState {
-  /// What a client knows of a route, and what its pipeline does.
   init(route: PushRoute, pipeline: DeliveryPipeline, isOwn: Bool, client: APNSClient) {
     self.init(
       route: route, fault: pipeline.fault(of: route.delivery), breaker: pipeline.breakerState(of: route.delivery),
@@ -56,7 +54,6 @@ extension RouteState {
 }
 
 extension PerReactor<ReactorWorker> {
-  /// What every reactor knows of its routes.
   func routeConditions() async -> [RouteCondition] {
     var conditions: [RouteCondition] = []
     for worker in all { conditions += await worker.perform { $0.routeConditions(on: $1) } }

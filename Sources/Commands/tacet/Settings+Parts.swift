@@ -8,7 +8,6 @@ import Reactors
 import Settings
 
 extension PipelineConfiguration {
-  /// The part of the settings that the pipeline needs.
   init(_ settings: ServeSettings) {
     self.init(policy: settings.suppression)
     folding = settings.folding
@@ -49,7 +48,6 @@ extension APNSSettings {
       apps: Dictionary(uniqueKeysWithValues: apps.map { ($0.bundleIdentifier, $0.environment) }))
   }
 
-  /// What pushes may say.
   var contentPolicy: ContentPolicy {
     let stricter = apps.filter { $0.content != content }.map { ($0.bundleIdentifier.text, $0.content) }
     return ContentPolicy(
@@ -57,7 +55,6 @@ extension APNSSettings {
       defaultApp: defaultApp.bundleIdentifier.text)
   }
 
-  /// Where each environment takes pushes.
   var endpoints: [APNSEnvironment: APNSEndpoint] {
     Dictionary(
       uniqueKeysWithValues: APNSEnvironment.allCases.map { environment in
@@ -71,7 +68,6 @@ extension HTTPServiceConfiguration {
   /// Descriptors that are not for HTTP connections: the database's and APNs' connections, event loops and files.
   private static let otherDescriptors = 256
 
-  /// The part of the settings that the HTTP service needs.
   init(_ settings: SettingValues<HTTPSettings>) {
     self.init()
     func set<Value>(_ path: WritableKeyPath<Self, Value>, _ value: Value?) {

@@ -28,19 +28,15 @@ struct Supervisor: Sendable {
     sockets = Self.sockets(environment, processID)
   }
 
-  /// A listening socket for the interface.
   var interfaceSocket: Int32? { sockets.first { $0.name != Self.metricsName }?.descriptor }
 
-  /// A listening socket for `/metrics`.
   var metricsSocket: Int32? { sockets.first { $0.name == Self.metricsName }?.descriptor }
 
   /// The service listens, or follows its new settings.
   func tellReady(_ status: String) { tell("READY=1\nSTATUS=\(status)") }
 
-  /// The settings are being read again.
   func tellReloading() { tell("RELOADING=1\nMONOTONIC_USEC=\(Reactor.now / 1000)\nSTATUS=reading the settings again") }
 
-  /// The service finishes what it has begun.
   func tellStopping() { tell("STOPPING=1\nSTATUS=stopping") }
 
   /// Reports, at half of the watchdog's limit, that every reactor still runs its jobs. Returns when the task is cancelled.

@@ -5,7 +5,6 @@ import PushStore
 import Settings
 import UnixSignals
 
-/// The command line.
 @main
 struct Tacet: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -22,7 +21,6 @@ struct Tacet: AsyncParsableCommand {
     ])
 }
 
-/// `tacet serve`
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",

@@ -53,7 +53,6 @@ struct TerminalQuestion {
   }
 }
 
-/// A question to which there is no answer.
 struct UnansweredQuestion: Error, CustomStringConvertible {
   let question: WiringQuestion
 

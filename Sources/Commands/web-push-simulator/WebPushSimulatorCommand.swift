@@ -3,7 +3,6 @@ import Logging
 import SimulatorCommands
 import WebPushSimulation
 
-/// The command line of the simulator.
 @main
 struct WebPushSimulatorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

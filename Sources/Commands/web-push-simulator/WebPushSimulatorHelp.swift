@@ -1,4 +1,3 @@
-/// What `--help` teaches.
 enum WebPushSimulatorHelp {
   static let text = [start, control, faults].joined(separator: "\n\n")
 

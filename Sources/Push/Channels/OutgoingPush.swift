@@ -3,16 +3,12 @@ package import PushRules
 
 /// One push to one target, before its channel gives it a form.
 package struct OutgoingPush: Sendable {
-  /// What it says, encoded as far as its recipients share it.
   package let push: PreparedPush
 
-  /// Where it goes.
   package let target: PushTarget
 
-  /// What it is about.
   package let subject: PushSubject
 
-  /// Whom it is for.
   package let userID: HostID
 
   /// When the event was committed, by the database's clock; microseconds since 1970.

@@ -6,7 +6,6 @@ package import Reactors
 /// A new channel is a module with a deliverer, its settings, and an entry where the service makes its deliverers. Nothing else
 /// knows how a push gets out. Belongs to one reactor.
 package protocol PushDeliverer: AnyObject {
-  /// The channel of its targets.
   var channel: DeliveryChannel { get }
 
   /// The routes that are configured; few, and known before any target is.
@@ -42,13 +41,10 @@ package protocol PushDeliverer: AnyObject {
 }
 
 extension PushDeliverer {
-  /// As many as the pipeline has.
   package var pushesInFlightMax: Int? { nil }
 
-  /// Nowhere.
   package func route(besides route: DeliveryRoute) -> DeliveryRoute? { nil }
 
-  /// Nothing.
   package func environment(of route: DeliveryRoute) -> String? { nil }
 }
 

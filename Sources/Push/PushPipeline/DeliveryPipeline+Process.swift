@@ -64,7 +64,6 @@ extension DeliveryPipeline {
     recorder.giveUp()
   }
 
-  /// Waits until this pipeline has recorded a subject, or the time is over.
   package func waitForRecord(of subject: PushSubject, _ limit: Duration, on reactor: isolated Reactor) async {
     recorder.hurry(on: reactor)
     await waiters.wait(for: subject, limit, on: reactor)
@@ -84,7 +83,6 @@ final class OutcomeWaiters {
     remove(signal, for: subject)
   }
 
-  /// Whether a task waits for the subject.
   func isAwaited(_ subject: PushSubject) -> Bool { signals[subject] != nil }
 
   func recorded(_ subject: PushSubject, on reactor: isolated Reactor) {

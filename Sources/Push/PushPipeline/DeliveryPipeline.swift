@@ -39,7 +39,6 @@ package final class DeliveryPipeline {
   /// One log line about refused looks at first, and one a minute while they go on; nil before the first refusal.
   var refusalLine: MinuteLine?
   var health = ClaimHealth(now: Reactor.now)
-  /// When a look last brought work.
   var foundAt: UInt64?
   var lanes: Lanes
   var jitter = Jitter()
@@ -52,10 +51,8 @@ package final class DeliveryPipeline {
   /// What Tacet itself says, such as "+4 more".
   lazy var words = KnownWords(in: store)
 
-  /// What pushes may say from now on.
   package var content: ContentPolicy
 
-  /// Hears of events that concern other parts of the process.
   package weak var observer: (any DeliveryPipelineObserver)?
 
   /// Makes a pipeline; ``run(on:)`` makes it work.

@@ -1,16 +1,13 @@
 package import PushRules
 package import PushStore
 
-/// The settings of a pipeline, and the bounds of its work.
 package struct PipelineConfiguration: Sendable {
-  /// The suppression window and how long a message is worth a push.
   package var policy: SuppressionPolicy
 
   /// How bursts of messages fold; nil for a push of each message. That is the default here, because most tests and
   /// measurements post many messages to one recipient and count a push for each. The service's setting folds by default.
   package var folding: FoldPolicy?
 
-  /// What pushes may say at first.
   package var content = ContentPolicy()
 
   /// This process, as histories name it; some letters and digits.
@@ -45,24 +42,18 @@ package struct PipelineConfiguration: Sendable {
   /// transaction takes to commit after its last statement.
   package var holdReviewWait = Duration.seconds(1)
 
-  /// The kinds whose pushes are recorded and not sent.
   package var shadow = ShadowedKinds.none
 
-  /// How the pipeline paces its looks.
   package var schedule = PollSchedule.Configuration()
 
   /// Leaves the database alone while nothing happens; nil for a pipeline that polls.
   package var sleep: DatabaseSleep?
 
-  /// When lanes shut.
   var lanes = LaneConfiguration()
 
-  /// How failed pushes are tried again.
   package var retry = RetryPolicy()
 
-  /// A configuration with the default bounds.
   package init(policy: SuppressionPolicy) { self.policy = policy }
 
-  /// This process and its limits, for histories.
   var decider: Decider { Decider(instance: instance, policy: policy) }
 }

@@ -33,7 +33,6 @@ package final class PipelineMetrics {
   private let discarded: Counter
   private let queuedReleases: Counter
 
-  /// - Parameter factory: where the figures go; by default nowhere.
   package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
     self.factory = factory
     func latency(_ stage: String) -> Timer {
@@ -61,7 +60,6 @@ package final class PipelineMetrics {
     Counter(label: "tacet_push_answers_total", dimensions: dimensions, factory: factory).increment()
   }
 
-  /// Counts a recorded event.
   func count(_ decided: DecidedEvent) {
     for outcome in decided.outcomes {
       counter(Outcome(kind: decided.event.subject.kind, decision: outcome.decision, reason: outcome.reason)).increment()

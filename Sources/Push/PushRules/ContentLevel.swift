@@ -1,8 +1,6 @@
 /// How much of an event's words a push brings: the value of `CONTENT`, of an app's section, and of a user's choice.
 package enum ContentChoice: String, CaseIterable, Sendable {
-  /// Everything.
   case full
-  /// The sender's name.
   case sender
   /// That there is something, and ids.
   case none
@@ -15,25 +13,20 @@ package enum ContentChoice: String, CaseIterable, Sendable {
 /// The two are independent, so the strictest of both applies. `sealed` and `sender` together seal the sender's name; `sealed` and
 /// `none` together are `none`.
 package struct ContentLevel: Hashable, Sendable {
-  /// Words that a device may show.
   package enum Words: Int, Comparable, Sendable {
     case full
-    /// The sender's name.
     case sender
-    /// None of the event's.
     case none
 
     /// Fewer words are more.
     package static func < (one: Words, other: Words) -> Bool { one.rawValue < other.rawValue }
   }
 
-  /// What the device shows.
   package var words: Words
 
   /// Whether the words are encrypted for the device.
   package var isSealed: Bool
 
-  /// Everything, in the clear.
   package static let full = ContentLevel(words: .full, isSealed: false)
 
   package init(words: Words, isSealed: Bool) {
@@ -41,7 +34,6 @@ package struct ContentLevel: Hashable, Sendable {
     self.isSealed = isSealed
   }
 
-  /// What one choice means.
   package init(_ choice: ContentChoice) {
     switch choice {
     case .full, .sealed: words = .full
@@ -51,7 +43,6 @@ package struct ContentLevel: Hashable, Sendable {
     isSealed = choice == .sealed
   }
 
-  /// The strictest of both.
   package func strictest(_ other: ContentLevel) -> ContentLevel {
     ContentLevel(words: max(words, other.words), isSealed: isSealed || other.isSealed)
   }

@@ -36,7 +36,6 @@ package struct MessageBurst: Equatable, Sendable {
   /// Messages besides the one that is shown.
   package var more: Int { max(0, members.count - 1) }
 
-  /// A burst that begins with this message.
   init(_ message: BurstMessage, at now: Int64) {
     first = message
     soundedAt = now
@@ -50,7 +49,6 @@ package struct MessageBurst: Equatable, Sendable {
 package struct BurstMessage: Hashable, Comparable, Sendable {
   /// When it was committed.
   package let enqueuedAt: Int64
-  /// The host's id as text.
   package let id: String
 
   package init(enqueuedAt: Int64, id: String) {
@@ -58,7 +56,6 @@ package struct BurstMessage: Hashable, Comparable, Sendable {
     self.id = id
   }
 
-  /// Older messages come first.
   package static func < (one: Self, other: Self) -> Bool { (one.enqueuedAt, one.id) < (other.enqueuedAt, other.id) }
 }
 
@@ -66,7 +63,6 @@ package struct BurstMessage: Hashable, Comparable, Sendable {
 package enum HandedOverPush: String, CaseIterable, Sendable {
   /// Nothing since it was handed over: it is in flight, or its process has died.
   case inFlight = "in_flight"
-  /// A device has it.
   case sent
   /// It was put off, and asks again.
   case waits
@@ -94,7 +90,6 @@ package struct FoldPolicy: Equatable, Sendable {
   /// From a sound on, how long nothing but a mention sounds; the end is exclusive.
   package let window: Duration
 
-  /// Between two updates.
   package let settle: Duration
 
   /// A policy; both are positive.

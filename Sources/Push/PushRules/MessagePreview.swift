@@ -3,7 +3,6 @@
 /// Both texts are cut between grapheme clusters, so that no accent or emoji is torn. Only the first few kilobytes of the input
 /// are read.
 package struct MessagePreview: Equatable, Sendable {
-  /// The most grapheme clusters of the text that are shown.
   package static let bodyClustersMax = 50
   /// The most bytes of the text that are shown. A cluster has no largest size, so a count of clusters bounds nothing. Fifty of
   /// the longest emoji in use (a family with four skin tones, 41 bytes) fit, and over 1,600 of the 4,096 bytes that APNs takes
@@ -47,7 +46,6 @@ extension MessagePreview {
 }
 
 extension String {
-  /// Without the white space around it.
   fileprivate var trimmed: Substring {
     var rest = drop(while: \.isWhitespace)
     while let last = rest.last, last.isWhitespace { rest.removeLast() }
@@ -59,18 +57,14 @@ extension String {
 ///
 /// Both texts are put on one line and cut between grapheme clusters, like those of ``MessagePreview``.
 package struct NoticePreview: Equatable, Sendable {
-  /// The most grapheme clusters of a title that are shown.
   package static let titleClustersMax = 100
   /// The most bytes of a title that are shown. In a document each may take six, so a title can never fill a push.
   package static let titleBytesMax = 400
   /// The most grapheme clusters of a body that are shown; more than any screen shows before the push is opened.
   package static let bodyClustersMax = 200
-  /// The most bytes of a body that are shown.
   package static let bodyBytesMax = 2_400
 
-  /// The first line; empty for an empty one.
   package let title: String
-  /// The text; empty for an empty one.
   package let body: String
 
   /// Cuts both.

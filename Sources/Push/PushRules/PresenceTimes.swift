@@ -12,7 +12,6 @@ package struct PresenceTimes: Equatable, Sendable {
   /// The date of the message itself.
   package var created: Int64?
 
-  /// Nothing known unless said.
   package init(lastSeen: Int64? = nil, left: Int64? = nil, readOther: Int64? = nil, created: Int64? = nil) {
     self.lastSeen = lastSeen
     self.left = left

@@ -9,7 +9,6 @@ package struct RecipientSituation: Equatable, Sendable {
   package var heldFor = Duration.zero
   /// Whether the message, or its conversation, is gone.
   package var isDeleted = false
-  /// Whether the push was taken back.
   package var isCancelled = false
   /// Whether its cap group allows no more pushes on the user's day.
   package var isCapped = false
@@ -29,22 +28,18 @@ package struct RecipientSituation: Equatable, Sendable {
   package var isOptedOut = false
   /// Whether the recipient silenced the conversation or its sender.
   package var isMuted = false
-  /// Whether the recipient wants to hear of this conversation only when mentioned.
   package var wantsMentionsOnly = false
   /// Whether the message mentions the recipient; known only for those who want mentions only.
   package var isMentioned = false
   /// Until the recipient's quiet hours end; nil outside them.
   package var quietHoursRemaining: Duration?
-  /// What the recipient wants of pushes that fall into quiet hours.
   package var quietHoursPolicy = QuietHoursPolicy.hold
-  /// Device tokens the push can go to.
   package var deviceCount = 1
 
   /// That of a recipient with one device and no other known facts.
   package static var nothingKnown: RecipientSituation { RecipientSituation() }
 }
 
-/// What happens to a push during its recipient's quiet hours.
 package enum QuietHoursPolicy: String, CaseIterable, Sendable {
   /// It waits until they end, and is then decided again.
   case hold

@@ -63,7 +63,6 @@ extension SuppressionPolicy {
     /// Seen lately: only probable, so the push is held and never dropped.
     case viewing
 
-    /// The reason that the ledger gets.
     package var reason: DecisionReason {
       switch self {
       case .deleted: .deleted
@@ -130,11 +129,9 @@ extension RecipientSituation {
 
 /// What happens to one recipient's push now.
 package enum PushDecision: Equatable, Sendable {
-  /// It goes out at once.
   case send
   /// It waits at most this long, always more than zero, and is decided again then, or when new facts arrive.
   case hold(for: Duration, reason: DecisionReason)
-  /// It is never sent.
   case skip(reason: DecisionReason)
 }
 
@@ -143,9 +140,7 @@ package enum PushDecision: Equatable, Sendable {
 package enum DecisionReason: String, CaseIterable, Sendable {
   /// The recipient is looking at the conversation, or saw the message arrive.
   case userViewing = "user_viewing"
-  /// The recipient has read the message.
   case alreadyRead = "already_read"
-  /// The recipient has no device to send to.
   case noTokens = "no_tokens"
   /// Only the sender takes part; said of an event, never of a recipient.
   case noRecipients = "no_recipients"
@@ -157,13 +152,9 @@ package enum DecisionReason: String, CaseIterable, Sendable {
   case notMentioned = "not_mentioned"
   /// The recipient has had the one push a day of its cap group.
   case pushedToday = "pushed_today"
-  /// It is quiet hours where the recipient is.
   case quietHours = "quiet_hours"
-  /// The message is gone.
   case deleted
-  /// The push was taken back before it was sent.
   case cancelled
-  /// The message is older than a push may be.
   case expired
   /// The message follows another of its burst, and soon updates its notification.
   case folding

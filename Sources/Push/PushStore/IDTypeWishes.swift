@@ -9,7 +9,6 @@ package struct IDTypeWishes: Equatable, Sendable {
   package var conversations: IDTypes.IDType?
   package var users: IDTypes.IDType?
 
-  /// Asks for types.
   package init(
     messages: IDTypes.IDType? = nil, conversations: IDTypes.IDType? = nil, users: IDTypes.IDType? = nil
   ) {

@@ -5,7 +5,6 @@ package import Reactors
 
 /// Brings a database's schema up to date.
 package enum Migrator {
-  /// The result of one step.
   package enum Outcome: Sendable {
     /// Applied now, in its own transaction.
     case applied

@@ -59,7 +59,6 @@ package final class PushDatabase {
   /// The session setting by which `tacet.unread_count` knows how far to count.
   package static func badgeSettings(max: Int) -> [String: String] { ["tacet.badge_max": "\(max)"] }
 
-  /// A number of unread messages as a badge.
   func badge(_ unread: Int64) -> Int { min(Int(clamping: max(0, unread)), badgeMax) }
 }
 

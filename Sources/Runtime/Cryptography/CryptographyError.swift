@@ -13,6 +13,5 @@ package struct CryptographyError: Error, Equatable, Sendable, CustomStringConver
     self.message = message
   }
 
-  /// The operation and the reason on one line.
   package var description: String { message.isEmpty ? "\(operation) failed" : "\(operation) failed (\(message))" }
 }

@@ -2,12 +2,10 @@ internal import COpenSSL
 
 /// The hash function SHA-256 (FIPS 180-4).
 package enum SHA256 {
-  /// The digest of the bytes, also of an empty sequence.
   package static func hash(_ bytes: [UInt8]) -> SHA256Digest {
     bytes.withUnsafeBytes { hash($0) }
   }
 
-  /// The digest of the bytes, also of an empty sequence.
   package static func hash(_ bytes: UnsafeRawBufferPointer) -> SHA256Digest {
     SHA256Digest { digest(bytes, with: OpenSSL.sha256, into: $0) }
   }

@@ -5,7 +5,6 @@ internal import COpenSSL
 /// OpenSSL takes an entry that an earlier call left for the next call's failure. So every call that can fail starts from an
 /// empty queue, and empties it afterwards.
 package enum ErrorQueue {
-  /// What the queue held.
   package struct Content: Sendable {
     /// OpenSSL's text, several entries joined by `; `. Empty for an empty queue. Holds no keys and no messages.
     package var text = ""

@@ -11,7 +11,6 @@ package struct HMACSHA256: Sendable {
     keyed = KeyedContext(key: key)
   }
 
-  /// The code of a message, which may be empty.
   package func code(for message: [UInt8]) -> SHA256Digest {
     let context = OpenSSL.require(EVP_MAC_CTX_dup(keyed.pointer), "EVP_MAC_CTX_dup")
     defer { EVP_MAC_CTX_free(context) }

@@ -49,7 +49,6 @@ package final class KeyHandle: @unchecked Sendable {
     return EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
   }
 
-  /// The secret that this private key and the other side's public key have in common.
   func sharedSecret(with peer: KeyHandle) throws(CryptographyError) -> [UInt8] {
     try ErrorQueue.checked("shared secret") {
       let context = EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil)

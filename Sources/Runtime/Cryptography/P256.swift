@@ -8,7 +8,6 @@ package enum P256 {
   /// The curve without a key. New keys copy it, which takes a third of the time of a look-up by name.
   private static let parameters = KeyHandle(makeParameters())
 
-  /// A new key with a random scalar.
   package static func generate() -> KeyHandle {
     let context = EVP_PKEY_CTX_new_from_pkey(nil, parameters.pointer, nil)
     defer { EVP_PKEY_CTX_free(context) }

@@ -6,10 +6,8 @@ package struct P256PrivateKey: Sendable {
 
   private let key: KeyHandle
 
-  /// The public half.
   package let publicKey: P256PublicKey
 
-  /// A new random key.
   package init() {
     self.init(P256.generate())
   }

@@ -49,10 +49,8 @@ package struct P256PublicKey: Hashable, Sendable {
     key.verifies(signature.der, of: message)
   }
 
-  /// Compares the points.
   package static func == (one: P256PublicKey, other: P256PublicKey) -> Bool { one.x963 == other.x963 }
 
-  /// Feeds the point into the hasher.
   package func hash(into hasher: inout Hasher) {
     hasher.combine(x963)
   }

@@ -9,7 +9,6 @@ package struct RSAPrivateKey: Sendable {
 
   private let key: KeyHandle
 
-  /// The public half.
   package let publicKey: RSAPublicKey
 
   /// A new random key with the public exponent 65537.

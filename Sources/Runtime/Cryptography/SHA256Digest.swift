@@ -4,7 +4,6 @@ internal import COpenSSL
 ///
 /// `==` takes the same time for all pairs, so it can compare secrets.
 package struct SHA256Digest: Hashable, Sendable {
-  /// The length of every digest, in bytes.
   package static let byteCount = 32
 
   private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
@@ -25,7 +24,6 @@ package struct SHA256Digest: Hashable, Sendable {
     try Swift.withUnsafeBytes(of: words, body)
   }
 
-  /// The 32 bytes.
   package var bytes: [UInt8] { withUnsafeBytes { Array($0) } }
 
   /// The first bytes as lower-case hexadecimal digits.
@@ -53,7 +51,6 @@ package struct SHA256Digest: Hashable, Sendable {
     }
   }
 
-  /// Feeds all bytes into the hasher.
   package func hash(into hasher: inout Hasher) {
     withUnsafeBytes { hasher.combine(bytes: $0) }
   }

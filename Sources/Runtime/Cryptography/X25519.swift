@@ -4,7 +4,6 @@ internal import COpenSSL
 package struct X25519PrivateKey: Sendable {
   private let key: KeyHandle
 
-  /// The public half.
   package let publicKey: X25519PublicKey
 
   /// A new random key. Takes 25 µs.
@@ -55,9 +54,7 @@ package struct X25519PrivateKey: Sendable {
   }
 }
 
-/// A public key on Curve25519.
 package struct X25519PublicKey: Sendable, Equatable {
-  /// The length of every key, in bytes.
   package static let byteCount = 32
 
   let key: KeyHandle
@@ -75,6 +72,5 @@ package struct X25519PublicKey: Sendable, Equatable {
     self.bytes = bytes
   }
 
-  /// Compares the coordinates.
   package static func == (one: X25519PublicKey, other: X25519PublicKey) -> Bool { one.bytes == other.bytes }
 }

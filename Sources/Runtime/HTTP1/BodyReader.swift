@@ -8,7 +8,6 @@ struct BodyReader {
   /// The most memory reserved for an announced length before its bytes arrive, so that an announcement alone costs little.
   private static let reservedBytesMax = 16 * 1024
 
-  /// The memory held, in bytes.
   var capacity: Int { body.capacity }
 
   init(framing: MessageFraming, limits: HTTPLimits, bodyBytesMax: Int) {
@@ -37,7 +36,6 @@ struct BodyReader {
     }
   }
 
-  /// Moves the content out.
   mutating func takeBody() -> [UInt8] {
     var taken: [UInt8] = []
     swap(&taken, &body)
@@ -145,7 +143,6 @@ private enum ChunkLineSyntax {
   /// More digits than any size that fits memory. Leading zeros count.
   private static let digitsMax = 15
 
-  /// - Returns: the chunk's size, and the bytes of its extensions.
   static func read(_ line: Span<UInt8>) throws(RequestRefusal) -> (size: Int, extensionBytes: Int) {
     var index = 0
     var size = 0

@@ -16,13 +16,10 @@ struct ReceiveBuffer {
   /// The space above which more saves no noticeable time beside the copying. The limits let a head take about as much.
   private static let bulkBytesMax = 32 * 1024
 
-  /// The memory held, in bytes.
   var capacity: Int { storage.count }
-  /// The number of unread bytes.
   var count: Int { end - start }
   var isEmpty: Bool { count == 0 }
 
-  /// Lends the unread bytes.
   @inline(__always)
   func withUnread<Result, Failure: Error>(
     _ read: (Span<UInt8>) throws(Failure) -> Result
@@ -30,7 +27,6 @@ struct ReceiveBuffer {
     try read(storage.span.extracting(start..<end))
   }
 
-  /// Steps over the first unread bytes.
   mutating func consume(_ byteCount: Int) {
     start += byteCount
     if start == end { (start, end) = (0, 0) }
@@ -68,12 +64,9 @@ package struct SendBuffer: Sendable {
   /// An empty buffer with more memory than this frees it. 1 KiB holds the answers to health checks and webhooks.
   private static let keptBytesMax = 1024
 
-  /// The memory held, in bytes.
   var capacity: Int { bytes.capacity }
-  /// The number of bytes to send.
   package var count: Int { bytes.count - sent }
 
-  /// Whether there is nothing to send.
   package var isEmpty: Bool { count == 0 }
 
   /// Passes the bytes to `write`, which returns how many it took.

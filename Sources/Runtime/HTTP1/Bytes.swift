@@ -28,7 +28,6 @@ extension UInt8 {
   @inline(__always)
   var lowercased: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 
-  /// The value of a hexadecimal digit.
   var hexadecimalValue: Int? {
     if isDigit { return Int(self &- 0x30) }
     let letter = lowercased
@@ -37,21 +36,18 @@ extension UInt8 {
 }
 
 extension Span where Element == UInt8 {
-  /// Whether the bytes begin with these, in the same case.
   func hasPrefix(_ prefix: StaticString) -> Bool {
     guard count >= prefix.utf8CodeUnitCount else { return false }
     for index in 0..<prefix.utf8CodeUnitCount where self[index] != prefix.utf8Start[index] { return false }
     return true
   }
 
-  /// Whether the bytes are these in any case. The argument is in lower case.
   func equalsIgnoringCase(_ lowercased: StaticString) -> Bool {
     guard count == lowercased.utf8CodeUnitCount else { return false }
     for index in 0..<count where self[index].lowercased != lowercased.utf8Start[index] { return false }
     return true
   }
 
-  /// The first index of the byte at or after `start`.
   @inline(__always)
   func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
     var index = start

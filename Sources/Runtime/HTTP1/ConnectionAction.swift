@@ -19,11 +19,9 @@ package enum ReadStretch: Sendable, Equatable {
   case idle
   /// A request head, from the connection's start or the head's first byte to the head's end.
   case head
-  /// A request's content, to its end.
   case body
 }
 
-/// Why a connection closes.
 package enum CloseReason: Sendable, Equatable {
   /// The last answer announced it, or the client asked for it.
   case answered
@@ -33,7 +31,6 @@ package enum CloseReason: Sendable, Equatable {
   case peerClosed
   /// No further request came in time.
   case idle
-  /// The server is going away.
   case drained
 
   /// Whether the peer may still be sending. Closing at once could then destroy the answer on its way (RFC 9112 section 9.6), so

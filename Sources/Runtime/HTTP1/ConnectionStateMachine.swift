@@ -32,7 +32,6 @@ package struct ConnectionStateMachine: Sendable {
 
   /// The Date of the next answers. The caller keeps it current.
   package var date: HTTPDate
-  /// The bytes to send.
   package var output = SendBuffer()
 
   private let limits: HTTPLimits
@@ -52,14 +51,12 @@ package struct ConnectionStateMachine: Sendable {
     parser = RequestHeadParser(limits: limits, isSecure: isSecure)
   }
 
-  /// The connection was accepted.
   package func opened() -> ConnectionAction { .read(.head) }
 
   /// Lets `fill` write received bytes and return their number. Call `received` afterwards.
   /// - Returns: the number that `fill` returned.
   package mutating func receive(_ fill: (UnsafeMutableRawBufferPointer) -> Int) -> Int { input.receive(fill) }
 
-  /// Bytes were received.
   package mutating func received() -> ConnectionAction {
     switch phase {
     case .head: readHead()
@@ -78,7 +75,6 @@ package struct ConnectionStateMachine: Sendable {
     }
   }
 
-  /// The time for the current stretch has passed.
   package mutating func deadlinePassed() -> ConnectionAction {
     switch phase {
     case .head where isQuiet: close(.idle)
@@ -96,7 +92,6 @@ package struct ConnectionStateMachine: Sendable {
     return close(.drained)
   }
 
-  /// The memory that the connection keeps, in bytes.
   package var bytesKept: Int { input.capacity + output.capacity + (reader?.capacity ?? 0) }
 
   /// There is no memory for the rest of the request: it is refused, and its bytes are freed.
@@ -196,7 +191,6 @@ extension ConnectionStateMachine {
     return finishAnswer(closes)
   }
 
-  /// The request was answered. See the other `answered`.
   package mutating func answered(_ head: ResponseHead, body: [UInt8] = []) -> ConnectionAction {
     let closes = closesAfterAnswer(head.closesConnection)
     head.write(contentLength: body.count, to: &output.bytes)

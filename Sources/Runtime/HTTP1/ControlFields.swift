@@ -104,7 +104,6 @@ struct TokenList {
     self.acceptsEmpty = acceptsEmpty
   }
 
-  /// The range of the next element; nil after the last.
   mutating func next(
     in value: Span<UInt8>, orThrow refusal: @autoclosure () -> RequestRefusal
   ) throws(RequestRefusal) -> Range<Int>? {
@@ -129,7 +128,6 @@ package enum MessageFraming: Sendable, Equatable {
   /// Chunks follow, up to the chunk of size zero and its trailer section.
   case chunked
 
-  /// Whether content follows the head.
   package var expectsContent: Bool {
     switch self {
     case .none, .length(0): false

@@ -2,7 +2,6 @@
 ///
 /// Stored as the whole field line, which each response copies. Make one a second, not one a response.
 package struct HTTPDate: Sendable, Equatable {
-  /// Seconds since 1970-01-01 00:00:00 UTC.
   package let unixSeconds: Int
   /// `Date: …` with its line end.
   let fieldLine: [UInt8]

@@ -38,6 +38,5 @@ package struct HTTPLimits: Sendable {
   /// 16 KiB (16384): a signature of 80 bytes on each 8 KiB chunk of a body of the default limit.
   package var chunkExtensionBytesMax = 16 * 1024
 
-  /// The default limits.
   package init() {}
 }

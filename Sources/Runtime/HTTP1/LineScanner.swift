@@ -13,7 +13,6 @@ enum LineScan: Equatable {
 /// Offsets count from the first byte of the message, not of the buffer's storage, so the buffer may move its bytes. A result
 /// depends only on the bytes before it, so it is the same for any pieces.
 struct LineScanner {
-  /// The start of the unfinished line.
   private(set) var lineStart = 0
   /// The end of the scanned part of the unfinished line.
   private var scanned = 0

@@ -6,7 +6,6 @@ package import HTTPTypes
 /// many calls.
 package final class PreparedResponse: Sendable {
   package let status: HTTPResponse.Status
-  /// Whether the fields ask to close the connection (`Connection: close`).
   package let closesConnection: Bool
   /// Status line, fields and Content-Length, without the empty line.
   let head: [UInt8]

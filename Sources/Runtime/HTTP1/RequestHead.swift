@@ -10,7 +10,6 @@ package final class RequestHead: Sendable {
   package let method: HTTPRequest.Method
   /// The version that the request is treated as.
   package let version: HTTPVersion
-  /// How the content is delimited.
   package let framing: MessageFraming
   /// Whether the client lets the connection be used again after the answer (RFC 9112 section 9.3).
   package let isPersistent: Bool
@@ -107,7 +106,6 @@ extension RequestHead {
   /// The path as sent, percent-encoded. Begins with a slash; empty for a target without a path.
   package var path: String { text(targetParts.path) }
 
-  /// Lends the bytes of `path` to a router.
   @inline(__always)
   package func withPathBytes<Result>(_ read: (Span<UInt8>) -> Result) -> Result {
     let bytes = bytes

@@ -21,7 +21,6 @@ struct RequestHeadParser {
     self.isSecure = isSecure
   }
 
-  /// Begins a new message.
   mutating func reset() { self = RequestHeadParser(limits: limits, isSecure: isSecure) }
 
   /// The known bytes before the request line: an empty line, or none. A request has begun when more have arrived.

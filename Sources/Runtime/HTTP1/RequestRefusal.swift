@@ -14,7 +14,6 @@ package struct RequestRefusal: Error, Equatable, CustomStringConvertible {
     self.detail = detail.description
   }
 
-  /// The status and the sentence.
   package var description: String { "\(status.code): \(detail)" }
 
   /// The answer as RFC 9457 problem details. No sentence needs JSON escapes.

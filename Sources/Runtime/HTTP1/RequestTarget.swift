@@ -1,6 +1,5 @@
 /// The ranges of a request target's parts in the head's bytes (RFC 9112 section 3.2).
 struct RequestTarget {
-  /// The target as sent.
   let whole: Range<Int>
   /// The host and port of an absolute-form target. They override the Host field (section 3.2.2).
   let authority: Range<Int>?
@@ -135,7 +134,6 @@ package enum PercentEncoding {
     return UInt8(high << 4 | low)
   }
 
-  /// Whether the bytes hold an encoding.
   package static func occurs(in bytes: Span<UInt8>) -> Bool { bytes.firstIndex(of: .percent) != nil }
 
   /// Decodes valid bytes; nil if the result is not UTF-8.

@@ -10,7 +10,6 @@ package struct ResponseHead: Sendable {
   /// The fields, in the order to write them.
   package var fields: HTTPFields
 
-  /// Makes a head with the given parts.
   package init(status: HTTPResponse.Status, fields: HTTPFields = [:]) {
     self.status = status
     self.fields = fields

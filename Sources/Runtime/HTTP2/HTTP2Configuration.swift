@@ -35,7 +35,6 @@ package struct HTTP2ClientConfiguration: Sendable {
   /// The first stream's id, odd. Larger than 1 only in tests of the last ids.
   var firstStreamID: Int32 = 1
 
-  /// The defaults.
   package init() {}
 }
 
@@ -53,12 +52,10 @@ package struct HTTP2ServerConfiguration: Sendable {
   /// Bytes of a request's header fields, plus 8 for each field. A stream with more is reset.
   package var requestFieldsBytesMax = 64 * 1024
 
-  /// The time for a client's TLS handshake.
   package var handshakeTimeout = Duration.seconds(10)
 
   /// Connections of one listener, including those in their handshake. More are closed at once.
   package var connectionsMax = 1000
 
-  /// The defaults.
   package init() {}
 }

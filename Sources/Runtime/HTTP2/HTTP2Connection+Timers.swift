@@ -6,7 +6,6 @@ package import Reactors
 // A timer for each request would cost a heap entry for each. Requests usually have the same time limit, so when one timer at
 // the earliest deadline fires, most requests are done. The timer then moves to the oldest that is left.
 extension HTTP2Connection: TimerHandler {
-  /// One of the two timers.
   package func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     if timer == deadlineTimer {
       expire(on: reactor)
@@ -16,7 +15,6 @@ extension HTTP2Connection: TimerHandler {
     }
   }
 
-  /// Schedules a check of the deadlines by this time.
   func checkDeadlines(by deadline: UInt64, on reactor: isolated Reactor) {
     guard deadline < deadlineCheck else { return }
     reactor.cancel(&deadlineTimer)

@@ -6,10 +6,8 @@ package import Reactors
 /// Belongs to one reactor. Lives until either side closes it, even without a reference to it, and never reconnects. The
 /// requests of a tick leave in few TLS records at the tick's end.
 package final class HTTP2Connection {
-  /// The connection's state.
   package internal(set) var state = HTTP2ConnectionState.ready
 
-  /// The observer of the state and the capacity.
   package weak var observer: (any HTTP2ConnectionObserver)?
 
   /// Requests of one tick after which full TLS records leave before its end. With bodies of 250 bytes, as many fill a record.
@@ -24,7 +22,6 @@ package final class HTTP2Connection {
   var waiting = Deque<ClientStream>()
   /// Submitted requests by stream id.
   var streams: [Int32: ClientStream] = [:]
-  /// The server's limit of concurrent streams.
   var serverStreamsMax: Int
   var hasServerSettings = false
   var goAway: HTTP2GoAway?
@@ -53,7 +50,6 @@ package final class HTTP2Connection {
     session.delegate = self
   }
 
-  /// Concurrent requests that the connection now allows.
   package var streamsMax: Int { min(serverStreamsMax, configuration.streamsMax) }
 
   /// Whether the answer to a PING is late: the connection may be dead, so prefer another one.
@@ -62,7 +58,6 @@ package final class HTTP2Connection {
   /// Requests on the wire, including cancelled requests whose streams the server has not closed.
   package var openStreams: Int { streams.count }
 
-  /// Requests that wait for a stream.
   package var waitingRequests: Int { waiting.count }
 
   /// Sends a request and waits for its outcome. Failures are outcomes.
@@ -114,7 +109,6 @@ package final class HTTP2Connection {
     end(.closedLocally, on: reactor)
   }
 
-  /// Why the connection refuses a new request; nil if it takes one.
   private var refusal: HTTP2Unprocessed? {
     switch state {
     case .ready: waiting.count < configuration.waitingRequestsMax ? nil : .queueFull
@@ -126,7 +120,6 @@ package final class HTTP2Connection {
 
 /// The states of a client connection, in order.
 package enum HTTP2ConnectionState: Equatable, Sendable {
-  /// The connection takes requests.
   case ready
   /// The connection takes no requests. Those on the wire may still be answered, and the last answer closes the connection.
   case draining(HTTP2DrainReason)
@@ -136,9 +129,7 @@ package enum HTTP2ConnectionState: Equatable, Sendable {
 
 /// Why a connection takes no new requests.
 package enum HTTP2DrainReason: Equatable, Sendable {
-  /// The server sent GOAWAY.
   case goAway(HTTP2GoAway)
-  /// The stream ids are used up.
   case streamIDsExhausted
   /// The owner asked for it.
   case requested
@@ -155,6 +146,5 @@ package protocol HTTP2ConnectionObserver: AnyObject {
 }
 
 extension HTTP2ConnectionObserver {
-  /// Does nothing.
   package func connectionCapacityChanged(_ connection: HTTP2Connection, on reactor: isolated Reactor) {}
 }

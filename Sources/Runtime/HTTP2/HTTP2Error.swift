@@ -9,7 +9,6 @@ package enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
   case system(SystemError)
   /// The peer closed the connection in an orderly way.
   case closedByPeer
-  /// This side closed it.
   case closedLocally
   /// The last request of a draining connection is done.
   case drained
@@ -18,7 +17,6 @@ package enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
   /// The peer broke the protocol. The text is nghttp2's.
   case protocolViolation(String)
 
-  /// One line for a log.
   package var description: String {
     switch self {
     case .transport(let error): "\(error)"
@@ -34,10 +32,8 @@ package enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
 
 /// An error code on the wire (RFC 9113 §7). Unknown numbers are kept.
 package struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-  /// The number on the wire.
   package let rawValue: UInt32
 
-  /// Makes a code from its number.
   package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// NO_ERROR, an orderly end.
@@ -59,7 +55,6 @@ package struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable, CustomStrin
 package struct HTTP2GoAway: Equatable, Sendable {
   /// The server will not process streams above this. `Int32.max` announces a second GOAWAY.
   package let lastStreamID: Int32
-  /// The reason.
   package let code: HTTP2ErrorCode
   /// Opaque bytes, often text. APNs sends JSON with a `reason`. At most 4,096 bytes are kept.
   package let debugData: [UInt8]

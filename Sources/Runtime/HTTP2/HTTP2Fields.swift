@@ -1,6 +1,5 @@
 /// One header field. Names are lower-case in HTTP/2 (RFC 9113 §8.2).
 package struct HTTP2Field: Equatable, Sendable {
-  /// The name, lower-case.
   package let name: String
   /// The value. Bytes that are not UTF-8 are replaced.
   package let value: String
@@ -17,7 +16,6 @@ package struct HTTP2Fields: Sendable {
   /// Bytes used, for limits.
   private(set) var byteCount = 0
 
-  /// The number of fields.
   package private(set) var count = 0
 
   static let neverIndexedBit: UInt32 = 1 << 31
@@ -26,7 +24,6 @@ package struct HTTP2Fields: Sendable {
   /// The smallest allocation. It holds the fields of most answers.
   private static let storageBytesMin = 256
 
-  /// An empty list.
   package init() {}
 
   /// An empty list with reserved space.
@@ -97,7 +94,6 @@ extension HTTP2Fields: Equatable {
 }
 
 extension HTTP2Fields: ExpressibleByDictionaryLiteral {
-  /// A list from pairs of name and value, in the order written.
   package init(dictionaryLiteral elements: (String, String)...) {
     for (name, value) in elements { append(name, value) }
   }
@@ -109,7 +105,6 @@ extension HTTP2Fields: Sequence {
     fileprivate let fields: HTTP2Fields
     fileprivate var offset = 0
 
-    /// The next field, nil at the end.
     package mutating func next() -> HTTP2Field? {
       guard offset < fields.byteCount else { return nil }
       return fields.withPackedBytes { bytes in
@@ -120,7 +115,6 @@ extension HTTP2Fields: Sequence {
     }
   }
 
-  /// Iterates over the fields in order.
   package func makeIterator() -> Iterator { Iterator(fields: self) }
 }
 

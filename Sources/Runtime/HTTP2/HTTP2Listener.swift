@@ -49,7 +49,6 @@ package final class HTTP2Listener {
 }
 
 extension HTTP2Listener: ReadinessHandler {
-  /// Clients are waiting.
   package func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
     while let socket {
       switch socket.accept() {
@@ -87,7 +86,6 @@ extension HTTP2Listener: TimerHandler {
     reactor.schedule(after: Self.exhaustionPause, self)
   }
 
-  /// The pause is over.
   package func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     guard let socket else { return }
     registration = try? reactor.register(socket.descriptor, for: .read, handler: self)
@@ -111,11 +109,8 @@ package protocol HTTP2RequestHandler: AnyObject {
 }
 
 extension HTTP2RequestHandler {
-  /// Admits every client.
   package func shouldAdmitConnection(on reactor: isolated Reactor) -> Bool { true }
-  /// Does nothing.
   package func connectionOpened(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {}
-  /// Does nothing.
   package func connectionClosed(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {}
 }
 
@@ -123,7 +118,6 @@ extension HTTP2RequestHandler {
 package struct HTTP2ServerRequest: Sendable {
   /// The request's stream: odd, and rising on a connection.
   package let streamID: Int32
-  /// `:method`.
   package let method: String
   /// `:path`; empty if the client sent none.
   package let path: String

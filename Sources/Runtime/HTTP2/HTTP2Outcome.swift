@@ -1,6 +1,5 @@
 /// The outcome of a request, which says whether it may be sent again.
 package enum HTTP2Outcome: Sendable {
-  /// The server has answered completely.
   case response(HTTP2Response)
   /// The server has provably not acted on the request, so it can be sent again without a duplicate.
   case notProcessed(HTTP2Unprocessed)
@@ -26,7 +25,6 @@ package enum HTTP2Unprocessed: Equatable, Sendable {
 package enum HTTP2Uncertainty: Equatable, Sendable {
   /// The stream was reset before a complete response.
   case reset(HTTP2ErrorCode)
-  /// The connection ended with this error.
   case connectionLost(HTTP2Error)
   /// The deadline passed, and the stream was cancelled.
   case deadline
@@ -36,13 +34,10 @@ package enum HTTP2Uncertainty: Equatable, Sendable {
 
 /// A client's request. The connection adds `:scheme` and `:authority`.
 package struct HTTP2Request: Sendable {
-  /// The method, e.g. `POST`.
   package var method: String
   /// The target in origin form, e.g. `/3/device/00fc`.
   package var path: String
-  /// All other fields.
   package var fields: HTTP2Fields
-  /// The body; may be empty.
   package var body: [UInt8]
 
   package init(method: String = "POST", path: String, fields: HTTP2Fields = HTTP2Fields(), body: [UInt8] = []) {
@@ -59,6 +54,5 @@ package struct HTTP2Response: Sendable, Equatable {
   package let status: Int
   /// The fields without `:status`. Trailers are not kept.
   package let fields: HTTP2Fields
-  /// The whole body.
   package let body: [UInt8]
 }

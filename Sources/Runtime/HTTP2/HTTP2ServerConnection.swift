@@ -7,7 +7,6 @@ package final class HTTP2ServerConnection {
   /// Concurrent requests; more are refused. See ``announce(_:on:)``.
   package private(set) var streamsMax: Int
 
-  /// Unfinished requests.
   package var openStreams: Int { streams.count }
 
   /// Streams refused above the limit, since the start.

@@ -5,13 +5,10 @@ internal import Reactors
 /// Any frame is a sign of life, not only the PING's acknowledgement.
 struct Liveness {
   enum Action: Equatable {
-    /// Check again at this time.
     case check(at: UInt64)
-    /// Send a PING, and check again at this time.
     case ping(nextCheck: UInt64)
     /// The answer to the PING is late, so the peer may be dead. Check again at this time.
     case suspect(nextCheck: UInt64)
-    /// The peer is dead.
     case giveUp
   }
 
@@ -33,7 +30,6 @@ struct Liveness {
     quietSince = now
   }
 
-  /// Something arrived.
   mutating func heard(now: UInt64) {
     quietSince = now
     pingSentAt = nil

@@ -24,7 +24,6 @@ class MessageStream {
     outgoingOffset = 0
   }
 
-  /// A field whose name begins with a colon.
   func receivePseudoField(_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) {}
 
   /// Keeps a field.
@@ -42,7 +41,6 @@ class MessageStream {
     fields.removeAll()
   }
 
-  /// A header block has ended.
   func endHead() {
     isHeadComplete = true
   }

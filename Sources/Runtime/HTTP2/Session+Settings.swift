@@ -53,11 +53,9 @@ extension Session {
 
 /// A setting and its value (RFC 9113 §6.5.2).
 package struct HTTP2Setting: Equatable, Sendable {
-  /// The identifier on the wire.
   package let id: UInt16
   package let value: UInt32
 
-  /// Makes a setting from its numbers.
   package init(id: UInt16, value: UInt32) {
     self.id = id
     self.value = value

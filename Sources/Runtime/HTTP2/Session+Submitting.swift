@@ -45,12 +45,10 @@ extension Session {
     return code == 0
   }
 
-  /// Ends a stream with an error code.
   func reset(_ id: Int32, _ code: HTTP2ErrorCode) {
     nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, code.rawValue)
   }
 
-  /// Sends a PING.
   func ping() {
     nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
   }
@@ -74,7 +72,6 @@ extension Session {
     nghttp2_session_set_local_window_size(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), 0, bytes)
   }
 
-  /// The id of the next request.
   var nextStreamID: UInt32 { nghttp2_session_get_next_stream_id(handle) }
 
   func setNextStreamID(_ id: Int32) {

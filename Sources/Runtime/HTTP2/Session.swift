@@ -5,7 +5,6 @@ protocol SessionDelegate: AnyObject {
   /// The headers of a request to a server begin.
   /// - Returns: nil to refuse the stream.
   func streamOpened(_ id: Int32) -> MessageStream?
-  /// The peer's message is complete.
   func messageCompleted(_ stream: MessageStream)
   /// The stream has closed, and nghttp2 has dropped it.
   func streamClosed(_ stream: MessageStream, code: HTTP2ErrorCode)
@@ -35,7 +34,6 @@ final class Session {
   /// nghttp2's last error about the peer. nghttp2 then sends a GOAWAY.
   var violation: String?
 
-  /// Whether to acknowledge the peer's PINGs.
   var acknowledgesPings = true
 
   /// Refused streams whose bodies are reset too. nghttp2 takes a second reset only after it has sent the first.

@@ -19,7 +19,6 @@ final class AddressBook {
     var waiters: [Signal] = []
   }
 
-  /// How often a name was looked up.
   private(set) var lookupCount = 0
 
   private let lifetime: Duration

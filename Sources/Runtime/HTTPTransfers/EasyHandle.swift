@@ -51,7 +51,6 @@ final class EasyHandle {
     errorText.deallocate()
   }
 
-  /// The result of a finished transfer.
   func result(of code: CURLcode) -> Result<HTTPTransferResponse, HTTPTransferError> {
     if isTooLarge { return .failure(HTTPTransferError(.tooLarge)) }
     if wasStoppedFromResending { return .failure(HTTPTransferError(.connectionLost, "sent once, without an answer")) }

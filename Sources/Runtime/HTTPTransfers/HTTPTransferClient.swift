@@ -25,7 +25,6 @@ package final class HTTPTransferClient {
     multi.client = self
   }
 
-  /// Transfers that run or wait for their turn.
   package var pendingCount: Int { active.count + waiting.count }
 
   /// Sends a request and waits for the whole answer. Cancelling the calling task ends the transfer.
@@ -130,12 +129,10 @@ extension HTTPTransferClient {
   }
 }
 
-/// One request of the client.
 private final class Transfer {
   enum Stage {
     /// The client runs as many transfers as it may.
     case waiting
-    /// The host's name is being resolved.
     case resolving
     case running(EasyHandle)
     case ended(Result<HTTPTransferResponse, HTTPTransferError>)
@@ -162,7 +159,6 @@ private final class Transfer {
   }
 }
 
-/// The settings of a client.
 package struct HTTPTransferConfiguration: Equatable, Sendable {
   /// Concurrent transfers, each on a separate connection unless the server multiplexes; more wait. 16: calls to key sets and
   /// language models are rare, and a hanging server must not take descriptors without a bound.
@@ -186,21 +182,17 @@ package struct HTTPTransferConfiguration: Equatable, Sendable {
   /// serves it: right for few calls. Each connection is judged by its address in any case.
   package var addressesLifetime = Duration.zero
 
-  /// The trusted certificate authorities.
   package var trust = HTTPTransferTrust.system
 
-  /// Where it may connect to.
   package var reach = HTTPTransferReach()
 
   package var userAgent = "tacet"
 
-  /// The default settings.
   package init() {}
 }
 
 /// The certificate authorities that a client trusts. It always verifies certificates and host names.
 package enum HTTPTransferTrust: Sendable, Equatable {
-  /// The system's certificate authorities.
   case system
   /// Only these, as PEM text.
   case only(String)

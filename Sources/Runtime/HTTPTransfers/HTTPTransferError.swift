@@ -4,7 +4,6 @@ internal import CLibcurl
 ///
 /// ``description`` can be shown to a stranger. ``debugDescription`` adds libcurl's text, which names the host but no password.
 package struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
-  /// The kind of failure.
   package enum Code: String, Sendable {
     /// The URL is malformed, or its scheme is not `http` or `https`.
     case invalidRequest = "the request cannot be sent"
@@ -18,24 +17,18 @@ package struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConver
     case unreachable = "the host cannot be reached"
     /// The server's certificate is untrusted, or for another host. Nothing was sent.
     case untrusted = "the server's certificate is not trusted"
-    /// TLS failed otherwise.
     case handshake = "no secure connection could be made"
     /// The connection ended before the answer was complete. The request may have been processed.
     case connectionLost = "the connection was lost"
-    /// The answer is not HTTP.
     case invalidAnswer = "the answer is not HTTP"
-    /// The answer exceeds the limit.
     case tooLarge = "the answer is too large"
     /// The deadline passed. The request may have been processed.
     case timedOut = "there was no answer in time"
-    /// The calling task was cancelled.
     case cancelled = "the request was cancelled"
     case closed = "the client is closed"
-    /// Another failure.
     case failed = "the transfer failed"
   }
 
-  /// The kind of failure.
   package let code: Code
 
   /// libcurl's or the resolver's text; may be empty.
@@ -46,7 +39,6 @@ package struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConver
     self.message = message
   }
 
-  /// The kind of failure.
   package var description: String { code.rawValue }
 
   package var debugDescription: String { message.isEmpty ? description : "\(description): \(message)" }
@@ -58,7 +50,6 @@ extension HTTPTransferError {
     [.unreachable, .forbidden, .untrusted, .handshake].contains(code)
   }
 
-  /// The failure of a libcurl transfer.
   init(_ code: CURLcode, _ message: String) {
     self.init(Code(code), message.isEmpty ? String(cString: curl_easy_strerror(code)) : message)
   }

@@ -10,13 +10,11 @@ package struct HTTPTransferReach: Sendable, Equatable {
   /// Whether `http` is used elsewhere than on this machine.
   package var includesPlainHTTP: Bool
 
-  /// Chooses; without arguments everything is reached.
   package init(includesPrivateAddresses: Bool = true, includesPlainHTTP: Bool = true) {
     self.includesPrivateAddresses = includesPrivateAddresses
     self.includesPlainHTTP = includesPlainHTTP
   }
 
-  /// Whether everything is reached.
   var isUnlimited: Bool { includesPrivateAddresses && includesPlainHTTP }
 
   /// Whether a connection may be made.

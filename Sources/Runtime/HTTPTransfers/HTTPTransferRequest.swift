@@ -13,7 +13,6 @@ package struct HTTPTransferRequest: Sendable {
   /// Header fields. The client adds Host, Content-Length and, unless it is here, User-Agent.
   package var fields: HTTPFields
 
-  /// The content; nil for none.
   package var body: [UInt8]?
 
   /// The time from the call to the last byte of the answer, including the wait for a turn and the resolution.
@@ -48,7 +47,6 @@ package struct HTTPTransferResponse: Sendable {
   /// The final status; may be a redirect.
   package let status: HTTPResponse.Status
 
-  /// The header fields, in order.
   package let fields: HTTPFields
 
   /// The content without transfer coding, at most `bodyBytesMax` bytes.

@@ -86,7 +86,6 @@ extension [UInt8] {
     withUnsafeMutableBytes { $0.storeBytes(of: length.bigEndian, toByteOffset: index, as: Int32.self) }
   }
 
-  /// Whether any byte from `index` on is zero.
   func hasZero(from index: Int) -> Bool {
     withUnsafeBytes { bytes in
       let rest = UnsafeRawBufferPointer(rebasing: bytes[index...])

@@ -43,7 +43,6 @@ struct ConnectionParameters {
     return parameters
   }
 
-  /// Calls `PQconnectStartParams` for one of the targets.
   func startConnect(to target: ConnectionTarget) -> OpaquePointer? {
     let all = keywords.merging(Self.keywords(of: target)) { $1 }
     let keys = all.map { UnsafePointer(strdup($0.key)) } + [nil]

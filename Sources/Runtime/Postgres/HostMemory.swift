@@ -13,7 +13,6 @@ final class HostMemory: Sendable {
     case refuses
     /// Another host was faster.
     case slow
-    /// The host does not answer.
     case silent
 
     static func < (one: Finding, other: Finding) -> Bool { one.rawValue < other.rawValue }
@@ -52,12 +51,10 @@ final class HostMemory: Sendable {
     record(.refuses, of: target, now: now)
   }
 
-  /// Whether a host has refused a write a moment ago.
   func refusesWrites(_ target: ConnectionTarget, now: UInt64) -> Bool {
     refusedWrites.withLock { $0[target] }.map { now &- $0 < Self.refusedWriteLife.clampedNanoseconds } ?? false
   }
 
-  /// The finding about a host since a time; nil without one.
   func finding(on target: ConnectionTarget, since: UInt64) -> Finding? {
     entries.withLock { entries in entries[target].flatMap { $0.at >= since ? $0.finding : nil } }
   }

@@ -17,7 +17,6 @@ final class ListenProbe {
     self.sender = sender
   }
 
-  /// The state of one test.
   private final class Attempt {
     let token = String(UInt64.random(in: .min ... .max), radix: 16)
     let changed = Signal()
@@ -28,7 +27,6 @@ final class ListenProbe {
 
   /// The result for a session that did not fail.
   enum Finding {
-    /// The notify arrived.
     case hears
     /// The session answers, but no notify could be sent.
     case unproven(PostgresError)

@@ -60,7 +60,6 @@ package struct PostgresConfiguration: Sendable {
   /// 42, such as a missing table, counts as true and says nothing of types.
   package var sessionCheck: PostgresStatement?
 
-  /// A configuration with defaults.
   package init(conninfo: String) {
     self.conninfo = conninfo
   }

@@ -2,7 +2,6 @@ internal import CLibpq
 internal import DequeModule
 package import Reactors
 
-/// A script in progress.
 struct PendingScript {
   let continuation: UnsafeContinuation<Result<Void, PostgresError>, Never>
   var failure: PostgresError?

@@ -3,7 +3,6 @@ internal import DequeModule
 package import Reactors
 
 extension PostgresConnection: ReadinessHandler {
-  /// The session's socket is ready.
   package func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
     if readiness.shouldRead { receive(on: reactor) }
     // Also after a read, because libpq may have output (`PQflush` in the manual, section 34.4).
@@ -63,7 +62,6 @@ extension PostgresConnection: TickEndHandler {
 
 /// A message that another session sent with NOTIFY.
 package struct PostgresNotify: Sendable, Equatable {
-  /// The channel it was sent on.
   package let channel: String
 
   /// The text sent along, at most 7999 bytes; empty when none was given.

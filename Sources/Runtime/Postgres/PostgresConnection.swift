@@ -13,7 +13,6 @@ package import Reactors
 ///
 /// The reactor keeps an open connection alive, so call ``close(on:)``. Cancelling a task does not end its statement.
 package final class PostgresConnection {
-  /// How it was opened.
   package let configuration: PostgresConfiguration
   let logger: Logger
 
@@ -55,7 +54,6 @@ package final class PostgresConnection {
   /// Statements answered since the connect. Each is a round trip, unless it shared one with others.
   package internal(set) var statementsAnswered = 0
 
-  /// Why the connection ended; nil while it is open.
   package internal(set) var lossReason: PostgresError?
 
   private let noticeLog: NoticeLog
@@ -75,10 +73,8 @@ package final class PostgresConnection {
     PQfinish(handle)
   }
 
-  /// Whether statements can be sent.
   package var isOpen: Bool { handle != nil }
 
-  /// Statements sent and not yet answered.
   package var pendingCount: Int { pending.count }
 
   /// The session's host, as in the connection string. A folder for a Unix socket; empty once closed.
@@ -114,7 +110,6 @@ package final class PostgresConnection {
   }
 }
 
-/// A statement in flight.
 struct PendingStatement {
   let name: String
   /// Nil once the caller has given up waiting. The answer is then dropped.

@@ -36,23 +36,19 @@ package struct PostgresField {
   /// The value in binary form; nil for a null.
   package let bytes: UnsafeRawBufferPointer?
 
-  /// The column's type.
   package let type: PostgresType
 }
 
 extension PostgresScalar {
-  /// Sends the value in its binary form.
   package func encode(into encoder: inout PostgresParameterEncoder) {
     encoder.appendBinary { type, bytes in encode(as: type, into: &bytes) }
   }
 
-  /// Reads a field that is not null.
   package init?(_ field: PostgresField) {
     guard let bytes = field.bytes else { return nil }
     self.init(bytes, type: field.type)
   }
 
-  /// Appends the value with its length in front.
   package func encodeElement(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     let start = bytes.count
     bytes.appendBigEndian(Int32(0))
@@ -61,14 +57,12 @@ extension PostgresScalar {
     return true
   }
 
-  /// Reads an element that is not null.
   package static func decodeElement(_ bytes: UnsafeRawBufferPointer?, type: PostgresType) -> Self? {
     bytes.flatMap { Self($0, type: type) }
   }
 }
 
 extension Optional: PostgresEncodable where Wrapped: PostgresEncodable {
-  /// Sends nil as null.
   package func encode(into encoder: inout PostgresParameterEncoder) {
     guard let self else { return encoder.appendNull() }
     self.encode(into: &encoder)
@@ -76,7 +70,6 @@ extension Optional: PostgresEncodable where Wrapped: PostgresEncodable {
 }
 
 extension Optional: PostgresDecodable where Wrapped: PostgresDecodable {
-  /// Reads null as nil.
   package init?(_ field: PostgresField) {
     if field.bytes == nil {
       self = .none
@@ -89,14 +82,12 @@ extension Optional: PostgresDecodable where Wrapped: PostgresDecodable {
 }
 
 extension Optional: PostgresArrayElement where Wrapped: PostgresArrayElement {
-  /// Appends nil as a null element.
   package func encodeElement(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     if let self { return self.encodeElement(as: type, into: &bytes) }
     bytes.appendBigEndian(Int32(-1))
     return true
   }
 
-  /// Reads a null element as nil.
   package static func decodeElement(_ bytes: UnsafeRawBufferPointer?, type: PostgresType) -> Wrapped?? {
     guard bytes != nil else { return .some(.none) }
     return Wrapped.decodeElement(bytes, type: type).map { .some($0) }
@@ -105,15 +96,12 @@ extension Optional: PostgresArrayElement where Wrapped: PostgresArrayElement {
 
 /// An enumeration with raw values is sent as its raw value.
 extension PostgresScalar where Self: RawRepresentable, RawValue: PostgresScalar {
-  /// Sends the raw value.
   package func encode(into encoder: inout PostgresParameterEncoder) { rawValue.encode(into: &encoder) }
 
-  /// Appends the raw value.
   package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     rawValue.encode(as: type, into: &bytes)
   }
 
-  /// Reads a raw value; nil if no case has it.
   package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     guard let rawValue = RawValue(bytes, type: type) else { return nil }
     self.init(rawValue: rawValue)

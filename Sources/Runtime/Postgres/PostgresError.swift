@@ -5,7 +5,6 @@ internal import CLibpq
 /// ``description`` can be shown to a stranger. ``debugDescription`` adds the server's message, without quoted values, texts that
 /// functions raised, and the detail line, which quotes the row.
 package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
-  /// The kind of failure.
   package enum Code: String, Sendable {
     /// The server refused the statement; see ``PostgresError/sqlState``. Only this statement failed.
     case server = "the database refused the statement"
@@ -25,11 +24,9 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
     case invalidParameter = "a statement parameter cannot be sent"
     /// The bound of statements in flight is reached. The statement was not sent; try later.
     case tooManyPending = "too many statements are waiting for the database"
-    /// libpq cannot parse the connection string.
     case invalidConfiguration = "the database connection string is not understood"
   }
 
-  /// The kind of failure.
   package let code: Code
 
   // An object, because the result of every query has space for an error, which would take 130 bytes.
@@ -52,13 +49,10 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
   /// The server's detail line, which usually quotes the row. Never part of a description.
   package var detail: String? { context.detail }
 
-  /// The name of the statement that failed.
   package var statement: String? { context.statement }
 
-  /// The constraint that refused the row.
   package var constraint: String? { context.constraint }
 
-  /// The table of the failure.
   package var table: String? { context.table }
 
   /// The innermost database function that was running or being planned.
@@ -80,7 +74,6 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
     return text + likelyCause
   }
 
-  /// Whether a function raised the message.
   var isRaised: Bool { context.isRaised }
 
   /// The description and the message.
@@ -117,7 +110,6 @@ extension PostgresError {
     init(_ context: Context) { self.context = context }
   }
 
-  /// The same failure with the name of its statement.
   func of(statement name: String) -> PostgresError {
     var context = context
     context.statement = name

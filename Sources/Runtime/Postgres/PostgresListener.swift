@@ -56,10 +56,8 @@ package final class PostgresListener {
     slot.start(on: reactor)
   }
 
-  /// Whether the session listens to every channel now.
   package var isListening: Bool { slot?.connection != nil }
 
-  /// Sessions opened after the first.
   package var reconnects: Int { max(0, (slot?.connects ?? 0) - 1) }
 
   /// The listening session, for statements that must run on it; nil while away. Do not close it.
@@ -87,7 +85,6 @@ package protocol PostgresListenerHandler: AnyObject {
   /// Another session sent a notify. Equal notifies of one transaction arrive as one.
   func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor)
 
-  /// Notifies begin or cease to arrive.
   func listenerStateChanged(_ state: PostgresListener.State, on reactor: isolated Reactor)
 }
 

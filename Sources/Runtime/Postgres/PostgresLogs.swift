@@ -26,7 +26,6 @@ final class OutageLog: Sendable {
       "no database connection", metadata: ["error": "\(error.debugDescription)", "times": "\(times)"])
   }
 
-  /// A session is open.
   func opened(_ logger: Logger) {
     let isTold = state.withLock { state in
       defer { state.isTold = false }

@@ -12,7 +12,6 @@ extension PostgresPool {
     idling?.used(on: reactor)
   }
 
-  /// Whether no caller uses a session or waits for one.
   var isUnused: Bool { usage.waiting == 0 && usage.inUse == 0 }
 
   /// Closes the sessions. This is no loss of the database: what was committed on them is safe.

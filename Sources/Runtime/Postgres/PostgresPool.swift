@@ -11,10 +11,8 @@ package final class PostgresPool {
   package struct Counters: Sendable, Equatable {
     /// Statements answered.
     package var roundTrips = 0
-    /// Sessions reopened.
     package var reconnects = 0
 
-    /// The sum of two pools.
     package static func + (a: Counters, b: Counters) -> Counters {
       Counters(roundTrips: a.roundTrips + b.roundTrips, reconnects: a.reconnects + b.reconnects)
     }
@@ -28,10 +26,8 @@ package final class PostgresPool {
     package var inUse = 0
     /// Sessions that are being opened.
     package var closed = 0
-    /// Callers that wait for a session.
     package var waiting = 0
 
-    /// The sum of two pools.
     package static func + (a: Usage, b: Usage) -> Usage {
       Usage(
         idle: a.idle + b.idle, inUse: a.inUse + b.inUse, closed: a.closed + b.closed, waiting: a.waiting + b.waiting)
@@ -53,7 +49,6 @@ package final class PostgresPool {
   private static let watchfulHeartbeat = ReconnectingConnection.Heartbeat(
     interval: .seconds(60), limit: .seconds(5), intervalAmongHosts: .milliseconds(250))
 
-  /// How its sessions connect.
   package let configuration: PostgresConfiguration
   private let size: Int
   private let acquireLimit: Duration
@@ -71,7 +66,6 @@ package final class PostgresPool {
   /// When a session was opened after all had ended, in monotonic nanoseconds.
   var returnedAt: UInt64?
 
-  /// Called when the database is back.
   package weak var observer: (any PostgresPoolObserver)?
 
   /// Called for each statement, before it waits for a session.
@@ -111,7 +105,6 @@ package final class PostgresPool {
     idling?.used(on: reactor)
   }
 
-  /// Whether at least one session is open.
   package var isReady: Bool { members.contains { $0.connection != nil } }
 
   /// Whether the server of an open session has just refused a write.
@@ -122,10 +115,8 @@ package final class PostgresPool {
   /// Why the last session ended or could not be opened; nil once a session is opened.
   package internal(set) var failure: PostgresError?
 
-  /// The number of open sessions.
   package var openCount: Int { members.count { $0.connection != nil } }
 
-  /// What the pool's sessions do now.
   package var usage: Usage {
     var usage = Usage()
     usage.waiting = waiters.count
@@ -139,7 +130,6 @@ package final class PostgresPool {
     return usage
   }
 
-  /// What the pool has done so far.
   package var counters: Counters {
     members.reduce(into: restedCounters) { counters, member in
       counters.roundTrips += member.statementsAnswered
@@ -200,7 +190,6 @@ extension PostgresPool {
     return deadline - min(now, deadline)
   }
 
-  /// Waits for a session that can be used.
   func awaitUsable(on reactor: isolated Reactor) async throws(PostgresError) -> ReconnectingConnection {
     if opensOnDemand, members.isEmpty, !isClosed { start(on: reactor) }
     // An open session is busy and will be free. A session that is not open may never be.

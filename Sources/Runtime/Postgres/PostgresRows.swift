@@ -7,13 +7,10 @@ internal import Glibc
 package struct PostgresRows: RandomAccessCollection, Sendable {
   let result: ResultHandle
 
-  /// The first row's place.
   package var startIndex: Int { 0 }
 
-  /// The number of rows.
   package var endIndex: Int { result.rowCount }
 
-  /// The row at an index. Traps outside the bounds.
   package subscript(index: Int) -> PostgresRow {
     precondition(index >= 0 && index < result.rowCount, "row \(index) of \(result.rowCount)")
     return PostgresRow(result: result, index: index)
@@ -81,7 +78,6 @@ final class ResultHandle: @unchecked Sendable {
   }
 }
 
-/// One row of a result.
 package struct PostgresRow: Sendable {
   let result: ResultHandle
   let index: Int

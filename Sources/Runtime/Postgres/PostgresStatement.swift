@@ -13,7 +13,6 @@ package struct PostgresStatement: Sendable {
   /// One SQL statement with parameters `$1`, `$2`, and so on.
   package let sql: String
 
-  /// The types of the parameters, in order.
   package let parameterTypes: [PostgresType]
 
   /// Whether ``parameterTypes`` has types that differ between databases.

@@ -6,34 +6,22 @@ package struct PostgresType: Hashable, Sendable, CustomStringConvertible {
   /// The object identifier; 0 lets the server infer the type.
   package let oid: UInt32
 
-  /// A type by its number.
   package init(oid: UInt32) { self.oid = oid }
 
   /// The server infers the type. A ``Swift/String`` parameter is sent as text for any type.
   package static let inferred = PostgresType(oid: 0)
-  /// `boolean`
   package static let bool = PostgresType(oid: 16)
   /// `bytea`
   package static let bytes = PostgresType(oid: 17)
-  /// `smallint`
   package static let int2 = PostgresType(oid: 21)
-  /// `integer`
   package static let int4 = PostgresType(oid: 23)
-  /// `bigint`
   package static let int8 = PostgresType(oid: 20)
-  /// `text`
   package static let text = PostgresType(oid: 25)
-  /// `json`
   package static let json = PostgresType(oid: 114)
-  /// `jsonb`
   package static let jsonb = PostgresType(oid: 3802)
-  /// `double precision`
   package static let float8 = PostgresType(oid: 701)
-  /// `timestamp with time zone`
   package static let timestamptz = PostgresType(oid: 1184)
-  /// `interval`
   package static let interval = PostgresType(oid: 1186)
-  /// `uuid`
   package static let uuid = PostgresType(oid: 2950)
 
   static let float4 = PostgresType(oid: 700)

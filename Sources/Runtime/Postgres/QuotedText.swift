@@ -31,7 +31,6 @@ extension String {
     return "\(tag)\n\(text)\n\(tag)"
   }
 
-  /// An argument of a shell's command.
   package var shellQuoted: String {
     let isPlain = utf8.allSatisfy { byte in
       byte < 0x80 && (Character(Unicode.Scalar(byte)).isLetter || Character(Unicode.Scalar(byte)).isNumber)

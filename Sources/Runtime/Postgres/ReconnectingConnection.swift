@@ -28,7 +28,6 @@ final class ReconnectingConnection {
   /// The session including its set-up, so that ``close(on:)`` finds it.
   private var session: PostgresConnection?
 
-  /// Sessions opened so far.
   private(set) var connects = 0
   /// Statements answered by sessions that have ended.
   private var answeredBefore = 0
@@ -57,7 +56,6 @@ final class ReconnectingConnection {
     self.owner = owner
   }
 
-  /// The session, if any caller may use it.
   var usable: PostgresConnection? { isLeased ? nil : connection }
 
   var statementsAnswered: Int { answeredBefore + (session?.statementsAnswered ?? 0) }
@@ -179,7 +177,6 @@ extension ReconnectingConnection {
 
 /// The owner of a reconnecting connection, on its reactor.
 protocol ReconnectingConnectionOwner: AnyObject {
-  /// Prepares a new session before its use.
   func setUp(_ connection: PostgresConnection, on reactor: isolated Reactor) async throws(PostgresError)
 
   /// Checks that an idle session is alive.
@@ -219,7 +216,6 @@ extension ReconnectingConnectionOwner {
 }
 
 extension PostgresConnection {
-  /// Checks that the session answers.
   func checkAlive(within limit: Duration, on reactor: isolated Reactor) async throws(PostgresError) {
     try await query(.heartbeat, within: limit, on: reactor)
   }

@@ -5,22 +5,18 @@ package struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
   /// Five characters, upper-case letters and digits.
   package let description: String
 
-  /// A condition by its code, e.g. one read from an error report.
   package init(_ code: String) { description = code }
 
-  /// A condition by its code, e.g. `"23505"`.
   package init(stringLiteral code: String) { description = code }
 
   /// The first two characters, which all conditions of a class share.
   package var conditionClass: Substring { description.prefix(2) }
 
-  /// Class 08: the connection failed or was refused.
   package var isConnectionException: Bool { conditionClass == "08" }
 
   /// Class 22: a value does not fit its type. The server's message usually quotes the value.
   package var isDataException: Bool { conditionClass == "22" }
 
-  /// Class 23: a constraint refused a row.
   package var isIntegrityConstraintViolation: Bool { conditionClass == "23" }
 
   /// Class 40: the transaction was rolled back because of others, and may succeed when run again. After 40003 it may have been
@@ -33,43 +29,34 @@ package struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
   /// Class 57: an operator, a time-out or a shutdown intervened.
   package var isOperatorIntervention: Bool { conditionClass == "57" }
 
-  /// A unique constraint already has such a row.
   package static let uniqueViolation: SQLState = "23505"
   /// The row referred to does not exist, or is still referred to.
   package static let foreignKeyViolation: SQLState = "23503"
   /// Cancelled, usually by `statement_timeout`.
   package static let queryCanceled: SQLState = "57014"
-  /// The server is shutting down.
   package static let adminShutdown: SQLState = "57P01"
   /// The server is starting up or shutting down and takes no connections yet.
   package static let cannotConnectNow: SQLState = "57P03"
-  /// A serializable transaction conflicted with another one.
   package static let serializationFailure: SQLState = "40001"
-  /// Two transactions waited for each other.
   package static let deadlockDetected: SQLState = "40P01"
   /// A lock was not available at once, or within `lock_timeout`.
   package static let lockNotAvailable: SQLState = "55P03"
-  /// A statement of this transaction has failed before.
   package static let inFailedTransaction: SQLState = "25P02"
   /// The transaction may not write: the server is a standby, or was told to refuse writes.
   package static let readOnlyTransaction: SQLState = "25006"
   /// The session has no prepared statement of that name.
   package static let invalidStatementName: SQLState = "26000"
-  /// The session already has a prepared statement of that name.
   package static let duplicatePreparedStatement: SQLState = "42P05"
   /// The table does not exist or is not in the search path.
   package static let undefinedTable: SQLState = "42P01"
-  /// A column is missing.
   package static let undefinedColumn: SQLState = "42703"
   /// A function, or an operator, of those argument types is missing.
   package static let undefinedFunction: SQLState = "42883"
-  /// The role lacks a privilege.
   package static let insufficientPrivilege: SQLState = "42501"
   /// Conditions whose message names objects of the schema.
   static let ofMissingObjects: Set<SQLState> = [
     undefinedTable, undefinedColumn, undefinedFunction, insufficientPrivilege,
   ]
-  /// The password is wrong.
   package static let invalidPassword: SQLState = "28P01"
   /// The database does not exist.
   package static let invalidCatalogName: SQLState = "3D000"

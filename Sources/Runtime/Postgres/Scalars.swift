@@ -7,7 +7,6 @@ extension Bool: PostgresScalar {
     return type == .bool
   }
 
-  /// Reads a `boolean`.
   package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     guard type == .bool, bytes.count == 1 else { return nil }
     self = bytes[0] != 0
@@ -16,7 +15,6 @@ extension Bool: PostgresScalar {
 
 /// An integer as wide as the declared type. A value that does not fit is refused.
 extension PostgresScalar where Self: FixedWidthInteger {
-  /// Appends two, four or eight bytes, as the type is wide.
   package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     switch type {
     case .int8: append(as: Int64.self, to: &bytes)
@@ -101,7 +99,6 @@ extension UUID: PostgresScalar {
     return type == .uuid
   }
 
-  /// Reads a `uuid`.
   package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     guard type == .uuid, bytes.count == 16 else { return nil }
     self.init(uuid: bytes.loadUnaligned(as: uuid_t.self))
@@ -137,7 +134,6 @@ package struct PostgresTimestamp: Hashable, Sendable, PostgresScalar {
   /// does not reach.
   package let microseconds: Int64?
 
-  /// A moment, in microseconds since 1970.
   package init(microseconds: Int64?) { self.microseconds = microseconds }
 
   /// Microseconds since 1970.
@@ -156,7 +152,6 @@ package struct PostgresTimestamp: Hashable, Sendable, PostgresScalar {
     return type == .timestamptz
   }
 
-  /// Reads a `timestamptz`.
   package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     guard type == .timestamptz, bytes.count == 8, let value = bytes.bigEndian(Int64.self) else { return nil }
     let (microseconds, overflow) = value.addingReportingOverflow(Self.epoch)
@@ -166,19 +161,15 @@ package struct PostgresTimestamp: Hashable, Sendable, PostgresScalar {
 
 /// Raw bytes, for `bytea`. `[UInt8]` would be an array of small numbers.
 package struct PostgresBytes: Hashable, Sendable, PostgresScalar {
-  /// The bytes; may be empty.
   package var bytes: [UInt8]
 
-  /// Wraps bytes.
   package init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  /// Appends the bytes as they are.
   package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
     bytes.append(contentsOf: self.bytes)
     return type == .bytes
   }
 
-  /// Reads a `bytea`.
   package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     guard type == .bytes else { return nil }
     self.bytes = Array(bytes)
@@ -187,13 +178,10 @@ package struct PostgresBytes: Hashable, Sendable, PostgresScalar {
 
 /// A JSON document as UTF-8 text, for `json` and `jsonb`. The server checks its syntax.
 package struct PostgresJSON: Hashable, Sendable, PostgresScalar {
-  /// The document's text.
   package var utf8: [UInt8]
 
-  /// Wraps a document's text.
   package init(utf8: [UInt8]) { self.utf8 = utf8 }
 
-  /// Sends the text.
   package func encode(into encoder: inout PostgresParameterEncoder) { encoder.appendText(utf8) }
 
   /// Appends the text, behind the version byte of `jsonb`.
@@ -203,7 +191,6 @@ package struct PostgresJSON: Hashable, Sendable, PostgresScalar {
     return type == .json || type == .jsonb
   }
 
-  /// Reads a `json` or `jsonb`.
   package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
     switch type {
     case .json: utf8 = Array(bytes)

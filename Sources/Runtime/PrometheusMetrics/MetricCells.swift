@@ -4,7 +4,6 @@ internal import Synchronization
 // What the handles of swift-metrics count in. Any thread may count at any time, without a lock. The order in
 // which others see two counts does not matter, so every access is relaxed.
 
-/// A sum that only grows.
 final class CounterCell: CounterHandler {
   private let sum = Atomic<Int64>(0)
 
@@ -19,7 +18,6 @@ final class CounterCell: CounterHandler {
   func reset() { sum.store(0, ordering: .relaxed) }
 }
 
-/// The latest value.
 final class GaugeCell: RecorderHandler, MeterHandler {
   private let bits = Atomic<UInt64>(0)
 

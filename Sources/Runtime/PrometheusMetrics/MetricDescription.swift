@@ -8,7 +8,6 @@ package struct MetricDescription: Sendable {
   /// As the code that counts names it.
   package let name: String
 
-  /// A sentence for people.
   package let help: String
 
   /// What the family is; nothing else may be made of its name.
@@ -27,7 +26,6 @@ package struct MetricDescription: Sendable {
     self.init(name, help, kind, bounds: HistogramBounds.usual, seriesMax: seriesMax)
   }
 
-  /// Describes a histogram.
   package init(_ name: String, _ help: String, bounds: [Double], seriesMax: Int = seriesMaxDefault) {
     self.init(name, help, .histogram, bounds: bounds, seriesMax: seriesMax)
   }

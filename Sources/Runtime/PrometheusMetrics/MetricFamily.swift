@@ -1,10 +1,8 @@
 /// The series of one name, as they are at the moment of a scrape.
 package struct MetricFamily: Equatable, Sendable {
-  /// What the numbers mean.
   package enum Kind: String, Sendable {
     /// Only grows, except at a restart.
     case counter
-    /// Goes up and down.
     case gauge
     /// How many observations were at most this large, for each of several bounds.
     case histogram
@@ -12,21 +10,17 @@ package struct MetricFamily: Equatable, Sendable {
 
   /// What one series shows.
   package enum Value: Equatable, Sendable {
-    /// A whole number.
     case integer(Int64)
     /// Any other; infinite ones and NaN are allowed.
     case number(Double)
-    /// A histogram's buckets and sum.
     case histogram(HistogramFigures)
   }
 
   /// Letters, digits, `_` and `:`.
   package let name: String
 
-  /// A sentence for people.
   package let help: String
 
-  /// What the numbers mean.
   package let kind: Kind
 
   /// In any order. Of equal labels the first counts.
@@ -40,13 +34,11 @@ package struct MetricFamily: Equatable, Sendable {
     self.kind = kind
   }
 
-  /// Makes a family of one series without labels.
   package init(_ name: String, _ help: String, _ kind: Kind, _ value: Value) {
     self.init(name, help, kind)
     add(value)
   }
 
-  /// Adds a series.
   package mutating func add(_ value: Value, _ labels: MetricLabels = .none) {
     samples.append((labels, value))
   }
@@ -71,7 +63,6 @@ package struct MetricFamily: Equatable, Sendable {
   }
 }
 
-/// What a histogram has counted.
 package struct HistogramFigures: Equatable, Sendable {
   /// The upper bounds, inclusive, ascending, without the infinite one.
   package let bounds: [Double]
@@ -79,7 +70,6 @@ package struct HistogramFigures: Equatable, Sendable {
   /// Observations in each bucket alone, and at the end those above the last bound.
   package let counts: [UInt64]
 
-  /// Of all observations.
   package let sum: Double
 
   /// Joins what was counted; there is one count more than bounds.

@@ -11,7 +11,6 @@ package struct MetricLabels: Hashable, Sendable {
     let value: String
   }
 
-  /// No label at all.
   package static let none = MetricLabels([])
 
   /// Takes names as they come: what Prometheus does not allow in one becomes `_`. Of a name that comes twice the last
@@ -24,7 +23,6 @@ package struct MetricLabels: Hashable, Sendable {
 
   private init(pairs: [Pair]) { self.pairs = pairs }
 
-  /// The value of a label; nil when no label has this name.
   package subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
   /// The series that takes the place of this one where there are too many: the same names, each with the value `other`.
@@ -34,7 +32,6 @@ package struct MetricLabels: Hashable, Sendable {
 }
 
 extension MetricLabels: ExpressibleByDictionaryLiteral {
-  /// Labels that are written in the source.
   package init(dictionaryLiteral elements: (String, String)...) { self.init(elements) }
 }
 

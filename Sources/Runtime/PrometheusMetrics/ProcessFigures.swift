@@ -2,22 +2,17 @@ internal import Glibc
 
 /// What Linux says of this process, under the names that all clients of Prometheus use. Pure: texts come in.
 package struct ProcessFigures: Equatable, Sendable {
-  /// Pages in memory, in bytes.
   package var residentBytes: Int64?
-  /// Address space, in bytes.
   package var virtualBytes: Int64?
   /// Processor time in user and kernel mode, in seconds.
   package var cpuSeconds: Double?
   /// When the process began, in seconds since 1970.
   package var startSeconds: Double?
-  /// Threads now.
   package var threads: Int64?
   /// Descriptors that may be open at once; nil for any number.
   package var descriptorsMax: Int64?
-  /// Descriptors open now.
   package var descriptors: Int64?
 
-  /// Nothing is known.
   package init() {}
 
   /// Reads the kernel's texts; what cannot be read in one stays nil.

@@ -106,12 +106,9 @@ extension PrometheusRegistry: MetricsFactory {
   /// Nothing: the series stays.
   package func destroyCounter(_ handler: any CounterHandler) {}
 
-  /// Nothing: the series stays.
   package func destroyMeter(_ handler: any MeterHandler) {}
 
-  /// Nothing: the series stays.
   package func destroyRecorder(_ handler: any RecorderHandler) {}
 
-  /// Nothing: the series stays.
   package func destroyTimer(_ handler: any TimerHandler) {}
 }

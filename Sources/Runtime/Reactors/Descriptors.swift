@@ -2,7 +2,6 @@ internal import Glibc
 
 /// How many descriptors the process may have open (`RLIMIT_NOFILE`).
 package enum DescriptorLimit {
-  /// The limit in force.
   package static var current: Int { Int(clamping: read().rlim_cur) }
 
   /// Raises the soft limit to the hard limit. The soft limit is low because of `select`, which this process does not use.

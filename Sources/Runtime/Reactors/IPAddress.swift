@@ -99,7 +99,6 @@ package struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
   /// Whether the network contains an address. The only IPv6 network with IPv4 addresses is `::ffff:0:0/96`.
   package func contains(_ other: IPAddress) -> Bool { Self.masked(other, prefixBits) == address }
 
-  /// `address/bits`.
   package var description: String { "\(address)/\(address.isIPv4 ? prefixBits - 96 : prefixBits)" }
 
   /// Swift shifts by 64 to zero, so no width is a special case.

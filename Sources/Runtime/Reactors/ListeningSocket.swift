@@ -1,11 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// The result of one attempt to accept a connection.
 package enum AcceptOutcome {
   /// A non-blocking connection, and the address of its peer if the family has one.
   case accepted(Socket, SocketAddress?)
-  /// The queue is empty.
   case wouldBlock
   /// The connection was reset in the queue. The next one may be fine.
   case connectionLost
@@ -13,7 +11,6 @@ package enum AcceptOutcome {
   case exhausted(SystemError)
 }
 
-/// A socket that accepts connections.
 package final class ListeningSocket {
   /// Connections that the kernel may complete ahead of `accept`. The kernel's ceiling (`somaxconn`) is 4096 by default.
   package static let backlog = 4096
@@ -80,10 +77,8 @@ package final class ListeningSocket {
     unixFile?.remove()
   }
 
-  /// The descriptor, for registration.
   package var descriptor: Int32 { socket.descriptor }
 
-  /// Takes one connection from the queue.
   package func accept() -> AcceptOutcome {
     var storage = sockaddr_storage()
     let descriptor = clinux_accept(socket.descriptor, &storage)

@@ -5,7 +5,6 @@ package struct MinuteLine: Sendable {
   private var loggedAt: UInt64?
   private var unlogged = 0
 
-  /// A line without events.
   package init() {}
 
   /// Counts an event.

@@ -18,14 +18,12 @@ extension Reactor {
     Task(executorPreference: executor) { await work(self) }
   }
 
-  /// Runs work on this reactor and returns its result to the calling task.
   package nonisolated func perform<Result: Sendable>(
     _ work: @escaping @Sendable (isolated Reactor) async throws -> Result
   ) async throws -> Result {
     try await Task(executorPreference: executor) { try await work(self) }.value
   }
 
-  /// Suspends the calling task with a timer of the reactor.
   package func sleep(for delay: Duration) async {
     _ = await Signal().wait(for: delay, on: self)
   }

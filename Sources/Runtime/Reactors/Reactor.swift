@@ -35,10 +35,8 @@ package actor Reactor {
     _ = try poller.register(executor.wakeDescriptor, for: .read, handler: nil)
   }
 
-  /// Ticks since the start.
   package var ticks: Int { tickCount }
 
-  /// Timers waiting to fire.
   package var pendingTimers: Int { timers.count }
 
   /// The monotonic clock, in nanoseconds from an arbitrary point. Reading it does not enter the kernel (vDSO).
@@ -128,7 +126,6 @@ extension Reactor {
     poller.deregister(registration)
   }
 
-  /// Stops watching a descriptor, if there is one, and forgets its registration.
   package func deregister(_ registration: inout Registration?) {
     if let registration { poller.deregister(registration) }
     registration = nil
@@ -150,7 +147,6 @@ extension Reactor {
     timers.cancel(timer)
   }
 
-  /// Cancels a timer, if there is one, and forgets it.
   package func cancel(_ timer: inout TimerToken?) {
     if let timer { timers.cancel(timer) }
     timer = nil

@@ -3,10 +3,8 @@ package struct ReactorBound<Value>: @unchecked Sendable {
   // Unchecked: `value` need not be Sendable. Safe, because only its reactor can read it.
   private let value: Value
 
-  /// The reactor of the value.
   package let reactor: Reactor
 
-  /// Wraps a value of this reactor.
   package init(_ value: Value, on reactor: isolated Reactor) {
     self.value = value
     self.reactor = reactor
@@ -33,7 +31,6 @@ package struct ReactorBound<Value>: @unchecked Sendable {
   }
 }
 
-/// One value for each reactor of a group.
 package struct PerReactor<Value>: Sendable {
   private let values: [ObjectIdentifier: ReactorBound<Value>]
 

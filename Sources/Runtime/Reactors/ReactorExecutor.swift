@@ -50,10 +50,8 @@ package final class ReactorExecutor: TaskExecutor, SerialExecutor, @unchecked Se
     precondition(isOnThread, "called off the reactor's thread")
   }
 
-  /// Whether the calling thread is this reactor's.
   package func isIsolatingCurrentContext() -> Bool? { isOnThread }
 
-  /// The executor as the runtime's unowned reference, compared by identity.
   package func asUnownedSerialExecutor() -> UnownedSerialExecutor { UnownedSerialExecutor(ordinary: self) }
 
   /// Jobs that came through the inbox since the start. Steady traffic on one reactor does not change it.

@@ -51,7 +51,6 @@ package final class ReactorGroup: Sendable {
   package static var processorCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 }
 
-/// One reactor's thread.
 private struct ReactorThread: Sendable {
   private let handle: pthread_t
 

@@ -2,10 +2,8 @@ internal import CLinux
 
 /// The events to watch a descriptor for.
 package struct Interest: OptionSet, Sendable {
-  /// The kernel's bits.
   package let rawValue: UInt32
 
-  /// Makes a set from the kernel's bits.
   package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   /// Bytes, a connection or the end of the stream can be read.
@@ -17,16 +15,12 @@ package struct Interest: OptionSet, Sendable {
 
 /// What the kernel reported of a descriptor in one tick. Level-triggered: unread data is reported again.
 package struct Readiness: OptionSet, Sendable {
-  /// The kernel's bits.
   package let rawValue: UInt32
 
-  /// Makes a set from the kernel's bits.
   package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// A read would not block.
   package static let readable = Readiness(rawValue: EPOLLIN.rawValue)
 
-  /// A write would not block.
   package static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
 
   /// The peer has shut down its writing half; buffered data may still be readable.
@@ -38,10 +32,8 @@ package struct Readiness: OptionSet, Sendable {
   /// An error is pending on the descriptor. Reported for every interest.
   package static let failed = Readiness(rawValue: EPOLLERR.rawValue)
 
-  /// Whether a read may return data, the end of the stream or an error.
   package var shouldRead: Bool { !isDisjoint(with: [.readable, .peerClosed, .hungUp, .failed]) }
 
-  /// Whether a write may find room or return an error.
   package var shouldWrite: Bool { !isDisjoint(with: [.writable, .hungUp, .failed]) }
 }
 

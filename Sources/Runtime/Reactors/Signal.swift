@@ -6,7 +6,6 @@ package final class Signal {
   private var waiter: UnsafeContinuation<Bool, Never>?
   private var timer: TimerToken?
 
-  /// A signal that has not been given.
   package init() {}
 
   /// Ends the current or the next wait.
@@ -39,7 +38,6 @@ package final class Signal {
 }
 
 extension Signal: TimerHandler {
-  /// The time is over.
   package func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     guard let waiter else { return }
     self.timer = nil

@@ -1,25 +1,19 @@
 internal import CLinux
 internal import Glibc
 
-/// How a non-blocking read ended.
 package enum ReadOutcome: Equatable, Sendable {
   /// This many bytes were read, at least one.
   case bytes(Int)
-  /// Nothing can be read now.
   case wouldBlock
   /// The peer has closed its writing half.
   case endOfStream
-  /// The connection is broken.
   case failed(SystemError)
 }
 
-/// How a non-blocking write ended.
 package enum WriteOutcome: Equatable, Sendable {
   /// This many bytes were taken, possibly fewer than offered.
   case bytes(Int)
-  /// The socket has no room now.
   case wouldBlock
-  /// The connection is broken.
   case failed(SystemError)
 }
 
@@ -36,7 +30,6 @@ package final class Socket {
     close(descriptor)
   }
 
-  /// Reads the available bytes, at most as many as fit the buffer.
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
     let count = clinux_receive(descriptor, buffer.baseAddress, UInt(buffer.count), 0)
     if count > 0 { return .bytes(count) }
@@ -50,7 +43,6 @@ package final class Socket {
     return clinux_receive(descriptor, &byte, 1, Int32(MSG_PEEK)) == 1 ? byte : nil
   }
 
-  /// Writes as many bytes as the socket has room for.
   package func write(_ buffer: UnsafeRawBufferPointer) -> WriteOutcome {
     let count = clinux_send(descriptor, buffer.baseAddress, UInt(buffer.count))
     if count >= 0 { return .bytes(count) }
@@ -67,7 +59,6 @@ package final class Socket {
     set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
   }
 
-  /// The address this socket is bound to.
   package var localAddress: SocketAddress? {
     var storage = sockaddr_storage()
     let code = withUnsafeMutablePointer(to: &storage) { pointer in

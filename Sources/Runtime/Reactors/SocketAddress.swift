@@ -80,10 +80,8 @@ package struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
     }
   }
 
-  /// Whether this is a path of the file system.
   package var isUnix: Bool { family == .unix }
 
-  /// The Unix path. Nil for other families.
   var unixPath: String? { family == .unix ? String(description.dropFirst("unix:".count)) : nil }
 
   func withSockaddr<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {

@@ -14,7 +14,6 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
     self.code = code
   }
 
-  /// The call, the system's text for its error number, and the number.
   package var description: String { "\(operation): \(Self.text(of: code)) (errno \(code))" }
 
   private static func text(of code: Int32) -> String {

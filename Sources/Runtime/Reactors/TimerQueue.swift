@@ -2,7 +2,6 @@ internal import HeapModule
 
 /// Handles a timer. Called on the reactor's thread, once, never after a cancel.
 package protocol TimerHandler: AnyObject {
-  /// The timer's delay has passed.
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor)
 }
 

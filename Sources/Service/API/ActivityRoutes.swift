@@ -50,7 +50,6 @@ struct EngagementQuery: Equatable {
   }
 }
 
-/// The figures as JSON.
 struct EngagementAnswer: JSONAnswer {
   let from: String
   let to: String

@@ -1,6 +1,5 @@
 /// The JavaScript modules and the service worker that browsers load from the service.
 package enum BrowserClientFiles {
-  /// One file: its name and its text.
   package struct File: Sendable {
     /// The last part of its address.
     package let name: String
@@ -13,7 +12,6 @@ package enum BrowserClientFiles {
     }
   }
 
-  /// All of them.
   package static let all = EmbeddedFiles.all.filter { $0.name.hasSuffix(".js") || $0.name.hasSuffix(".ts") }
     .map { File(name: $0.name, text: $0.text) }
 }

@@ -27,7 +27,6 @@ enum DeviceRoutes {
     }
   }
 
-  /// What a token is, for refusals.
   static let tokenDemand = "must be an even number of hexadecimal digits, \(DeviceToken.digitsMax) at the most"
 
   /// In lower case: one token has one spelling.
@@ -52,7 +51,6 @@ struct DeviceBody: Decodable, Equatable {
   /// What the system lets an app show.
   static let authorizations = ["authorized", "provisional", "denied", "not_determined"]
 
-  /// Systems that APNs delivers to.
   static let platforms = ["ios", "ipados", "macos", "tvos", "visionos", "watchos"]
 
   private enum Key: String, CodingKey, CaseIterable {

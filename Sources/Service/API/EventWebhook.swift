@@ -38,7 +38,6 @@ struct EventWebhook: Sendable {
     failures.recordFailure(of: request.client) ?? .unauthorized
   }
 
-  /// A message was inserted.
   func handleMessage(
     _ request: HTTPServerRequest, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
@@ -48,7 +47,6 @@ struct EventWebhook: Sendable {
     return try await answer(to: named, request, on: reactor)
   }
 
-  /// An event of the kind in the path happened.
   func handleEvent(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
     let body = try RequestContent.decode(
       EventWebhookBody.self, from: request.body, idTypes: services.value(on: reactor).idTypes, limits: .hostRow)

@@ -26,7 +26,6 @@ struct HealthRoutes: Sendable {
   }
 }
 
-/// One condition of the service's readiness.
 package struct ReadinessCheck: Sendable, Encodable {
   /// The part that says which pushes are not sent. It is ready, and for operators to notice all the same.
   package static let shadow = "shadow"
@@ -34,7 +33,6 @@ package struct ReadinessCheck: Sendable, Encodable {
   /// The part that was looked at, such as `database`.
   package let name: String
 
-  /// Whether that part works.
   package let isReady: Bool
 
   /// For the operator: what is wrong, or what the settings do without; nil when there is nothing to say.

@@ -46,7 +46,6 @@ struct PreferenceDocument: JSONAnswer, Decodable {
   static let bytesMax = 512 * 1024
   /// How long a push may be unread, in seconds: from the time in which a phone is taken out of a pocket to a week.
   static let unreadSeconds = 10...604_800
-  /// The most bytes of a kind's name.
   static let kindBytesMax = 64
 
   let preferences: UserPreferences
@@ -165,7 +164,6 @@ private struct QuietHoursDocument: Codable {
   }
 }
 
-/// Wishes about a conversation as JSON.
 private struct ConversationDocument: Codable {
   let conversation: UserPreferences.Conversation
 

@@ -73,7 +73,6 @@ package enum PushRoutes {
       })
   }
 
-  /// Adds `/metrics` to a service's routes.
   package static func addMetrics(to routes: inout HTTPRoutes, _ metrics: @escaping MetricsText) {
     routes.add(.get, "/metrics", bodyBytesMax: RouteGroup.bodyBytesMax) { _, reactor in
       await plain(metrics(reactor), "text/plain; version=0.0.4; charset=utf-8")

@@ -22,16 +22,13 @@ package struct PushServices {
   /// a time.
   package let counts: PushDatabase
 
-  /// The types of the host's ids.
   package var idTypes: IDTypes { callers.idTypes }
 
   /// The pipeline to wake, and whose records to wait for.
   package let pipeline: DeliveryPipeline
 
-  /// Gathers and writes what apps say of their users.
   package let presence: PresenceWriter
 
-  /// Notes when users were active.
   package let activity: ActivityWriter
 
   /// Whether the user's other devices learn of reads.
@@ -46,7 +43,6 @@ package struct PushServices {
   /// Whether this reactor can do its work; asked by `/readyz`.
   package let readiness: () -> [ReadinessCheck]
 
-  /// Joins them.
   package init(
     callers: PushDatabase, operators: PushDatabase, counts: PushDatabase, pipeline: DeliveryPipeline,
     isReadSyncEnabled: Bool = true,
@@ -68,7 +64,6 @@ package struct PushServices {
 }
 
 extension PushServices {
-  /// What answers apps about slots.
   var slotScheduler: SlotScheduler {
     get throws(ProblemDetails) {
       guard let slots else { throw ProblemDetails(.notFound, detail: "This operation is off.") }

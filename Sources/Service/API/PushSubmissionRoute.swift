@@ -80,7 +80,6 @@ struct PushSubmissionRoute: Sendable {
   }
 }
 
-/// A user's pushes that wait.
 private struct WaitingPushes: JSONAnswer {
   /// Of one answer. More wait for nobody whom a person looks after.
   static let rowsMax = 100
@@ -119,7 +118,6 @@ extension PushSubmission {
   }
 }
 
-/// The content of a request for a push.
 private struct PushBody: Decodable {
   let submission: PushSubmission
 

@@ -147,7 +147,6 @@ struct CampaignRunAnswer: JSONAnswer {
   }
 }
 
-/// What a run would do.
 enum CampaignPreviewAnswer {
   static func json(_ preview: CampaignPreview, campaign: String) -> [UInt8] {
     var object = PayloadObject()

@@ -53,7 +53,6 @@ enum ReadRoutes {
 
 /// What an app sends. All of it may be left out.
 struct ReadBody: Decodable {
-  /// The last message that was read.
   var upToMessageID: HostID?
   var deviceToken: String?
 
@@ -81,7 +80,6 @@ struct ReadBody: Decodable {
   }
 }
 
-/// What became of it.
 struct ReadAnswer: JSONAnswer {
   /// Unread messages left.
   let badge: Int

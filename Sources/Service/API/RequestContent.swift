@@ -3,7 +3,6 @@ internal import HTTP1
 internal import HTTPTypes
 internal import PushRules
 
-/// Reads what callers send.
 enum RequestContent {
   /// A JSON document. Refused are U+0000, which PostgreSQL stores nowhere, in any of its strings, and integers beyond 64 bits, which
   /// would lose digits.
@@ -37,7 +36,6 @@ extension CodingUserInfoKey {
 }
 
 extension IDTypes.IDType {
-  /// Reads an id that a caller has sent under a name.
   func id(_ text: String, named name: String) throws(ProblemDetails) -> HostID {
     guard let id = id(text) else { throw .content(name, "\(name) must be \(noun).") }
     return id
@@ -170,7 +168,6 @@ extension KeyedDecodingContainer {
     try require(count <= countMax, key, "must not have more than \(countMax) \(noun)")
   }
 
-  /// Refuses a member that is not as it must be.
   func require(_ isMet: Bool, _ key: Key, _ demand: String) throws {
     guard !isMet else { return }
     throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: demand)

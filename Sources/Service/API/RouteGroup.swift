@@ -11,7 +11,6 @@ typealias ClientHandler = @Sendable (HostID, HTTPServerRequest, isolated Reactor
 
 /// Routes that share authentication and the answers to failures. The caller is authenticated before content is read.
 struct RouteGroup: Sendable {
-  /// The table so far.
   private(set) var routes = HTTPRoutes()
   let logger: Logger
   private let callers: CallerAuthentication
@@ -90,7 +89,6 @@ struct RouteGroup: Sendable {
     }
   }
 
-  /// Adds an operation for other servers.
   mutating func addForServices(
     _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false, handler: @escaping HTTPHandler
   ) {

@@ -11,7 +11,6 @@ struct TargetOwner: Decodable, Equatable {
   let locale: String?
   let timeZone: String?
   let content: String?
-  /// The members that were left out.
   private(set) var ignored: [String] = []
 
   private enum Key: String, CodingKey, CaseIterable {
@@ -88,7 +87,6 @@ struct SubscriptionBody: Decodable {
   /// Milliseconds since 1970, up to the year 9999.
   private static let times = 0...253_402_300_799_999.0
 
-  /// The target, checked.
   func target(among offer: WebPushOffer) throws(ProblemDetails) -> PushTarget {
     do throws(WebPushError) {
       let endpoint = try WebPushEndpoint(endpoint, among: offer.hosts)
@@ -129,7 +127,6 @@ struct RegistrationBody: Decodable {
   let token: String
   /// The application's id.
   let app: String?
-  /// The public key for which pushes are sealed.
   let sealingKey: String?
   let owner: TargetOwner
 

@@ -10,13 +10,10 @@ internal import Reactors
 
 /// What browsers and Android apps register with; nil where the channel is not set up.
 package struct TargetOffers: Sendable {
-  /// The public key that browsers subscribe with, and the push services that they may name.
   package let webPush: WebPushOffer?
 
-  /// Whether Android apps may register.
   package let takesAndroid: Bool
 
-  /// Nothing is offered without arguments.
   package init(webPush: WebPushOffer? = nil, takesAndroid: Bool = false) {
     self.webPush = webPush
     self.takesAndroid = takesAndroid

@@ -6,7 +6,6 @@ struct WaitPreference: Equatable {
   /// The longest wait: longer than any push takes, shorter than what proxies cut off.
   static let longest = Duration.seconds(60)
 
-  /// How long to wait.
   let limit: Duration
 
   /// What to confirm in `Preference-Applied`; nil when the default applies.

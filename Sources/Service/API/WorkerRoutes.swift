@@ -42,7 +42,6 @@ enum WorkerRoutes {
 
 /// What users did with notifications, as a worker reports it.
 struct WorkerEventsBody: Decodable {
-  /// The most events of one report.
   static let eventsMax = 100
 
   private struct Event: Decodable {

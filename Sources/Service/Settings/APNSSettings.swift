@@ -67,14 +67,11 @@ package struct APNSSettings: Equatable, Sendable {
   }
 }
 
-/// An app that pushes go to.
 package struct AppSettings: Equatable, Sendable {
   package let bundleIdentifier: BundleIdentifier
-  /// What its pushes are signed with.
   package fileprivate(set) var key: SigningKeySettings
   /// The push service of its device tokens that do not name theirs.
   package let environment: APNSEnvironment
-  /// How much of an event's words its pushes bring.
   package let content: ContentLevel
 }
 

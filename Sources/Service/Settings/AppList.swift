@@ -154,12 +154,10 @@ struct AppSection: Equatable {
     self.bundleIdentifier = bundleIdentifier
   }
 
-  /// The section's first line.
   var header: String { "[app \(bundleIdentifier.text)]" }
 }
 
 extension AppSection {
-  /// Reads `[app com.example.app]`.
   init(header line: Substring) throws(UnusableValue) {
     let expectation = "[app BUNDLE], such as [app com.example.app]"
     guard line.hasPrefix("["), line.hasSuffix("]") else { throw UnusableValue("no section", expected: expectation) }

@@ -1,7 +1,6 @@
 /// The settings of commands that only need the database.
 package struct CommandSettings: Equatable, Sendable {
   package let database: SettingValues<DatabaseSettings>
-  /// Log messages.
   package let log: SettingValues<LogSettings>
 
   /// Reads the settings of a command. Values of other settings are not looked at, but unknown keys are refused all the same.

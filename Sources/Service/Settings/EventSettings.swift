@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 
-/// Where events go that the host gets.
 struct EventTable: Sendable {
   /// The host's webhook; secret, as it may hold a token. Without it no events are sent.
   let url = Setting("EVENTS_URL", .eventsURL, .secret)

@@ -3,11 +3,9 @@ package import PushRules
 /// As much of the settings as can be read, and everything that is wrong with them: for looking at a service that perhaps
 /// cannot start.
 package struct ExaminedSettings: Sendable {
-  /// A file that holds a secret.
   package struct SecretFile: Equatable, Sendable {
     /// The name of the setting that names it.
     package let key: String
-    /// Where it is.
     package let path: String
 
     package init(key: String, path: String) {
@@ -89,7 +87,6 @@ package enum UnusedProxies {
   package static let notice =
     "set, and not used: Tacet connects to push services, key sets and language models directly"
 
-  /// Those that are set.
   package static func names(in environment: [String: String]) -> [String] {
     ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].filter { !environment[$0, default: ""].isEmpty }
   }

@@ -1,6 +1,5 @@
 package import Channels
 
-/// How to push to Android devices.
 struct FCMTable: Sendable {
   /// Who shows a message.
   enum Presentation: String, CaseIterable, Sendable {
@@ -13,7 +12,6 @@ struct FCMTable: Sendable {
   /// One of these two switches it on.
   let account = Setting("FCM_SERVICE_ACCOUNT", .text, .secret)
   let accountFile = Setting("FCM_SERVICE_ACCOUNT_FILE", .text, .secret)
-  /// Who shows a message.
   let presentation = Setting("FCM_MESSAGES", default: Presentation.notification, .choice)
   /// The app's notification channel; nil for the one of its manifest.
   let channel = Setting("FCM_CHANNEL_ID", .text)
@@ -25,12 +23,10 @@ struct FCMTable: Sendable {
 
 /// How to push to Android devices.
 package struct FCMSettings: Equatable, Sendable {
-  /// Google's service account.
   package let account: ServiceAccount
   private let text: String
   let values: SettingValues<FCMTable>
 
-  /// How messages are shown.
   package var style: FCMStyle {
     var style = FCMStyle()
     style.presentation = values.presentation == .data ? .dataOnly : .notification
@@ -38,7 +34,6 @@ package struct FCMSettings: Equatable, Sendable {
     return style
   }
 
-  /// The server, and whom it is trusted by.
   package var configuration: FCMConfiguration {
     values.certificates.map(values.server.trusting) ?? values.server
   }
@@ -58,7 +53,6 @@ package struct FCMSettings: Equatable, Sendable {
     }
   }
 
-  /// Equal with the same account and the same values.
   package static func == (one: Self, other: Self) -> Bool { one.text == other.text && one.values == other.values }
 }
 

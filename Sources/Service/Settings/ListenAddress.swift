@@ -1,6 +1,5 @@
 internal import Glibc
 
-/// Where the service waits for connections.
 package enum ListenAddress: Equatable, Sendable {
   /// A TCP port on the address of a host; the host is a name, an IPv4 address, or an IPv6 address without its brackets.
   /// Port 0 lets the system choose one.

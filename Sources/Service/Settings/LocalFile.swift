@@ -5,7 +5,6 @@ package enum LocalFile {
   /// The most bytes read. A settings file has a few kilobytes, the certificates of a whole system about 250.
   package static let bytesMax = 1 << 20
 
-  /// Why a file could not be read.
   package struct ReadError: Error, Equatable, Sendable {
     /// The system's words, to be read after "cannot be read:".
     package let reason: String

@@ -1,11 +1,9 @@
-/// What the service logs, and how.
 package struct LogSettings: Sendable {
   /// The names of swift-log; each is less severe than the next.
   package enum Level: String, CaseIterable, Sendable {
     case trace, debug, info, notice, warning, error, critical
   }
 
-  /// How a message is written.
   package enum Format: String, CaseIterable, Sendable {
     /// A line for people.
     case text
@@ -13,8 +11,6 @@ package struct LogSettings: Sendable {
     case json
   }
 
-  /// The least severe messages that are written.
   package let level = Setting("LOG_LEVEL", default: Level.info, .choice)
-  /// How they are written.
   package let format = Setting("LOG_FORMAT", default: Format.text, .choice)
 }

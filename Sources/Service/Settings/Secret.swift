@@ -7,13 +7,10 @@ package struct Secret<Value: Sendable>: Sendable, CustomStringConvertible, Custo
   /// The value itself; the one place where it comes out.
   package let exposed: Value
 
-  /// Hides a value.
   package init(_ value: Value) { exposed = value }
 
-  /// Always `<redacted>`.
   package var description: String { "<redacted>" }
 
-  /// Always `<redacted>`.
   package var debugDescription: String { description }
 
   /// A mirror without children, so that `dump` and test failures show nothing.

@@ -7,29 +7,20 @@ package import PushRules
 package struct ServeSettings: Equatable, Sendable {
   package let database: SettingValues<DatabaseSettings>
   private let process: SettingValues<ProcessSettings>
-  /// What its HTTP peers may do.
   package let http: SettingValues<HTTPSettings>
   /// What it proves itself with to them; nil without TLS.
   package let tls: TLSSettings?
-  /// Database webhooks.
   package let webhooks: SettingValues<WebhookSettings>
-  /// Apps and other servers.
   package let callers: SettingValues<CallerSettings>
-  /// The push service.
   package let apns: APNSSettings
-  /// Pushes to browsers; nil without.
   package let webPush: WebPushSettings?
   private let webPushValues: SettingValues<WebPushTable>
-  /// Pushes to Android devices; nil without.
   package let fcm: FCMSettings?
   private let fcmValues: SettingValues<FCMTable>
-  /// Events for the host; nil without.
   package let events: EventSettings?
   private let eventValues: SettingValues<EventTable>
   private let policy: SettingValues<PolicySettings>
-  /// Pushes that no event asks for.
   package let campaigns: SettingValues<CampaignSettings>
-  /// Log messages.
   package let log: SettingValues<LogSettings>
 
   /// Reads the settings of `tacet serve`.
@@ -65,12 +56,10 @@ package struct ServeSettings: Equatable, Sendable {
     self.apns = apns
   }
 
-  /// What concerns the process itself.
   package subscript<Value>(dynamicMember row: KeyPath<ProcessSettings, Setting<Value>>) -> Value {
     process[dynamicMember: row]
   }
 
-  /// When pushes are withheld.
   package var suppression: SuppressionPolicy {
     SuppressionPolicy(window: policy.window, timeToLive: policy.timeToLive)
   }
@@ -78,7 +67,6 @@ package struct ServeSettings: Equatable, Sendable {
   /// How bursts of messages fold; nil for a push of each message.
   package var folding: FoldPolicy? { policy.foldWindow > .zero ? FoldPolicy(window: policy.foldWindow) : nil }
 
-  /// The kinds whose pushes are not sent.
   package var shadow: ShadowedKinds { policy.shadow }
 
   /// How long finished work is kept: `RETENTION_DAYS`, and never less than a message's time to live and a day.

@@ -7,7 +7,6 @@ package struct ServiceOrigin: Equatable, Sendable {
   /// The port, 443 unless the address says otherwise.
   package let port: UInt16
 
-  /// An origin made of its parts.
   package init(host: String, port: UInt16 = 443) {
     self.host = host
     self.port = port

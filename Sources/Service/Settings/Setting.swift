@@ -11,7 +11,6 @@ package struct Setting<Value: Equatable & Sendable>: Sendable {
     self.init(name, traits, fallback) { name, reader in reader.reading(name, parser) }
   }
 
-  /// A setting that must be there.
   init(required name: String, _ parser: SettingParser<Value>, _ traits: SettingTraits = []) {
     self.init(name, traits, nil) { name, reader in reader.reading(name, parser) }
   }
@@ -96,10 +95,8 @@ package struct SettingValues<Table: Sendable>: Equatable, Sendable {
     return value
   }
 
-  /// Equal in every row.
   package static func == (one: Self, other: Self) -> Bool { one.changes(since: other).isEmpty }
 
-  /// The rows that say something else than before.
   func changes(since old: Self) -> [any SettingRow] {
     rows(of: table).filter { !isEqual(values[$0.name], old.values[$0.name]) }
   }

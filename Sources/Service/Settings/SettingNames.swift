@@ -1,4 +1,3 @@
-/// The names of all settings.
 enum SettingNames {
   /// The settings file; in the environment only.
   static let configFile = "TACET_CONFIG"
@@ -15,7 +14,6 @@ enum SettingNames {
   /// Those that an app can have for itself.
   static let ofApps = rows(of: AppTable()).map(\.name)
 
-  /// Those whose values must never be shown.
   static let secrets = Set(tables.flatMap { rows(of: $0) }.filter { $0.traits.contains(.secret) }.map(\.name))
 
   /// Beginnings of names that nothing but this service would use, so an unknown name with one of them is a typing

@@ -7,7 +7,6 @@ package import Reactors
 // Texts as operators write them: addresses, secrets and lists.
 
 extension SettingParser<String> {
-  /// Any text.
   static var text: Self { Self { text throws(UnusableValue) in text } }
 
   /// A key or team identifier: Apple gives ten capital letters and digits.
@@ -37,7 +36,6 @@ extension SettingParser<String> {
 }
 
 extension SettingParser<BundleIdentifier> {
-  /// The identifier of an app.
   static var bundleIdentifier: Self {
     Self { text throws(UnusableValue) in
       do throws(PushRequestError) {
@@ -178,7 +176,6 @@ extension SettingParser<ShadowedKinds> {
 package struct TrustedPeers: Equatable, Sendable {
   /// Their networks; a single address is one too.
   package var networks: [IPNetwork] = []
-  /// Whether callers over a Unix socket are trusted.
   package var includesUnixSockets = false
 }
 

@@ -1,4 +1,3 @@
-/// Reads the text of a setting.
 struct SettingParser<Value>: Sendable {
   private let parse: @Sendable (String) throws(UnusableValue) -> Value
 
@@ -12,7 +11,6 @@ struct SettingParser<Value>: Sendable {
 struct UnusableValue: Error, Equatable {
   /// What is wrong, as the end of a sentence that begins with the key.
   let fault: String
-  /// What would be right.
   let expectation: String
 
   init(_ fault: String, expected expectation: String) {
@@ -24,7 +22,6 @@ struct UnusableValue: Error, Equatable {
 // Numbers, switches and choices as operators write them. Both ends of a range are included.
 
 extension SettingParser<Int> {
-  /// A whole number.
   static func integer(in range: ClosedRange<Int>) -> Self {
     Self { text throws(UnusableValue) in
       let expectation = "a whole number from \(range.lowerBound) to \(range.upperBound)"
@@ -84,7 +81,6 @@ extension SettingParser<Duration> {
     }
   }
 
-  /// Seconds without a fraction.
   static func wholeSeconds(in range: ClosedRange<Int>) -> Self {
     let integer = SettingParser<Int>.integer(in: range)
     return Self { text throws(UnusableValue) in .seconds(try integer(text)) }
@@ -148,7 +144,6 @@ private func digits(_ text: Substring) -> Int? {
 }
 
 extension StringProtocol where SubSequence == Substring {
-  /// Without the white space around it.
   package var trimmed: Substring {
     var rest = drop(while: \.isWhitespace)
     while let last = rest.last, last.isWhitespace { rest.removeLast() }

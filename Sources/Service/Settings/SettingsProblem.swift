@@ -1,12 +1,9 @@
 /// One thing that is wrong with the settings; names the key and what is expected, and never shows a secret.
 package struct SettingsProblem: Equatable, Sendable, CustomStringConvertible {
-  /// The family of the problem.
   package enum Code: String, Sendable {
     /// A required key is not set, or set to nothing.
     case missing
-    /// No key has this name.
     case unknown
-    /// The value cannot be used.
     case unusable
     /// Two keys say the same thing, or one is set twice.
     case conflicting
@@ -16,14 +13,12 @@ package struct SettingsProblem: Equatable, Sendable, CustomStringConvertible {
     case malformed
   }
 
-  /// The family of the problem.
   package let code: Code
   /// The key as the operator wrote it, or the section; for a malformed line, the key that names its file.
   package let key: String
   /// What is wrong and what is expected, to be read after the key.
   package let message: String
 
-  /// One line for the operator.
   package var description: String { "\(key) \(message)" }
 }
 

@@ -8,7 +8,6 @@ struct SettingsReader {
   private let fileValues: [String: String]
   private let readFile: FileRead
   private(set) var problems: [SettingsProblem] = []
-  /// The sections of the settings file.
   let apps: [AppSection]
   /// The section that is being read; nil for what concerns all.
   private var section: AppSection?
@@ -129,7 +128,6 @@ extension SettingsReader {
     }
   }
 
-  /// The text of a file of certificates.
   mutating func certificates(_ name: String) -> String? {
     guard let path = text(name), let text = file(name) else { return nil }
     guard text.contains("-----BEGIN CERTIFICATE-----") else {

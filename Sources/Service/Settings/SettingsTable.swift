@@ -3,7 +3,6 @@ package import PushRules
 // Every setting is here once: its name, how it is read, and what applies without it. A new one takes a row, its use, a line in
 // the page of settings, and a test.
 
-/// How to reach the database.
 package struct DatabaseSettings: Sendable {
   /// Whose the database's sessions are.
   package enum PoolMode: String, CaseIterable, Sendable {
@@ -24,18 +23,14 @@ package struct DatabaseSettings: Sendable {
   /// What libpq takes: a `postgresql://` URI or a `keyword=value` string, several hosts allowed. Secret, as it may hold
   /// the password.
   package let connectionString = Setting(required: "DATABASE_URL", .connectionString, .secret)
-  /// Whether a pooler lends the sessions.
   package let poolMode = Setting("DATABASE_POOL_MODE", default: PoolMode.session, .choice)
-  /// Whether the database is left alone while nothing happens.
   package let idleMode = Setting("IDLE_MODE", default: IdleMode.poll, .choice)
   /// After how long without work that begins. A minute of a conversation has more messages in it, which then need no new
   /// sessions; hosts that suspend databases wait five minutes themselves.
   package let idleTime = Setting("IDLE_SECONDS", default: .seconds(60), .wholeSeconds(in: 1...3600))
 }
 
-/// What the process itself does.
 package struct ProcessSettings: Sendable {
-  /// Where the service listens.
   package let listenAddress = Setting(
     "LISTEN_ADDRESS", default: ListenAddress.tcp(host: "127.0.0.1", port: 8080), .listenAddress)
   /// Where `/metrics` is served, and nothing else, over plain HTTP; nil serves it at ``listenAddress``.
@@ -57,37 +52,28 @@ package struct ProcessSettings: Sendable {
 package struct HTTPSettings: Sendable {
   /// Where a proxy says whom a request comes from.
   package enum ProxyHeader: String, CaseIterable, Sendable {
-    /// `X-Forwarded-For`
     case xForwardedFor = "x-forwarded-for"
     /// `Forwarded` (RFC 7239)
     case forwarded
   }
 
-  /// The permissions of a Unix socket's file.
   package let socketMode = Setting("LISTEN_SOCKET_MODE", .fileMode)
   /// The proxies trusted to set the client address.
   package let proxies = Setting("TRUSTED_PROXIES", default: TrustedPeers(), .trustedPeers)
   /// The field that they append to.
   package let proxyHeader = Setting("TRUSTED_PROXY_HEADER", default: ProxyHeader.xForwardedFor, .choice)
-  /// Web pages of other origins that may call the service.
   package let crossOrigins = Setting("CORS_ORIGINS", default: [], .webOrigins)
-  /// Open connections.
   package let connectionsMax = Setting("HTTP_CONNECTIONS_MAX", .integer(in: 1...1_000_000))
-  /// Open connections of one peer.
   package let peerConnectionsMax = Setting("HTTP_PEER_CONNECTIONS_MAX", .integer(in: 1...1_000_000))
   package let connectionRequestsMax = Setting("HTTP_CONNECTION_REQUESTS_MAX", .integer(in: 1...1_000_000_000))
   package let requestLineBytesMax = Setting("HTTP_REQUEST_LINE_BYTES_MAX", .integer(in: 128...65_536))
-  /// Field lines of a head.
   package let headerCountMax = Setting("HTTP_HEADER_COUNT_MAX", .integer(in: 8...10_000))
   /// Bytes of all field lines of a head.
   package let headerBytesMax = Setting("HTTP_HEADER_BYTES_MAX", .integer(in: 256...1_048_576))
-  /// Bytes of a request's content.
   package let bodyBytesMax = Setting("HTTP_BODY_BYTES_MAX", .integer(in: 1024...67_108_864))
   /// The least bytes of content for each second; 0 for any.
   package let bodyBytesPerSecondMin = Setting("HTTP_BODY_BYTES_PER_SECOND_MIN", .integer(in: 0...1_048_576))
-  /// For a request's head.
   package let headerTime = Setting("HTTP_HEADER_SECONDS", .seconds(in: 1...3600))
-  /// For a request's content.
   package let bodyTime = Setting("HTTP_BODY_SECONDS", .seconds(in: 1...3600))
   /// Between two requests.
   package let idleTime = Setting("HTTP_IDLE_SECONDS", .seconds(in: 1...3600))
@@ -127,7 +113,6 @@ package struct CallerSettings: Sendable {
   package let issuer = Setting("JWT_ISSUER", .text)
 }
 
-/// How to reach APNs.
 struct APNSTable: Sendable {
   let production = Setting(
     "APNS_URL", default: ServiceOrigin(host: APNSEnvironment.production.hostName), .origin, .secret)
@@ -185,7 +170,6 @@ package struct CampaignSettings: Sendable {
   package let isEnabled = Setting("PUSH_TRIGGER_ENABLED", default: false, .boolean)
   /// When campaigns look at each user, where they name no time; minutes after midnight.
   package let minutes = Setting("PUSH_TRIGGER_TIME", default: 600, .timeOfDay)
-  /// Whose interface the language model has.
   package let modelProvider = Setting("LANGUAGE_MODEL_PROVIDER", default: Provider.anthropic, .choice)
   /// Where the language model is, over `https` or `http`, without the path of the call; nil for the provider's own address.
   /// Secret, as it may hold a password.

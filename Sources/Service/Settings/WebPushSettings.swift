@@ -1,7 +1,6 @@
 package import Channels
 internal import Cryptography
 
-/// How to push to browsers.
 struct WebPushTable: Sendable {
   /// One of these two switches it on.
   let privateKey = Setting("VAPID_PRIVATE_KEY", .vapidKey, .secret)
@@ -16,17 +15,13 @@ struct WebPushTable: Sendable {
   let certificates = Setting(certificates: "WEB_PUSH_CA_FILE")
 }
 
-/// How to push to browsers.
 package struct WebPushSettings: Equatable, Sendable {
   /// The P-256 key as PEM text, checked to be one.
   package let privateKey: Secret<String>
-  /// Whom push services may ask about the sender.
   package let subject: VAPIDSubject
-  /// Where a click leads.
   package let links: WebPushLinks
   let values: SettingValues<WebPushTable>
 
-  /// The push services that browsers may name.
   package var hosts: WebPushHosts { values.hosts }
   /// The authorities trusted instead of the system's there, as PEM text; nil for the system's.
   package var certificates: String? { values.certificates }

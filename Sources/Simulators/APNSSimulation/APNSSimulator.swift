@@ -15,10 +15,8 @@ package final class APNSSimulator: Sendable {
   /// The time that control requests have when the simulator stops.
   private static let drainLimit = Duration.seconds(1)
 
-  /// Registry, push log, faults and clock.
   package let service: SimulatedService
 
-  /// The open connections.
   package let connections = ConnectionDirectory()
 
   /// The PEM text that a client must trust; nil with a configured certificate.
@@ -186,9 +184,7 @@ extension APNSSimulator {
 
 /// The actual addresses of a simulator, also for port 0.
 package struct SimulatorAddresses: Sendable {
-  /// The served environments.
   package let listeners: [SimulatedEnvironment: SocketAddress]
-  /// The control endpoint; nil without one.
   package let control: SocketAddress?
 
   /// `{"production":"127.0.0.1:2197","sandbox":...,"control":...}` in this order, without absent members.

@@ -17,15 +17,10 @@ package struct APNSSimulatorConfiguration: Sendable {
   /// The address of the control endpoint, in plain HTTP/1.1 without authentication, so use a loopback address. Nil for
   /// none.
   package var control: SocketAddress?
-  /// The certificate of the listeners.
   package var identity = Identity.privateAuthority
-  /// The initial keys, apps and devices.
   package var registry = SimulationRegistry()
-  /// The streams of connections.
   package var streams = StreamPolicy()
-  /// The initial conduct of the server.
   package var conduct = ServerConduct()
-  /// Registrations and faults in order; nil for none.
   package var scenario: Scenario?
   /// Push records kept in full.
   package var recordsMax = PushLog.capacityDefault
@@ -38,7 +33,6 @@ package struct APNSSimulatorConfiguration: Sendable {
   /// Logs each answered push at `debug` by its number in the push log, and the messages of the control endpoint.
   package var logger = Logger(label: "apns-simulator")
 
-  /// No listeners, and every default.
   package init() {}
 }
 
@@ -60,7 +54,6 @@ package struct ServerConduct: Equatable, Sendable {
   /// Pushes of priority 10 that a Live Activity shows in an hour; nil for any number. The real budget is unpublished.
   package var activityBudget: Int?
 
-  /// No delay and no limits.
   package init() {}
 }
 
@@ -100,6 +93,5 @@ package struct StreamPolicy: Equatable, Sendable {
   /// unpublished.
   package var badTokensMax: Int? = 20
 
-  /// The usual policy.
   package init() {}
 }

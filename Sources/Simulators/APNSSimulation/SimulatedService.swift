@@ -5,7 +5,6 @@ internal import Synchronization
 ///
 /// Usable from any thread; each call is one short critical section.
 package final class SimulatedService: Sendable {
-  /// The clock for provider tokens and expirations.
   package let clock: SimulationClock
 
   private let books: Mutex<SimulationBooks>
@@ -23,17 +22,14 @@ package final class SimulatedService: Sendable {
     books = Mutex(SimulationBooks(seed: seed, recordsMax: recordsMax, conduct: conduct))
   }
 
-  /// Reads or changes keys, apps and devices.
   package func withRegistry<Result: Sendable>(_ body: (inout SimulationRegistry) throws -> Result) rethrows -> Result {
     try books.withLock { books in try body(&books.registry) }
   }
 
-  /// Reads or clears the push log.
   package func withLog<Result: Sendable>(_ body: (inout PushLog) throws -> Result) rethrows -> Result {
     try books.withLock { books in try body(&books.log) }
   }
 
-  /// Reads or changes the waiting faults.
   package func withFaults<Result: Sendable>(_ body: (inout FaultScript) throws -> Result) rethrows -> Result {
     try books.withLock { books in try body(&books.faults) }
   }
@@ -51,7 +47,6 @@ package final class SimulatedService: Sendable {
   /// The faults that happened, oldest first.
   package var metFaults: [FaultRecord] { books.withLock { $0.metFaults.records } }
 
-  /// Forgets the faults that happened.
   func forgetMetFaults() {
     books.withLock { $0.metFaults.removeAll() }
   }
@@ -60,7 +55,6 @@ package final class SimulatedService: Sendable {
     books.withLock { $0.metFaults.append(FaultRecord(fault, connection: number)) }
   }
 
-  /// Accepted mistakes.
   package var lint: LintLog { books.withLock { $0.lint } }
 
   /// Requests that a fault swallowed before the judgement. They are not in the push log.
@@ -105,7 +99,6 @@ package final class SimulatedService: Sendable {
 struct Reception: Sendable {
   /// Its number in the push log; nil when a fault swallowed it.
   var number: Int?
-  /// The judgement; nil when a fault swallowed it.
   var verdict: PushVerdict?
   var fault: ServerFault?
   /// The sum of the delays of server, fault and device, in milliseconds.

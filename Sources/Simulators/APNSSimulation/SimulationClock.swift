@@ -16,7 +16,6 @@ package final class SimulationClock: Sendable {
     standing = moment.microseconds
   }
 
-  /// The simulated time.
   package var now: WallInstant {
     WallInstant(microseconds: (standing ?? Self.wall.microseconds) + offset.load(ordering: .relaxed))
   }
@@ -34,17 +33,14 @@ package final class SimulationClock: Sendable {
   }
 }
 
-/// A moment of the wall clock, in microseconds since 1970.
 package struct WallInstant: Comparable, Sendable {
   /// Microseconds since 1970-01-01T00:00:00Z, without leap seconds.
   package var microseconds: Int64
 
-  /// A moment from microseconds since 1970.
   package init(microseconds: Int64) {
     self.microseconds = microseconds
   }
 
-  /// A moment from whole seconds since 1970.
   package init(seconds: Int64) {
     microseconds = seconds * 1_000_000
   }
@@ -55,7 +51,6 @@ package struct WallInstant: Comparable, Sendable {
   /// Whole milliseconds since 1970, rounded down.
   package var milliseconds: Int64 { microseconds / 1000 }
 
-  /// Orders by time.
   package static func < (one: WallInstant, other: WallInstant) -> Bool {
     one.microseconds < other.microseconds
   }

@@ -6,7 +6,6 @@ internal import SimulationControl
 
 /// The answer of the token endpoint.
 enum ExchangeAnswer: Equatable {
-  /// An access token for this account and these scopes.
   case token(email: String, scopes: Set<String>)
   /// Success without an access token: none of the scopes is known.
   case identity
@@ -95,8 +94,6 @@ extension ExchangeAnswer {
     var errorDescription: String?
   }
 
-  /// The answer.
-  /// - Parameter token: the access token of a success.
   func response(token: String = "", expiresIn: Int = 0) throws -> HTTPServerResponse {
     let content =
       switch self {

@@ -2,7 +2,6 @@ internal import Cryptography
 internal import HTTP1
 internal import SimulationControl
 
-/// A device in registrations.
 struct DeviceDocument: ControlDocument {
   /// The project whose messages its token takes; the first project when absent.
   var project: String?
@@ -102,7 +101,6 @@ struct BearerDocument: ControlDocument {
   }
 }
 
-/// A step of the simulated clock.
 struct ClockDocument: ControlDocument {
   var advanceMilliseconds: Int64
 

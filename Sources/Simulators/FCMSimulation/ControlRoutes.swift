@@ -3,7 +3,6 @@ internal import HTTPTypes
 internal import Reactors
 internal import SimulationControl
 
-/// The control endpoint for scripts.
 struct ControlRoutes: Sendable {
   let service: SimulatedFCM
 
@@ -96,7 +95,6 @@ extension ControlRoutes {
   /// The default limit of a wait, and the longest, in milliseconds.
   private static let (waitDefault, waitMax) = (10_000, 600_000)
 
-  /// The default number of records in a page, and the largest.
   private static let (pageDefault, pageMax) = (1000, 10_000)
 
   private struct MessagePage: Encodable {

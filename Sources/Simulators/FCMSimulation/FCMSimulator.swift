@@ -15,13 +15,11 @@ package final class FCMSimulator: Sendable {
   /// Google's token endpoint, which assertions may always be for.
   private static let googleAudience = "https://oauth2.googleapis.com/token"
 
-  /// Records and clock.
   package let service: SimulatedFCM
 
   /// The actual address of both endpoints, also for port 0.
   package let address: SocketAddress
 
-  /// The actual address of the control endpoint.
   package let controlAddress: SocketAddress
 
   private let services: [HTTPService]
@@ -62,13 +60,10 @@ package final class FCMSimulator: Sendable {
     return simulator
   }
 
-  /// Scheme, host and port of both endpoints.
   package var origin: String { "http://\(address)" }
 
-  /// Scheme, host and port of the control endpoint.
   package var control: String { "http://\(controlAddress)" }
 
-  /// The simulated token endpoint.
   package var tokenURI: String { "\(origin)/token" }
 
   /// `{"url":"http://127.0.0.1:2400","control":"http://127.0.0.1:2401"}`

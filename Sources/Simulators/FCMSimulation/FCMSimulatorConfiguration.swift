@@ -24,7 +24,6 @@ package struct FCMSimulatorConfiguration: Sendable {
   /// The number of records kept. 10,000: some 20 MB with the largest messages.
   package var recordsMax = 10_000
 
-  /// The logger of the HTTP service.
   package var logger = Logger(label: "fcm-simulator")
 
   /// 127.0.0.1 on free ports.
@@ -39,7 +38,6 @@ package struct FCMSimulatorConfiguration: Sendable {
 
 /// A document that the simulator does not take.
 package struct FCMSimulatorError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What is wrong with it.
   package let description: String
 
   init(_ problem: ProblemDetails) {

@@ -9,7 +9,6 @@ struct FaultDocument: ControlDocument, Encodable {
     case answer
     /// A good message gets 429 of the project.
     case quota
-    /// The answer comes later.
     case delay
     /// The connection ends before the judgement.
     case dropBefore = "drop_before"
@@ -23,7 +22,6 @@ struct FaultDocument: ControlDocument, Encodable {
     case send, token
   }
 
-  /// The most waiting faults.
   static let entriesMax = 10_000
 
   var kind: Kind
@@ -43,7 +41,6 @@ struct FaultDocument: ControlDocument, Encodable {
   var retryAfter: String?
   /// Of `quota`: false leaves the detail with `QUOTA_EXCEEDED` out.
   var hasCode: Bool?
-  /// Of `delay`.
   var delayMilliseconds: Int?
 
   enum CodingKeys: String, CodingKey, CaseIterable {
@@ -56,7 +53,6 @@ struct FaultDocument: ControlDocument, Encodable {
     case delayMilliseconds = "delay_ms"
   }
 
-  /// Whether it is for requests of this endpoint.
   func concerns(_ endpoint: Endpoint) -> Bool { (self.endpoint ?? .send) == endpoint }
 
   /// - Throws: `ProblemDetails` that names a missing or meaningless member.
@@ -99,7 +95,6 @@ struct FaultDocument: ControlDocument, Encodable {
     }
   }
 
-  /// The content as it is; nil for none.
   var rawResponse: HTTPServerResponse? {
     guard kind == .answer, let rawBody else { return nil }
     var fields: HTTPFields = [.contentType: "text/html; charset=UTF-8"]

@@ -11,7 +11,6 @@ struct GoogleError: Error, Equatable {
   let status: String
   let message: String
   var details: [GoogleDetail] = []
-  /// The field `Retry-After`.
   var retryAfter: String?
 
   /// The `errorCode` of FCM, if there is one.
@@ -100,7 +99,6 @@ struct GoogleError: Error, Equatable {
   }
 }
 
-/// A detail of a refusal.
 enum GoogleDetail: Equatable, Encodable {
   /// `google.firebase.fcm.v1.FcmError`
   case fcm(String)

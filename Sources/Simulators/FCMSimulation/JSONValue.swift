@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 
-/// A JSON document without a type.
 enum JSONValue: Equatable {
   case null
   case boolean(Bool)

@@ -12,7 +12,6 @@ package struct MessageRecord: Codable, Equatable, Sendable {
   package internal(set) var name: String?
   /// Whether it was only checked.
   package internal(set) var isTrial = false
-  /// The HTTP status of the answer.
   package internal(set) var status = 200
   /// FCM's `errorCode`, or Google's status, of a refused message.
   package internal(set) var reason: String?
@@ -20,9 +19,7 @@ package struct MessageRecord: Codable, Equatable, Sendable {
   package internal(set) var isNotification = false
   /// `HIGH` or `NORMAL`, as it is treated.
   package internal(set) var priority = "NORMAL"
-  /// The time to live, in seconds.
   package internal(set) var ttlSeconds: Int64 = 0
-  /// `android.collapse_key`.
   package internal(set) var collapseKey: String?
   /// `android.notification.tag`.
   package internal(set) var tag: String?

@@ -1,4 +1,3 @@
-/// The type of a member of a request.
 indirect enum SchemaType: Sendable {
   case string
   case boolean
@@ -11,7 +10,6 @@ indirect enum SchemaType: Sendable {
   case choice(String, [String])
   /// An object whose values are texts.
   case texts
-  /// Any object.
   case object
   case list(SchemaType)
   case message(String)

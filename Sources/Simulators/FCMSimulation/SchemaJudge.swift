@@ -100,7 +100,6 @@ struct ProtobufDuration: Equatable {
   /// Whole seconds, rounded towards zero.
   let seconds: Int64
 
-  /// Whether it is below zero.
   let isNegative: Bool
 
   init?(_ text: String) {

@@ -2,7 +2,6 @@
 struct SimulatedDevice {
   /// What FCM answers for its token.
   enum State: String, Codable {
-    /// Accepts messages.
     case registered
     /// The app was uninstalled.
     case unregistered
@@ -43,7 +42,6 @@ struct SimulatedDevice {
     self.lastActiveAt = lastActiveAt
   }
 
-  /// Messages that wait until the device is online.
   var waitingCount: Int { waiting.count }
 
   /// Notifications on the screen: of those with one tag, one.

@@ -57,7 +57,6 @@ struct Books {
   var registry = SimulatedRegistry()
   var faults: [FaultDocument] = []
   var conduct = Conduct()
-  /// What assertions may be for.
   var audiences: Set<String> = []
   /// Milliseconds that the simulated clock is ahead.
   var clockOffset: Int64 = 0
@@ -112,7 +111,6 @@ struct Conduct: Equatable {
   var delayMilliseconds = 0
   /// Whether the details of refusals come in the opposite order.
   var reversesDetails = false
-  /// Whether a well-formed unknown token is registered by its first message.
   var acceptsAnyToken = false
 }
 

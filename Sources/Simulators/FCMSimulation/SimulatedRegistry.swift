@@ -41,10 +41,8 @@ struct SimulatedRegistry {
 
   mutating func removeDevice(_ token: String) -> Bool { devices.removeValue(forKey: token) != nil }
 
-  /// Ends every access token.
   mutating func removeBearers() { bearers = [:] }
 
-  /// Changes a device; nil when it is unknown.
   mutating func withDevice<Result>(_ token: String, _ body: (inout SimulatedDevice) -> Result) -> Result? {
     guard let index = devices.index(forKey: token) else { return nil }
     return body(&devices.values[index])
@@ -57,14 +55,12 @@ struct SimulatedRegistry {
   }
 }
 
-/// A Firebase project.
 struct SimulatedProject: Equatable {
   var number: Int64?
   /// Whether the interface is switched on.
   var isEnabled = true
 }
 
-/// A service account.
 struct SimulatedAccount {
   let email: String
   let project: String

@@ -94,7 +94,6 @@ private struct AnthropicFailure: Encodable {
   let type = "error"
 }
 
-/// The content of Anthropic's success.
 private struct AnthropicMessage: Encodable {
   private struct Block: Encodable {
     let text: String

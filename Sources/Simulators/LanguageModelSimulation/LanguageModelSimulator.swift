@@ -11,7 +11,6 @@ package final class LanguageModelSimulator: Sendable {
   /// The time that control requests have when the simulator stops.
   private static let drainLimit = Duration.seconds(1)
 
-  /// Script, records and counters.
   package let model: SimulatedModel
 
   private let service: HTTPService
@@ -69,7 +68,6 @@ package struct LanguageModelSimulatorConfiguration: Sendable {
   /// authentication, so use a loopback address. Port 0 lets the kernel choose.
   package var address: SocketAddress
 
-  /// The script of the answers.
   package var script = ModelScript()
 
   /// The delay of every answer, in milliseconds; the delay of a step is added.
@@ -81,7 +79,6 @@ package struct LanguageModelSimulatorConfiguration: Sendable {
   /// The number of records kept. 1000: some megabytes with ordinary prompts.
   package var recordsMax = 1000
 
-  /// The logger of the HTTP service.
   package var logger = Logger(label: "model-simulator")
 
   /// 127.0.0.1 on a free port, and replies made of the prompts.

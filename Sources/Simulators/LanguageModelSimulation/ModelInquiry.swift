@@ -19,7 +19,6 @@ struct ModelInquiry: Equatable {
 
   var decision: DecisionBlock { DecisionBlock(in: material + "\n" + instructions) }
 
-  /// The tokens of both parts.
   var tokens: Int { TokenCount.of(instructions) + TokenCount.of(material) }
 }
 
@@ -30,7 +29,6 @@ enum TokenCount {
   static func of(_ text: String) -> Int { (text.count + characters - 1) / characters }
 }
 
-/// The output of a simulated model.
 struct ModelOutput: Equatable {
   enum Ending: Equatable {
     case complete
@@ -62,7 +60,6 @@ struct ModelOutput: Equatable {
       text: half, ending: .cutOff, inputTokens: inquiry.tokens, outputTokens: inquiry.tokensMax ?? TokenCount.of(half))
   }
 
-  /// No reply.
   static func refusal(to inquiry: ModelInquiry) -> ModelOutput {
     ModelOutput(text: "", ending: .refused, inputTokens: inquiry.tokens, outputTokens: 1)
   }

@@ -48,7 +48,6 @@ struct ModelRoutes: Sendable {
     return await model.held.wait(for: hangs ? nil : turn.delay, on: reactor)
   }
 
-  /// Waits and responds as the script says.
   private static func answer(
     _ inquiry: ModelInquiry, _ face: any ProviderFace.Type, _ model: SimulatedModel, on reactor: isolated Reactor
   ) async throws -> HTTPServerResponse {
@@ -85,7 +84,6 @@ struct ModelRoutes: Sendable {
   }
 }
 
-/// The control endpoint for scripts.
 struct ControlRoutes: Sendable {
   private struct Requests: Encodable {
     let requests: [RequestRecord]

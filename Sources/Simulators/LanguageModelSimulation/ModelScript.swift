@@ -1,7 +1,6 @@
 internal import HTTP1
 internal import SimulationControl
 
-/// The answers of a simulated model.
 package struct ModelScript: Sendable, Equatable {
   /// The first rule that matches the prompt applies. Without one the reply is composed from the prompt's decision.
   package var rules: [Rule]
@@ -9,7 +8,6 @@ package struct ModelScript: Sendable, Equatable {
   /// The known models; others get 404. Nil knows all.
   package var models: Set<String>?
 
-  /// A script. Without rules every reply is composed from the prompt's decision.
   package init(rules: [Rule] = [], models: Set<String>? = nil) {
     self.rules = rules
     self.models = models
@@ -48,7 +46,6 @@ package struct ModelScript: Sendable, Equatable {
   /// One answer, for some prompts in a row.
   package struct Step: Sendable, Equatable {
     package var answer: ScriptedAnswer
-    /// Its additional delay, in milliseconds.
     package var delayMilliseconds: Int
     /// The number of prompts that get it, from 1; ignored in the last step.
     package var times: Int
@@ -61,19 +58,16 @@ package struct ModelScript: Sendable, Equatable {
   }
 }
 
-/// A mistake in a script.
 package struct ModelScriptError: Error, Sendable, Equatable, CustomStringConvertible {
   /// `rules.item 1.steps.item 2.kind is missing`
   package let description: String
 }
 
-/// An answer of a simulated model.
 package enum ScriptedAnswer: Sendable, Equatable {
   /// A reply with this text, cut at the request's token limit; nil composes one from the prompt's decision.
   case reply(String? = nil)
   /// The first half of such a reply, as if the token limit were there.
   case cut(String? = nil)
-  /// The model declines.
   case refusal
   /// A failure with this status. `type` defaults to the provider's usual word; `fields` are header fields such as
   /// `retry-after`.
@@ -116,7 +110,6 @@ struct ScriptPlayer {
     counts = [Int](repeating: 0, count: script.rules.count)
   }
 
-  /// The step for the next prompt.
   mutating func next(for inquiry: ModelInquiry) -> ModelScript.Step {
     guard let place = script.rules.firstIndex(where: { inquiry.contains($0.match) }) else { return Self.standard }
     defer { counts[place] += 1 }

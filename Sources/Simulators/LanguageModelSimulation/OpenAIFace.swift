@@ -96,7 +96,6 @@ private struct OpenAIFailure: Encodable {
   let error: Detail
 }
 
-/// The content of OpenAI's success.
 private struct OpenAICompletion: Encodable {
   private struct Message: Encodable {
     let content: String

@@ -15,16 +15,13 @@ protocol ProviderFace: SendableMetatype {
   /// The key of a request; nil or empty without one.
   static func key(of request: HTTPServerRequest) -> String?
 
-  /// The refusal of a request with a wrong key, or without one.
   static func unauthorized(hasKey: Bool) -> ModelRefusal
 
   /// Reads a request with the right key.
   static func inquiry(of request: HTTPServerRequest) throws(ModelRefusal) -> ModelInquiry
 
-  /// The content of a success.
   static func content(_ output: ModelOutput, model: String, number: Int) -> any Encodable
 
-  /// The content of a refusal or failure.
   static func content(_ refusal: ModelRefusal, number: Int) -> any Encodable
 }
 
@@ -39,7 +36,6 @@ extension ProviderFace {
     return inquiry
   }
 
-  /// Reads a request's JSON.
   static func read<Document: ControlDocument>(
     _ type: Document.Type, of request: HTTPServerRequest
   ) throws(ModelRefusal) -> Document {
@@ -53,19 +49,16 @@ extension ProviderFace {
     }
   }
 
-  /// A success.
   static func response(_ output: ModelOutput, model: String, number: Int) throws -> HTTPServerResponse {
     response(200, try json(content(output, model: model, number: number)), number)
   }
 
-  /// A refusal or failure.
   static func response(
     _ refusal: ModelRefusal, number: Int, fields: [String: String] = [:]
   ) throws -> HTTPServerResponse {
     response(refusal.status, try json(content(refusal, number: number)), number, fields)
   }
 
-  /// A response with this content.
   static func response(
     _ status: Int, _ content: some Sequence<UInt8>, _ number: Int, _ more: [String: String] = [:]
   ) -> HTTPServerResponse {
@@ -87,7 +80,6 @@ package enum SimulatedProvider: String, Codable, Sendable, CaseIterable {
   case openai
 }
 
-/// Why a provider refuses a request.
 struct ModelRefusal: Error, Equatable {
   let status: Int
   /// The provider's word; nil for the usual one of the status.
@@ -97,7 +89,6 @@ struct ModelRefusal: Error, Equatable {
   /// For the developer. Of the request it shows only the names of members.
   let message: String
 
-  /// The request does not fit the interface.
   static func malformed(_ message: String) -> ModelRefusal {
     ModelRefusal(status: 400, message: message)
   }
@@ -126,7 +117,6 @@ struct PromptText: Decodable {
   }
 }
 
-/// One message of a request.
 struct PromptMessage: Decodable {
   let role: String
   let content: PromptText

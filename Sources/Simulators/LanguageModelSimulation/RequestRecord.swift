@@ -4,18 +4,15 @@ package struct RequestRecord: Codable, Equatable, Sendable {
   package let number: Int
   /// The time of arrival, in milliseconds since 1970.
   package let arrivedMilliseconds: Int
-  /// The interface.
   package let provider: SimulatedProvider
   package let model: String
   /// The system prompt; may be empty.
   package let instructions: String
   /// The messages of the user, one on each line.
   package let material: String
-  /// The most tokens of the reply; nil for no limit.
   package let tokensMax: Int?
   /// Concurrent requests at its arrival, including itself.
   package let inFlight: Int
-  /// The outcome; nil until there is one.
   package internal(set) var answered: RequestOutcome?
 
   enum CodingKeys: String, CodingKey {
@@ -76,11 +73,8 @@ package struct RequestStatistics: Codable, Equatable, Sendable {
   package internal(set) var answers: [String: Int] = [:]
   /// Requests in flight. A hanging one counts until its release, even if its client has disconnected.
   package internal(set) var inFlight = 0
-  /// The most requests in flight at the same time.
   package internal(set) var inFlightMax = 0
-  /// The reported tokens of all prompts.
   package internal(set) var inputTokens = 0
-  /// The reported tokens of all replies.
   package internal(set) var outputTokens = 0
 
   enum CodingKeys: String, CodingKey {

@@ -2,7 +2,6 @@ internal import HTTP1
 internal import HTTPTypes
 internal import SimulationControl
 
-/// A script in JSON.
 struct ScriptDocument: ControlDocument {
   /// Far more than any test needs, and few enough to search for each prompt.
   private static let rulesMax = 1000
@@ -26,7 +25,6 @@ struct ScriptDocument: ControlDocument {
   }
 }
 
-/// A rule in JSON.
 struct RuleDocument: ControlDocument {
   /// Nil is for all prompts.
   var match: String?
@@ -44,7 +42,6 @@ struct RuleDocument: ControlDocument {
   }
 }
 
-/// A step in JSON.
 struct StepDocument: ControlDocument {
   /// `reply` when absent.
   var kind: ScriptedAnswer.Kind?

@@ -87,7 +87,6 @@ struct DecisionBlock: Equatable {
 }
 
 extension Substring {
-  /// Without white space around it.
   fileprivate var trimmed: String {
     var rest = drop(while: \.isWhitespace)
     while rest.last?.isWhitespace == true { rest.removeLast() }

@@ -23,7 +23,6 @@ package final class SimulatedModel: Sendable {
   /// The newest accepted requests, oldest first.
   package var requests: [RequestRecord] { books.withLock { Array($0.records) } }
 
-  /// The counters of all requests.
   package var statistics: RequestStatistics { books.withLock { $0.statistics } }
 
   /// Forgets records and counters. The numbers of requests continue.
@@ -36,7 +35,6 @@ package final class SimulatedModel: Sendable {
   @discardableResult
   package func release() -> Int { held.release() }
 
-  /// Whether a model exists.
   func knows(_ name: String) -> Bool {
     books.withLock { $0.player.script.models?.contains(name) ?? true }
   }
@@ -51,7 +49,6 @@ package final class SimulatedModel: Sendable {
     }
   }
 
-  /// Records the outcome of a request.
   func end(_ number: Int, _ outcome: RequestOutcome) {
     books.withLock { $0.end(number, outcome) }
   }

@@ -2,13 +2,11 @@ package import FoundationEssentials
 package import HTTP1
 internal import HTTPTypes
 
-/// The responses of a control endpoint.
 package enum ControlAnswer {
   package static func json(_ value: some Encodable) throws -> HTTPServerResponse {
     HTTPServerResponse(json: try sortedJSON(value))
   }
 
-  /// Success without content.
   package static let done = HTTPServerResponse(status: .noContent)
 }
 

@@ -4,10 +4,8 @@ package import Reactors
 
 /// `127.0.0.1:2197` or `[::1]:2197`.
 package struct ListenAddress: ExpressibleByArgument, CustomStringConvertible {
-  /// The parsed address.
   package let address: SocketAddress
 
-  /// The argument's text.
   package var description: String { address.description }
 
   /// A default with a numeric host.

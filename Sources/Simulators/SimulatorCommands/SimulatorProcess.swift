@@ -2,7 +2,6 @@ package import Logging
 package import Reactors
 internal import UnixSignals
 
-/// The life of a simulator's process.
 package enum SimulatorProcess {
   /// Runs a simulator on one reactor until SIGTERM or SIGINT.
   /// - Parameters:

@@ -22,7 +22,6 @@ package enum TextFile {
   }
 }
 
-/// A file that cannot be read or written.
 package struct TextFileError: Error, CustomStringConvertible {
   /// The path, the operation and the system's message.
   package let description: String

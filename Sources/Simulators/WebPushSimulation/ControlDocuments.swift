@@ -2,7 +2,6 @@ internal import Cryptography
 internal import HTTP1
 internal import SimulationControl
 
-/// An order of a subscription.
 struct SubscriptionDocument: ControlDocument {
   /// A random one when absent.
   var identifier: String?
@@ -70,7 +69,6 @@ struct SubscriptionAnswer: Encodable {
   }
 }
 
-/// An order of a state.
 struct StateDocument: ControlDocument {
   let state: SimulatedSubscription.State
 
@@ -79,7 +77,6 @@ struct StateDocument: ControlDocument {
   }
 }
 
-/// An order to move the clock.
 struct ClockDocument: ControlDocument {
   let advanceMilliseconds: Int64
 

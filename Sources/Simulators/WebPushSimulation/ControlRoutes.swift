@@ -3,7 +3,6 @@ internal import HTTPTypes
 internal import Reactors
 internal import SimulationControl
 
-/// The control endpoint for scripts.
 struct ControlRoutes: Sendable {
   let service: SimulatedPushService
   /// The service of subscriptions that name none.
@@ -50,7 +49,6 @@ extension ControlRoutes {
 extension ControlRoutes {
   /// The default limit of a wait, in milliseconds: longer than any push should take.
   private static let waitDefaultMilliseconds = 10_000
-  /// The longest wait: ten minutes.
   private static let waitMaxMilliseconds = 600_000
   /// The records of one answer: some megabytes.
   private static let recordsMax = 1000

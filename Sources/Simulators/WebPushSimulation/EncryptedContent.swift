@@ -63,11 +63,8 @@ package struct EncryptedContent: Equatable, Sendable {
 
 /// Why content cannot be decrypted. A browser drops such a push silently; the text is for the sender's developer.
 package enum ContentFault: String, Error, Sendable {
-  /// The header is incomplete.
   case headerCutOff = "the header is cut off"
-  /// The record size is less than 18.
   case recordSizeTooSmall = "the record size is less than 18"
-  /// Nothing follows the header.
   case noRecord = "no record follows the header"
   /// More than one record (RFC 8291 section 4).
   case tooManyRecords = "more than one record"

@@ -3,11 +3,9 @@ internal import SimulationControl
 
 /// What goes wrong with some of the next requests.
 package struct PushFault: Equatable, Sendable {
-  /// What happens to a request.
   package enum Kind: String, Codable, CaseIterable, Sendable {
     /// A good push gets this answer instead of 201: a refusal, a redirect, `Retry-After`.
     case answer
-    /// The answer comes later.
     case delay
     /// The connection is closed, and the push not looked at.
     case dropBefore = "drop_before"
@@ -17,7 +15,6 @@ package struct PushFault: Equatable, Sendable {
     case blackHole = "black_hole"
   }
 
-  /// What happens.
   package var kind: Kind
   /// Only requests for this subscription; nil for all.
   package var subscription: String?
@@ -31,7 +28,6 @@ package struct PushFault: Equatable, Sendable {
   package var fields: [String: String]
   /// The content of an `answer`.
   package var body: String
-  /// The delay of a `delay`, in milliseconds.
   package var delayMilliseconds: Int
 
   /// Describes a fault; the defaults hit the next request.

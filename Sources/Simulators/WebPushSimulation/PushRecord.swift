@@ -16,7 +16,6 @@ package struct PushRecord: Codable, Equatable, Sendable {
   package var content: String?
   /// Why the browser cannot decrypt it, and so drops it silently; nil when it can.
   package var contentFault: String?
-  /// The size of the body, in bytes.
   package var bodyBytes: Int
   /// Padding inside the encryption, in bytes.
   package var paddingBytes: Int?
@@ -24,7 +23,6 @@ package struct PushRecord: Codable, Equatable, Sendable {
   package var timeToLive: Int64?
   /// `Urgency`, `normal` when absent.
   package var urgency: String?
-  /// `Topic`.
   package var topic: String?
   /// `k` of VAPID.
   package var serverKey: String?

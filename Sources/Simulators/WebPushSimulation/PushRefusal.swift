@@ -4,13 +4,10 @@ package enum PushRefusal: Error, Equatable, Sendable, CaseIterable {
   case expired
   /// The user unsubscribed.
   case gone
-  /// The body is larger than the service accepts.
   case bodyTooLarge
-  /// No `TTL`.
   case timeToLiveMissing
   /// `TTL` is not a number that the service accepts.
   case timeToLiveMalformed
-  /// `Urgency` is not one of the four words.
   case urgencyUnknown
   /// `Topic` has other characters than base64url, or too many.
   case topicMalformed

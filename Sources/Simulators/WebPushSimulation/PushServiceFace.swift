@@ -12,7 +12,6 @@ package enum PushServiceFace: String, Codable, CaseIterable, Sendable {
   /// Edge.
   case wns
 
-  /// The largest body, in bytes.
   var bodyBytesMax: Int { self == .wns ? 5000 : 4096 }
 
   /// Whether a push may be for browsers that are online alone.
@@ -38,7 +37,6 @@ extension PushServiceFace {
     return response
   }
 
-  /// The answer to a request with this fault.
   func answer(_ refusal: PushRefusal, identifier: String) -> PushResponse {
     switch self {
     case .mozilla: mozilla(refusal)

@@ -71,7 +71,6 @@ package final class SimulatedPushService: Sendable {
   /// The waiting faults with their remaining counts.
   package var faults: [PushFault] { books.withLock { $0.faults.entries } }
 
-  /// Removes all waiting faults.
   package func removeFaults() {
     books.withLock { $0.faults.removeAll() }
   }
@@ -115,7 +114,6 @@ package final class SimulatedPushService: Sendable {
 
 // A request is judged, hit by a fault, recorded and answered.
 extension SimulatedPushService {
-  /// The fault of the next request for a subscription.
   func nextFault(for identifier: String) -> PushFault? {
     books.withLock { $0.faults.next(for: identifier) }
   }

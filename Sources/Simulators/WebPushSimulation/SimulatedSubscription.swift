@@ -4,7 +4,6 @@ package import Cryptography
 package struct SimulatedSubscription: Sendable {
   /// What the service knows about it.
   package enum State: String, Codable, CaseIterable, Sendable {
-    /// Pushes arrive.
     case active
     /// 404: the service has forgotten it.
     case expired
@@ -20,9 +19,7 @@ package struct SimulatedSubscription: Sendable {
   package let secret: [UInt8]
   /// The only application server key that may push, as base64url; nil allows any, and pushes without VAPID.
   package let serverKey: String?
-  /// The service that answers.
   package let face: PushServiceFace
-  /// What the service knows about it.
   package internal(set) var state: State
 
   /// A subscription with new keys.

@@ -13,7 +13,6 @@ struct VAPIDStatement: Sendable {
   private let signature: ES256Signature
   private let signed: [UInt8]
 
-  /// The claims of the token.
   struct Claims: Decodable, Sendable {
     let aud: String?
     let exp: Double?

@@ -14,7 +14,6 @@ package final class WebPushSimulator: Sendable {
   /// The time that requests have when the simulator stops.
   private static let drainLimit = Duration.seconds(1)
 
-  /// Subscriptions, faults and records.
   package let service: SimulatedPushService
 
   /// The PEM text that a client must trust; nil with a configured certificate.
@@ -108,7 +107,6 @@ package struct WebPushSimulatorConfiguration: Sendable {
   package enum Identity: Sendable {
     /// A new authority in memory, for `localhost`, 127.0.0.1 and ::1.
     case privateAuthority
-    /// A certificate and its key, as PEM text.
     case pem(certificate: String, key: String)
   }
 
@@ -118,7 +116,6 @@ package struct WebPushSimulatorConfiguration: Sendable {
   /// The control endpoint. It has no authentication, so use a loopback address.
   package var control: SocketAddress
 
-  /// Where the certificate comes from.
   package var identity = Identity.privateAuthority
 
   /// The service of subscriptions that name none.
@@ -127,7 +124,6 @@ package struct WebPushSimulatorConfiguration: Sendable {
   /// The number of records kept. 10,000: some 20 MB with ordinary pushes.
   package var recordsMax = 10_000
 
-  /// The logger of the HTTP services.
   package var logger = Logger(label: "web-push-simulator")
 
   /// 127.0.0.1 on free ports.

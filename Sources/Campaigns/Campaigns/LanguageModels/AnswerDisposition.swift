@@ -56,7 +56,6 @@ enum AnswerDisposition {
   }
 }
 
-/// A provider's advice to retry later.
 struct RetryAdvice: Equatable {
   /// From the response on; never negative.
   let wait: Duration

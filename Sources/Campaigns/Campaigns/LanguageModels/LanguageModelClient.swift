@@ -141,7 +141,6 @@ final class CallTurns {
   var count: Int { activeCount + waiting.count }
 
   enum Admission {
-    /// The call is active.
     case turn
     /// The call becomes active when its signal is given.
     case queued

@@ -7,7 +7,6 @@ package struct LanguageModelConfiguration: Sendable {
   /// The default model: small and fast, which suffices for two sentences.
   package static let modelDefault = "claude-haiku-4-5-20251001"
 
-  /// The provider's interface.
   package var provider: LanguageModelProvider
 
   /// The address: scheme, host, port and perhaps a path, such as `https://models.example.com/proxy`. Trailing slashes
@@ -18,7 +17,6 @@ package struct LanguageModelConfiguration: Sendable {
   /// The caller's secret; nil for a server without authentication.
   package var key: LanguageModelKey?
 
-  /// The model's name at the provider.
   package var model = modelDefault
 
   /// The most tokens of a reply. The provider cuts longer ones. 150: a title and two sentences as JSON have about 80.
@@ -39,7 +37,6 @@ package struct LanguageModelConfiguration: Sendable {
   /// two requests at Anthropic's lowest limit, fifty a minute.
   package var retryWaitMax = Duration.seconds(5)
 
-  /// The trusted certificates.
   package var trust = HTTPTransferTrust.system
 
   /// The standard configuration of a provider.
@@ -75,7 +72,6 @@ package enum LanguageModelProvider: String, Sendable, CaseIterable {
   /// OpenAI's chat completions, which many servers offer too. Source: platform.openai.com, "Chat Completions".
   case openAICompatible = "openai"
 
-  /// The default base URL.
   package var standardBaseURL: String {
     switch self {
     case .anthropicMessages: "https://api.anthropic.com"
@@ -91,7 +87,6 @@ package enum LanguageModelProvider: String, Sendable, CaseIterable {
     }
   }
 
-  /// The path of the list of models.
   var modelsPath: String {
     switch self {
     case .anthropicMessages: "/v1/models"
@@ -118,10 +113,8 @@ package struct LanguageModelKey: Sendable, Equatable {
 }
 
 extension LanguageModelKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The same for all keys.
   package var description: String { "(secret)" }
 
-  /// The same for all keys.
   package var debugDescription: String { description }
 
   /// Without children, so that `dump` shows nothing either.

@@ -5,7 +5,6 @@ package import HTTPTransfers
 /// ``description`` may be shown to a stranger: it has the code's sentence, the status and the provider's word.
 /// ``debugDescription`` adds libcurl's message, which names the host. Neither has the key, the prompt or the reply.
 package struct LanguageModelError: Error, Sendable, Equatable {
-  /// The kind of failure.
   package let code: Code
 
   /// The status of the last response; nil without one.
@@ -21,7 +20,6 @@ package struct LanguageModelError: Error, Sendable, Equatable {
   /// Requests sent, as far as known: 0 for a call that never had its turn, 2 after a retry.
   package internal(set) var attempts: Int
 
-  /// The failure of the transfer, if that was the cause.
   package let transfer: HTTPTransferError?
 
   /// A failure, for stand-ins of a client.
@@ -48,7 +46,6 @@ extension LanguageModelError: CustomStringConvertible, CustomDebugStringConverti
     return details.isEmpty ? code.sentence : "\(code.sentence) (\(details.joined(separator: ", ")))"
   }
 
-  /// The description and the transfer's own.
   package var debugDescription: String {
     transfer.map { "\(description): \($0.debugDescription)" } ?? description
   }
@@ -77,7 +74,6 @@ extension LanguageModelError {
     case unusableReply = "model_unusable_reply"
     /// The reply reached its token limit.
     case truncatedReply = "model_truncated_reply"
-    /// The model or the provider's filter declined.
     case declined = "model_declined"
     /// The response is larger than any reply of so few tokens.
     case replyTooLarge = "model_reply_too_large"
@@ -85,12 +81,9 @@ extension LanguageModelError {
     case busy = "model_busy"
     /// The base URL is invalid. Nothing was sent.
     case unusableAddress = "model_unusable_address"
-    /// The calling task was cancelled.
     case cancelled = "model_cancelled"
-    /// The client was closed.
     case closed = "model_closed"
 
-    /// For people.
     var sentence: String {
       switch self {
       case .timedOut: "the model did not answer in time"
@@ -115,7 +108,6 @@ extension LanguageModelError {
 }
 
 extension LanguageModelError {
-  /// The failure of a transfer.
   init(_ error: HTTPTransferError) {
     self.init(Code(error.code), transfer: error)
   }

@@ -18,14 +18,12 @@ extension LanguageModelPrompt: CustomStringConvertible, CustomDebugStringConvert
     "a prompt of \(instructions.utf8.count) and \(material.utf8.count) bytes"
   }
 
-  /// Equal to the description.
   package var debugDescription: String { description }
 
   /// Without children, so that `dump` shows nothing either.
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A model's complete reply.
 package struct LanguageModelReply: Sendable, Equatable {
   /// The unchanged text; never only white space. Several blocks are joined without a separator.
   package let text: String
@@ -48,7 +46,6 @@ extension LanguageModelReply: CustomStringConvertible, CustomDebugStringConverti
   /// The length of the text in bytes of UTF-8. The text itself is personal.
   package var description: String { "a reply of \(text.utf8.count) bytes" }
 
-  /// Equal to the description.
   package var debugDescription: String { description }
 
   /// Without children, so that `dump` shows nothing either.
@@ -57,10 +54,8 @@ extension LanguageModelReply: CustomStringConvertible, CustomDebugStringConverti
 
 /// The tokens of a call, as the provider counts them.
 package struct LanguageModelUsage: Sendable, Equatable {
-  /// Tokens of the prompt, from 0.
   package let inputTokens: Int
 
-  /// Tokens of the reply, from 0.
   package let outputTokens: Int
 
   /// Ten times the largest context, so that sums and prices of any reported counts stay in range.

@@ -3,7 +3,6 @@ internal import HTTPTypes
 
 /// How a provider's requests are written and its responses are read. Values in, values out.
 protocol ModelDialect {
-  /// The header fields that authenticate the caller.
   static func fields(key: LanguageModelKey?) -> HTTPFields
 
   /// The content of a request, as JSON. Only documented members; sampling parameters keep their defaults.
@@ -47,7 +46,6 @@ struct ModelAnswer: Equatable {
     case complete
     /// The reply reached its token limit.
     case cutOff
-    /// The model or a filter declined.
     case declined
   }
 

@@ -6,17 +6,14 @@ internal import HTTPTypes
 enum ContentCode: String {
   /// 200 with a document.
   case stored = "FETCH_STORED"
-  /// 304.
   case notModified = "ETAG_NOT_MODIFIED"
   /// No whole answer in time.
   case timedOut = "FETCH_TIMEOUT"
   /// Any other status, redirects included.
   case status = "FETCH_STATUS"
-  /// More than a document may have.
   case tooLarge = "FETCH_TOO_LARGE"
   /// Not a JSON object of strings.
   case malformed = "FETCH_MALFORMED"
-  /// The host's address is not allowed.
   case forbidden = "FETCH_FORBIDDEN_ADDRESS"
   /// The URL of the campaign, or with this user's id, cannot be requested.
   case unusableURL = "FETCH_UNUSABLE_URL"
@@ -24,11 +21,9 @@ enum ContentCode: String {
   case unreachable = "FETCH_UNREACHABLE"
 }
 
-/// The meaning of a host's answer.
 enum ContentAnswer: Equatable {
   /// A document, as JSON with sorted members, and its version.
   case document(String, etag: String?)
-  /// The stored document is still the host's.
   case unchanged
   /// The stored document stays.
   case failure(ContentCode)
@@ -81,7 +76,6 @@ struct ContentDocument {
   /// The same object with sorted members, no longer than the answer.
   let text: String
 
-  /// Nil for anything else.
   init?(_ body: [UInt8]) {
     guard Self.endsAsObject(body), let values = try? JSONDecoder().decode([String: String].self, from: Data(body)),
       // PostgreSQL's texts have no such character.

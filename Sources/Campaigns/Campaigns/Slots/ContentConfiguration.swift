@@ -12,7 +12,6 @@ package struct ContentConfiguration: Sendable {
   /// From the start of a fetch to the last byte of the answer.
   package var limit = Duration.seconds(12)
 
-  /// The largest document.
   package var documentBytesMax = 64 * 1024
 
   /// Concurrent fetches. 16: the concurrent transfers of other clients.
@@ -22,7 +21,6 @@ package struct ContentConfiguration: Sendable {
   /// lease of a minute for rendering. A host that hangs holds up no other campaign for longer.
   package var roundLimit = Duration.seconds(24)
 
-  /// The standard configuration.
   package init() {}
 
   /// Plain HTTP is for hosts on this machine only, such as those of tests.
@@ -45,10 +43,8 @@ package struct ContentAuthorization: Sendable, Equatable {
 }
 
 extension ContentAuthorization: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The same for all values.
   package var description: String { "(secret)" }
 
-  /// The same for all values.
   package var debugDescription: String { description }
 
   /// Without children, so that `dump` shows nothing either.

@@ -18,10 +18,8 @@ struct ContentSource: Equatable {
     self.url = url
   }
 
-  /// Whether each user has a document.
   var isPerUser: Bool { Self.isPerUser(url) }
 
-  /// The same of any text.
   static func isPerUser(_ url: String) -> Bool { url.contains(token) }
 
   /// What to fetch.

@@ -8,7 +8,6 @@ internal import Reactors
 package struct SlotPace: Equatable, Sendable {
   /// How long after its time a row may be pushed. An outage may end at noon.
   package var grace = Duration.seconds(15 * 60)
-  /// Slots rendered together.
   package var slotsPerBatch = 500
   /// Rows pushed in a second at most, so that messages of that morning have their share of the database.
   package var rowsPerSecond = 2_000
@@ -19,7 +18,6 @@ package struct SlotPace: Equatable, Sendable {
   package var lease = Duration.seconds(30)
   /// How long a claim of slots that are rendered holds: longer than their fetches may take.
   package var renderLease = Duration.seconds(60)
-  /// Texts that a language model writes at the same time.
   package var concurrentDrafts = 20
   /// How long texts of a batch are begun: with the last of them it stays within the lease.
   var draftLimit: Duration { renderLease / 2 }
@@ -42,7 +40,6 @@ package struct SlotPace: Equatable, Sendable {
   /// Within this time after a user's schedule was rendered on request, the next request gets what is stored.
   package var requestPause = Duration.seconds(30)
 
-  /// The standard pace.
   package init() {}
 }
 
@@ -98,7 +95,6 @@ struct SlotCatalogue {
 }
 
 extension SlotCampaignDefinition {
-  /// Whether a user's slot may have a phase, or none: those of its own slots.
   func allows(phase: String?) -> Bool { slots.contains { $0.phase == phase } }
 
   /// The slots of a user who has chosen none.

@@ -13,14 +13,12 @@ struct SlotRenderer {
   let contents: ContentFetcher?
   let logger: Logger
 
-  /// What came of rows.
   struct Outcome {
     /// Rows with words, or with the reason why they have none.
     var rows: [RenderedRow] = []
     /// Users who live in another zone than their rows were made for. Their slots are moved, and their rows are due at
     /// other times now.
     var moved: Set<HostID> = []
-    /// Tokens without a value.
     var missingTokens = 0
     /// What a language model may write instead of a row's template, where rows are rendered ahead.
     var drafts: [SlotDraftWriter.Draft] = []
@@ -139,7 +137,6 @@ extension SlotRenderer.Outcome {
   }
 }
 
-/// The values of a fetched document, or why there are none.
 private enum FetchedValues {
   case values(SlotValues)
   case unavailable(String)

@@ -25,7 +25,6 @@ package final class SlotScheduler {
   private let logger: Logger
   private var known = SlotCatalogue()
 
-  /// Uses a database.
   package init(
     store: PushDatabase, pace: SlotPace = SlotPace(), metrics: CampaignMetrics = CampaignMetrics(), logger: Logger
   ) {

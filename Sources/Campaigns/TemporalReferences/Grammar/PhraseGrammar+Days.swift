@@ -33,7 +33,6 @@ extension PhraseGrammar {
     return Parsed(.named(weekday, .offset(offset)), end: index + 1)
   }
 
-  /// Whether the lexeme there joins the ends of a range that began at `start`.
   func joinsRange(at index: Int, begunAt start: Int) -> Bool {
     guard let lexeme = self[index] else { return false }
     return lexeme.isDash || lexeme.means(.until) || lexeme.means(.and) && means(.between, at: start - 1)

@@ -84,15 +84,11 @@ struct PhraseGrammar {
 }
 
 extension PhraseGrammar {
-  /// The lexeme at an index; nil outside the sentence.
   subscript(index: Int) -> Lexeme? { lexemes.indices.contains(index) ? lexemes[index] : nil }
 
-  /// Whether the lexeme there has the meaning.
   func means(_ sense: WordSense, at index: Int) -> Bool { self[index]?.means(sense) == true }
 
-  /// The index after the lexeme there if it has the meaning, otherwise the index itself.
   func skipping(_ sense: WordSense, at index: Int) -> Int { means(sense, at: index) ? index + 1 : index }
 
-  /// The index after a pause there, otherwise the index itself.
   func skippingPause(at index: Int) -> Int { self[index]?.isPause == true ? index + 1 : index }
 }

@@ -3,7 +3,6 @@ struct TemporalPhrase: Equatable {
   var day: DayExpression?
   var clock: ClockExpression?
   var part: DayPart?
-  /// Its lexemes in the sentence.
   var lexemes: Range<Int>
 
   var isEmpty: Bool { day == nil && clock == nil && part == nil }
@@ -13,7 +12,6 @@ struct TemporalPhrase: Equatable {
 indirect enum DayExpression: Equatable {
   /// Counted from the message's day.
   case offset(Int)
-  /// A weekday; nil without a selector.
   case weekday(Int, PeriodSelector?)
   /// A weekday of the week that is this many weeks later than the message's.
   case weekdayOfWeek(Int, weeks: Int)
@@ -24,15 +22,11 @@ indirect enum DayExpression: Equatable {
   case named(Int, DayExpression)
   /// A weekday of a month by its number; -1 is the last.
   case nthWeekday(Int, weekday: Int, month: DayExpression)
-  /// A day that the calendar names.
   case holiday(Holiday)
   /// A week, weekend, month or year, counted from the message's.
   case period(CalendarUnit, offset: Int)
-  /// The last days of a period.
   case endOfPeriod(CalendarUnit, offset: Int)
-  /// A named month, or its last days.
   case month(Int, year: Int?, isEnd: Bool)
-  /// Days after another day.
   case later(days: Int, than: DayExpression)
   /// About as many weeks, months or years after the message.
   case about(CalendarUnit, count: Int)

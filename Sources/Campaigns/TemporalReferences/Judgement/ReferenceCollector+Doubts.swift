@@ -52,7 +52,6 @@ extension SentenceMap {
     lexemes[range.lowerBound].span.lowerBound..<lexemes[range.upperBound - 1].span.upperBound
   }
 
-  /// What the words around a phrase and its event say against them.
   fileprivate func doubts(of dated: DatedPhrase) -> Set<ReadingDoubt> {
     let (phrase, mention) = (dated.phrase.lexemes, dated.mention)
     var doubts = uncertainties(of: phrase, about: mention)

@@ -15,13 +15,11 @@ struct ReferenceCollector {
   private(set) var entries: [Entry] = []
   /// Events that were called off, denied or moved without a time, in order of the text.
   var calledOff: [String] = []
-  /// The number of sentences read.
   private(set) var sentence = 0
   /// The week or month of the last sentence, for weekdays and dates in the next.
   private var period: (day: DayExpression, event: String?)?
   /// The event named last. A pronoun refers to it.
   private var lastEvent: String?
-  /// Whether the text has named a day so far.
   private(set) var hasDay = false
   /// The last day of an event, for a later sentence that gives only its time.
   private var lastDay: (event: String, day: DayExpression)?
@@ -123,7 +121,6 @@ extension ReferenceCollector {
     }
   }
 
-  /// Applies the sentence's words for calling off and moving.
   mutating func cancelEvents(in reading: SentenceReading) {
     for (index, lexeme) in reading.map.lexemes.enumerated() {
       let next = reading.map.lexemes[(index + 1)...].first

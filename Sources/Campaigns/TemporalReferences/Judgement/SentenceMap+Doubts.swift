@@ -20,7 +20,6 @@ extension SentenceMap {
     places(of: .postponement).contains { $0 < phrase.lowerBound && areInOneClause($0, phrase.lowerBound) }
   }
 
-  /// Whether the phrase is denied by the word directly before it.
   func isDenied(_ phrase: Range<Int>) -> Bool { lexeme(before: phrase)?.means(.negation) == true }
 
   /// Whether it happens again and again: the statement says when, or words say so that nothing separates from the phrase.
@@ -41,7 +40,6 @@ extension SentenceMap {
     }
   }
 
-  /// The lexeme before a phrase; nil at the beginning.
   func lexeme(before phrase: Range<Int>) -> Lexeme? {
     phrase.lowerBound > 0 ? lexemes[phrase.lowerBound - 1] : nil
   }
@@ -76,7 +74,6 @@ extension SentenceMap {
     }
   }
 
-  /// Whether the phrase is one of several alternatives.
   private func isAlternative(_ phrase: Range<Int>) -> Bool {
     lexeme(before: phrase)?.means(.or) == true || lexemes[phrase.upperBound...].first?.means(.or) == true
   }
@@ -85,7 +82,6 @@ extension SentenceMap {
     places(of: .condition).contains { $0 < index && areInOneStatement($0, index) }
   }
 
-  /// Whether an event is only a wish or a plan.
   func isOnlyPossible(_ mention: EventMention) -> Bool {
     hasHedge(before: mention.index, outside: mention.index..<mention.index)
   }
@@ -159,7 +155,6 @@ extension Lexeme {
   /// Whether a word before it could give it another meaning.
   fileprivate var canBeModified: Bool { !hasClitic && isNamed }
 
-  /// Whether it joins two parts of a time.
   fileprivate var isLink: Bool { means(.on) || means(.at) || means(.article) || means(.of) }
 
   /// Whether it is a word of the calendar.

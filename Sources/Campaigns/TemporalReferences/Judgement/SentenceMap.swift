@@ -11,14 +11,12 @@ struct SentenceMap {
   private let statements: [Int]
   /// The number of joining or separating lexemes before each place; one more element than there are lexemes.
   private let joints: [Int]
-  /// Whether each lexeme is between quotation marks.
   private let quoted: [Bool]
   /// The statements that name a day by its distance to another: *two weeks after*, *the Friday after*.
   private let relative: Set<Int>
   /// The indices of the lexemes that name an event, and of those with each sense, in order.
   private let events: [Int]
   private let places: [WordSense: [Int]]
-  /// Whether the sentence ends within quotation marks.
   let endsQuoted: Bool
 
   /// - Parameter beginsQuoted: whether the sentence before ended within quotation marks.
@@ -63,7 +61,6 @@ struct SentenceMap {
 
   func areInOneStatement(_ first: Int, _ second: Int) -> Bool { statements[first] == statements[second] }
 
-  /// Whether a lexeme in the range joins or separates things.
   func hasJoint(in range: Range<Int>) -> Bool {
     joints[range.upperBound] > joints[range.lowerBound]
   }
@@ -88,7 +85,6 @@ extension SentenceMap {
   enum Tense: Equatable {
     case past
     case future
-    /// No verb gives a tense.
     case unsaid
   }
 
@@ -129,15 +125,11 @@ extension SentenceMap {
   }
 }
 
-/// A word of a sentence that names an event.
 struct EventMention {
   /// Its description in the language's table.
   let event: String
-  /// The index of its lexeme.
   let index: Int
-  /// Whether the text denies that there is such an event.
   let isDenied: Bool
-  /// Whether it belongs to another person.
   let isAnothers: Bool
 }
 

@@ -10,11 +10,9 @@ struct DatedPhrase {
   /// Whether another phrase with a day touches it, so that the two may be one that was not understood.
   var isCrowded = false
 
-  /// The event's description.
   var event: String? { mention?.event ?? inheritedEvent }
 }
 
-/// The dated phrases of one sentence.
 struct SentenceReading {
   /// A time shares the event of the phrase that lends it a day if at most this many words, or no joint, separate them:
   /// *tomorrow, starts at nine*, but not *tomorrow and I get up at six*.
@@ -188,7 +186,6 @@ struct EventLinks {
     }
   }
 
-  /// Whether a phrase continues a list with the one before it.
   private func isListed(_ index: Int) -> Bool {
     map.isList(in: phrases[index - 1].lexemes.upperBound..<phrases[index].lexemes.lowerBound)
   }

@@ -2,7 +2,6 @@
 struct VocabularyTable {
   typealias Vocabulary = [(meaning: WordMeaning, phrases: [String])]
 
-  /// Phrases by meaning.
   private(set) var vocabulary: Vocabulary = []
   private var settings: [String: [String]] = [:]
 
@@ -24,7 +23,6 @@ struct VocabularyTable {
     add(entry)
   }
 
-  /// The values of a setting; empty when the table has none.
   subscript(setting: String) -> [String] { settings[setting] ?? [] }
 
   private mutating func add(_ entry: String) {

@@ -11,13 +11,9 @@ enum WordMeaning: Hashable {
   case day(offset: Int)
   /// A position in a month, from 1.
   case ordinal(Int)
-  /// A stretch of the calendar.
   case unit(CalendarUnit)
-  /// Which of several units or weekdays.
   case selector(PeriodSelector)
-  /// A day that the calendar names.
   case holiday(Holiday)
-  /// A part of some day.
   case dayPart(DayPart)
   /// A part of a certain day, counted like ``day(offset:)``.
   case partOfDay(DayPart, offset: Int)
@@ -29,11 +25,9 @@ enum WordMeaning: Hashable {
   case minutesPast(Int)
   /// A length of time in one phrase, in minutes.
   case duration(minutes: Int)
-  /// A count.
   case number(Int)
   /// An event, by its description; two words with one description are the same event.
   case event(String)
-  /// What it tells about its neighbours.
   case sense(WordSense)
 }
 
@@ -78,7 +72,6 @@ enum WordSense: String, Hashable {
   case evening
   /// The event is the writer's too when it is named after another person: *Nina's wedding*.
   case shared
-  /// The event will not take place.
   case cancellation
   /// The event will not take place when it was planned; a time after this word is the new one.
   case postponement
@@ -104,7 +97,6 @@ enum WordSense: String, Hashable {
   case habit
   /// Says when what the statement speaks of happens again and again: *on Mondays*.
   case recurrence
-  /// Speaks of the past.
   case pastSense
   /// Speaks of the past where a verb may stand: at the beginning of a clause, or after who did it.
   case pastForm
@@ -124,9 +116,7 @@ enum WordSense: String, Hashable {
   case another
   /// Refers to the event mentioned last.
   case pronoun
-  /// Joins two things of the same kind.
   case and
-  /// Joins alternatives.
   case or
   /// Separates two independent statements.
   case contrast
@@ -134,7 +124,6 @@ enum WordSense: String, Hashable {
   case idiom
 }
 
-/// A stretch of the clock or the calendar.
 enum CalendarUnit: String, Hashable {
   /// 60 seconds that pass.
   case minute
@@ -144,7 +133,6 @@ enum CalendarUnit: String, Hashable {
   case day
   /// A civil week, from Monday to Sunday (ISO 8601).
   case week
-  /// Two weeks.
   case fortnight
   /// The Saturday and Sunday that end a civil week.
   case weekend
@@ -154,7 +142,6 @@ enum CalendarUnit: String, Hashable {
 
 /// The rule of a day that the calendar names.
 enum Holiday: Hashable {
-  /// The same date every year.
   case date(month: Int, day: Int)
   /// Days after the Easter Sunday of the Gregorian calendar, or before it if negative.
   case easter(days: Int)
@@ -170,7 +157,6 @@ enum PeriodSelector: String, Hashable {
   case coming
   /// In the following week, month or year.
   case next
-  /// In the one after the following.
   case afterNext
   /// The previous one.
   case last
@@ -191,7 +177,6 @@ extension PeriodSelector {
   }
 }
 
-/// A part of a civil day.
 struct DayPart: Hashable {
   /// Its minutes from the day's midnight, within `0 ..< 1,440`; the end is exclusive.
   let minutes: Range<Int>
@@ -221,10 +206,7 @@ extension DayPart {
   }
 }
 
-/// A half of the day on the twelve-hour clock.
 enum Meridiem: String, Hashable {
-  /// From midnight to noon.
   case anteMeridiem = "am"
-  /// From noon to midnight.
   case postMeridiem = "pm"
 }

@@ -1,7 +1,6 @@
 /// A phrase of the language, a number or a mark: the unit of the grammar.
 struct Lexeme {
   enum Kind: Equatable {
-    /// A phrase with these meanings.
     case meant([WordMeaning])
     /// A free-standing number.
     case number(NumericToken)
@@ -29,7 +28,6 @@ extension Lexeme {
 
   func means(_ sense: WordSense) -> Bool { meanings.contains(.sense(sense)) }
 
-  /// The first meaning that `value` maps to a value.
   func first<Value>(_ value: (WordMeaning) -> Value?) -> Value? {
     for meaning in meanings {
       if let value = value(meaning) { return value }

@@ -1,4 +1,3 @@
-/// Splits a text into sentences.
 struct SentenceReader {
   /// The most tokens of one sentence. It bounds all work within a sentence, so the total is linear in the text. It is
   /// several times the longest sentence of a chat; a longer one is cut here, and a phrase across the cut is lost.

@@ -1,12 +1,9 @@
-/// A word, number or mark of a text.
 struct Token: Equatable {
   enum Kind: Equatable {
     /// Letters, in lower case.
     case word
-    /// Digits, possibly in groups.
     case number(NumericToken)
     case mark(Mark)
-    /// The end of a sentence.
     case terminator(isQuestion: Bool, isFullStop: Bool)
     /// Too long or too unusual to have a meaning.
     case opaque
@@ -22,7 +19,6 @@ struct Token: Equatable {
     case dash
     /// A currency, percent or other sign that makes an adjacent number an amount.
     case sign
-    /// A quotation mark, which begins or ends somebody's words.
     case quote
   }
 
@@ -46,7 +42,6 @@ struct NumericToken: Equatable {
   /// Whether a full stop after it makes it a position, as German writes dates: `20.` or `20.4.`
   var isPosition = false
 
-  /// The number, when it is a single one.
   var single: Int? { groups.count == 1 ? groups[0] : nil }
 
   /// Whether it can be a day, or a day and its month.
@@ -54,7 +49,6 @@ struct NumericToken: Equatable {
     groups.count <= 2 && digits.allSatisfy { $0 <= 2 } && (groups.count == 1 || separator == ".")
   }
 
-  /// Both numbers, when there are two with this separator.
   func pair(separatedBy separator: Unicode.Scalar) -> (Int, Int)? {
     groups.count == 2 && self.separator == separator ? (groups[0], groups[1]) : nil
   }
@@ -63,7 +57,6 @@ struct NumericToken: Equatable {
 /// A parsed value and the index where parsing continues.
 struct Parsed<Value> {
   let value: Value
-  /// The index after the last that belongs to it.
   let end: Int
 
   init(_ value: Value, end: Int) {

@@ -15,7 +15,6 @@ struct Tokenizer {
     scalars = Array(text.unicodeScalars)
   }
 
-  /// The next token; nil at the end of the text.
   mutating func next() -> Token? {
     while position < scalars.count {
       let start = offset
@@ -173,7 +172,6 @@ extension Tokenizer {
     return (.number(token), token.spelling)
   }
 
-  /// Reads the digits of one group.
   private mutating func readGroup() -> (value: Int, digits: Int) {
     var value = 0
     var digits = 0

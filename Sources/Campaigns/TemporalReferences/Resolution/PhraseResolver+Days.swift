@@ -1,9 +1,7 @@
-/// The days of a day expression.
 struct ResolvedDays: Equatable {
   /// At least one day.
   let days: Range<CivilDay>
   let grain: TemporalGrain
-  /// What makes the day doubtful.
   let doubt: ReadingDoubt?
 
   init(_ days: Range<CivilDay>, _ grain: TemporalGrain, doubt: ReadingDoubt? = nil) {
@@ -12,7 +10,6 @@ struct ResolvedDays: Equatable {
     self.doubt = doubt
   }
 
-  /// A number of days from the first one on.
   init(_ first: CivilDay, count: Int = 1, _ grain: TemporalGrain = .day, doubt: ReadingDoubt? = nil) {
     self.init(first..<first + count, grain, doubt: doubt)
   }
@@ -23,7 +20,6 @@ extension PhraseResolver {
   private static let namedDaysMax = 200
   /// Months to look for a date on its weekday.
   private static let namedMonthsMax = 14
-  /// The number of days in the end of a month.
   private static let endOfMonthDays = 3
 
   /// The days of an expression; nil when the day does not exist.

@@ -5,7 +5,6 @@ struct ResolvedTime: Equatable {
   /// Exclusive, or equal to ``start`` for an instant.
   let end: Date
   let grain: TemporalGrain
-  /// What makes the day doubtful.
   var doubt: ReadingDoubt?
 
   /// The only place where an end is set: in a gap of the clock an earlier local time may be a later instant, as 2:30
@@ -47,7 +46,6 @@ struct PhraseResolver {
     return time
   }
 
-  /// From the beginning of the first day to the end of the last.
   private func wholeDays(_ resolved: ResolvedDays) -> ResolvedTime {
     let (start, end) = (resolved.days.lowerBound, resolved.days.upperBound)
     return ResolvedTime(start: clock.instant(start), end: clock.instant(end), grain: resolved.grain)

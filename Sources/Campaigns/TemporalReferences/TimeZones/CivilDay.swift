@@ -13,14 +13,12 @@ package struct CivilDay: Comparable, Hashable, Sendable {
     number = Self.number(year: year, month: month) + day - 1
   }
 
-  /// Earlier in the calendar.
   package static func < (left: Self, right: Self) -> Bool { left.number < right.number }
   package static func + (day: Self, days: Int) -> Self { Self(number: day.number + days) }
 
   /// 1 for Monday to 7 for Sunday; 1970-01-01 was a Thursday.
   package var weekday: Int { (number + 3).modulo(7) + 1 }
 
-  /// The Monday that begins its week.
   package var monday: Self { self + (1 - weekday) }
 
   package var year: Int { date.year }

@@ -5,7 +5,6 @@ struct DaylightTime: Equatable, Sendable {
   /// Seconds east of UTC.
   var offset: Int
 
-  /// When it begins.
   var start: YearMoment
 
   /// When it ends. Before the start of the same year in the southern hemisphere.

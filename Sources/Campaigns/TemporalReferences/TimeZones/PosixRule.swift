@@ -6,7 +6,6 @@ struct PosixRule: Equatable, Sendable {
   /// Seconds east of UTC.
   var standardOffset: Int
 
-  /// Nil when standard time counts all year.
   var daylight: DaylightTime?
 
   /// The seconds of 400 years. They are whole weeks, so the calendar repeats after them, and with it this rule.

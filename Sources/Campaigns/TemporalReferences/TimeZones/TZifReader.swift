@@ -47,7 +47,6 @@ struct TZifReader {
     return times
   }
 
-  /// The type of each transition.
   mutating func typeIndices(_ count: Int, below types: Int) throws(ZoneRulesError) -> [Int] {
     var indices: [Int] = []
     for byte in try take(count) {

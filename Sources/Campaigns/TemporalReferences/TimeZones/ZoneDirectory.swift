@@ -28,7 +28,6 @@ package final class ZoneDirectory: Sendable {
     folder = Self.resolved(path)
   }
 
-  /// How many zones are kept.
   var count: Int { zones.withLock(\.count) }
 
   /// The rules of a zone. The first call for a name reads a file, which blocks for some microseconds.
@@ -50,7 +49,6 @@ package final class ZoneDirectory: Sendable {
     return rules
   }
 
-  /// The content of a zone's file.
   private func file(of name: String) -> [UInt8]? {
     guard let folder, let path = Self.resolved(folder + "/" + name), path.utf8.starts(with: (folder + "/").utf8) else {
       return nil

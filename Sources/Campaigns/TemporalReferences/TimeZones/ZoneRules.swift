@@ -70,7 +70,6 @@ package struct ZoneChange: Hashable, Sendable {
   /// The new offset, in seconds east of UTC.
   package let offset: Int
 
-  /// A change from a second on.
   package init(at: Int64, offset: Int) {
     self.at = at
     self.offset = offset

@@ -71,7 +71,6 @@ struct PushSeries: Sendable {
     expiration = .until(unixSeconds: Int64(Date().timeIntervalSince1970) + 3600)
   }
 
-  /// The size of every body.
   var bodyBytes: Int { alert.encoded(badge: Self.badge(0)).count }
 
   /// The push of this number. The number determines its identifiers.

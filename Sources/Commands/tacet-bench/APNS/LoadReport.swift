@@ -2,7 +2,6 @@ import FoundationEssentials
 import Glibc
 import Reactors
 
-/// The figures of a load.
 struct LoadReport: Encodable, Sendable {
   let pushes: Int
   let seconds: Double
@@ -13,9 +12,7 @@ struct LoadReport: Encodable, Sendable {
   let cpuMicrosecondsComposing: Double
   let latencyMillisecondsP50: Double
   let latencyMillisecondsP99: Double
-  /// Final answers by their status.
   let statuses: [String: Int]
-  /// Attempts without a final answer, by their reason.
   let failures: [String: Int]
   let resends: Int
   /// Including the warm-up.
@@ -81,7 +78,6 @@ struct LoadReport: Encodable, Sendable {
 
 /// The real time and processor time of this process, in nanoseconds.
 struct ProcessUsage: Sendable, Equatable {
-  /// By the monotonic clock.
   let monotonic: UInt64
   /// Of all threads, in user space and in the kernel.
   let processor: UInt64
@@ -94,7 +90,6 @@ struct ProcessUsage: Sendable, Equatable {
       monotonic: Reactor.now, processor: nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime))
   }
 
-  /// The difference to an earlier moment.
   func since(_ earlier: ProcessUsage) -> ProcessUsage {
     ProcessUsage(monotonic: monotonic - earlier.monotonic, processor: processor - earlier.processor)
   }

@@ -1,6 +1,5 @@
 import FoundationEssentials
 
-/// The report of a measurement.
 package struct BenchReport: Sendable {
   /// Facts about the machine: names and values, in order.
   package let facts: [Fact]
@@ -13,7 +12,6 @@ package struct BenchReport: Sendable {
   /// In the order of the runs.
   package let figures: [MeasuredFigure]
 
-  /// Judges runs.
   package init(
     _ runs: BenchRuns, facts: [Fact] = [], targets: [Target] = Target.all, records: [RecordedRatio] = []
   ) {
@@ -24,10 +22,8 @@ package struct BenchReport: Sendable {
     figures = runs.paths.compactMap { MeasuredFigure($0, in: runs) }
   }
 
-  /// Whether every recorded ratio was measured and kept.
   package var keepsRecords: Bool { checks.allSatisfy { $0.outcome == .kept } }
 
-  /// Whether no measured target was missed.
   package var missesNothing: Bool { verdicts.allSatisfy { $0.outcome != .missed } }
 
   /// A sentence for each recorded ratio that was not kept, and for each missed target.

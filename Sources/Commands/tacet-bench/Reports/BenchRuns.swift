@@ -70,10 +70,8 @@ package struct BenchRun: Codable, Sendable, Equatable {
 
 /// Which figure: of which scenario, measured on which subject.
 package struct FigurePath: Codable, Hashable, Sendable {
-  /// As in `BenchRun.scenario`.
   package var scenario: String
 
-  /// As in `BenchRun.subject`.
   package var subject: String
 
   /// A key of `BenchRun.figures`; it ends in its unit.
@@ -95,7 +93,6 @@ package enum BenchReportError: Error, Equatable, CustomStringConvertible {
   /// The file has no recorded ratios.
   case unreadableRatios
 
-  /// A sentence for the user of the report.
   package var description: String {
     switch self {
     case .unreadableLine(let line): "line \(line) is no run of a scenario"

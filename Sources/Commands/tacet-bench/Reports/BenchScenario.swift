@@ -1,13 +1,9 @@
-/// The scenarios of a measurement, by their names.
 package enum BenchScenario {
-  /// Messages inserted at a rate.
   package static func messages(_ rate: Int) -> String { "messages-\(rate)" }
-  /// One message to many recipients.
   package static func fanout(_ recipients: Int) -> String { "fanout-\(recipients)" }
 
   /// The highest rate at which 99 of 100 messages are accepted within 100 ms.
   package static let sustained = "sustained"
-  /// Ten thousand messages at once.
   package static let burst = "burst-10000"
   /// The start of the service, and its idle footprint.
   package static let start = "start"
@@ -18,13 +14,11 @@ package enum BenchScenario {
   /// Inserts of a host at a rate, without the service: the reference of the messages at that rate.
   package static func inserts(_ rate: Int) -> String { "inserts-\(rate)" }
 
-  /// The scenarios of a whole measurement.
   package static let all =
     [50, 300, 1000].map(messages) + [1, 10, 100, 1000, 5000].map(fanout) + [sustained, burst, start, client, server]
     + [300, 1000].map(inserts)
 }
 
-/// The subjects of runs, by their names.
 package enum BenchSubject {
   /// This build, on a database with almost no history.
   package static let tacet = "tacet"
@@ -38,7 +32,6 @@ package enum BenchSubject {
   package static let pgbench = "pgbench"
   /// This build on a database with ten million rows of history.
   package static let tenMillionRows = "rows-10m"
-  /// The same with a million.
   package static let millionRows = "rows-1m"
   /// The same with a hundred thousand, in quick measurements.
   package static let hundredThousandRows = "rows-100k"

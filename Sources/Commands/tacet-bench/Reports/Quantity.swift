@@ -29,14 +29,11 @@ package enum Quantity: Hashable, Sendable {
 package struct Spread: Codable, Equatable, Sendable {
   /// The middle value; for an even count the mean of the two middle ones.
   package let median: Double
-  /// The lowest value.
   package let lowest: Double
-  /// The highest value.
   package let highest: Double
   /// Measurements, from 1.
   package let count: Int
 
-  /// - Returns: `nil` without values.
   package init?(_ values: some Sequence<Double>) {
     let sorted = values.sorted()
     guard let lowest = sorted.first, let highest = sorted.last else { return nil }
@@ -46,14 +43,12 @@ package struct Spread: Codable, Equatable, Sendable {
     median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2
   }
 
-  /// The range as a share of the median.
   package var relative: Double { median == 0 ? 0 : (highest - lowest) / median }
 }
 
 /// A figure over all rounds.
 package struct MeasuredFigure: Sendable, Equatable {
   package let path: FigurePath
-  /// Over its rounds.
   package let spread: Spread
 
   init?(_ path: FigurePath, in runs: BenchRuns) {
@@ -65,9 +60,7 @@ package struct MeasuredFigure: Sendable, Equatable {
 
 /// The ratio of two subjects' figures, round by round.
 package struct Comparison: Sendable, Equatable, Encodable {
-  /// The scenario of both.
   package let scenario: String
-  /// The figure of both.
   package let figure: String
   /// The subject of the numerator.
   package let above: String

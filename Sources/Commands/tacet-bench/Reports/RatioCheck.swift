@@ -1,8 +1,6 @@
 import FoundationEssentials
 
-/// The check of a recorded ratio.
 package struct RatioCheck: Sendable, Equatable {
-  /// The result.
   package enum Outcome: String, Encodable, Sendable {
     case kept
     /// Worse by more than `tolerancePercent`, and in every round worse than all recorded ones.
@@ -15,7 +13,6 @@ package struct RatioCheck: Sendable, Equatable {
   package static let tolerancePercent = 15.0
 
   package let record: RecordedRatio
-  /// `nil` when the runs lack it.
   package let measured: Spread?
 
   /// Compares medians and spreads.
@@ -47,7 +44,6 @@ package struct RatioCheck: Sendable, Equatable {
 /// A ratio recorded from an earlier measurement.
 package struct RecordedRatio: Codable, Equatable, Sendable {
   package let ratio: RatioDefinition
-  /// Over the rounds of that measurement.
   package let recorded: Spread
 
   /// - Returns: `nil` when the runs lack it.
@@ -86,20 +82,15 @@ package struct RecordedRatio: Codable, Equatable, Sendable {
   }
 }
 
-/// The definition of a recorded ratio.
 package struct RatioDefinition: Codable, Equatable, Sendable {
   /// The direction of a regression.
   package enum Direction: String, Codable, Sendable {
     case higher, lower
   }
 
-  /// A short name.
   package let name: String
-  /// The figure above the line.
   package let numerator: FigurePath
-  /// The figure below the line.
   package let denominator: FigurePath
-  /// The direction of a regression.
   package let worse: Direction
 
   package init(_ name: String, _ numerator: FigurePath, over denominator: FigurePath, worse: Direction) {

@@ -1,8 +1,5 @@
-/// A target of the product.
 package struct Target: Sendable, Equatable {
-  /// Its description.
   package let what: String
-  /// The judged value.
   package let quantity: Quantity
   /// The bound of its median.
   package let bound: Bound
@@ -25,7 +22,6 @@ package enum Bound: Equatable, Sendable {
   case atMost(Double)
   case atLeast(Double)
 
-  /// Whether a value keeps it.
   package func holds(for value: Double) -> Bool {
     switch self {
     case .atMost(let highest): value <= highest
@@ -44,7 +40,6 @@ package enum Bound: Equatable, Sendable {
 
 /// A target and its measurement.
 package struct Verdict: Sendable, Equatable {
-  /// Whether the target was met.
   package enum Outcome: String, Encodable, Sendable {
     case met, missed
     /// The measurement had no scenario for it.
@@ -52,10 +47,8 @@ package struct Verdict: Sendable, Equatable {
   }
 
   package let target: Target
-  /// `nil` when it was not measured.
   package let spread: Spread?
 
-  /// Judges by the median.
   init(_ target: Target, in runs: BenchRuns) {
     self.target = target
     spread = target.quantity.spread(in: runs)

@@ -5,7 +5,6 @@ import Reactors
 /// An APNs that accepts and records everything at once, with as little work as possible, because its processor time
 /// would be missing for the measured processes. The simulator has the checks.
 final class AcceptanceSink {
-  /// The position of the token in `/3/device/<token>`.
   private static let tokenOffset = "/3/device/".utf8.count
 
   /// In order since the last ``take()``.
@@ -43,7 +42,6 @@ final class AcceptanceSink {
 }
 
 extension AcceptanceSink: HTTP2RequestHandler {
-  /// Records and accepts a push.
   func requestReceived(
     _ request: HTTP2ServerRequest, from connection: HTTP2ServerConnection, on reactor: isolated Reactor
   ) {
@@ -65,7 +63,6 @@ extension AcceptanceSink: HTTP2RequestHandler {
   }
 }
 
-/// An accepted push.
 struct Acceptance: Sendable, Equatable {
   /// The collapse identifier, which is the message's id.
   let message: UUID
@@ -116,7 +113,6 @@ struct RunningSink: Sendable {
   /// Accepts no more connections.
   func stop() async { await bound.perform { $0.listener.stop(on: $1) } }
 
-  /// Drops the acceptances.
   func clear() async { await bound.perform { bound, _ in _ = bound.sink.take() } }
 
   /// The acceptances since the last ``take()`` or ``clear()``.

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Reactors
 
-/// The statements that insert a burst.
 enum BurstInsert: String, ExpressibleByArgument, Sendable, CaseIterable {
   /// One statement for each, on all connections.
   case row

@@ -4,7 +4,6 @@ import Logging
 import Postgres
 import Reactors
 
-/// A conversation of the load.
 struct BenchConversation: Sendable, Equatable {
   let id: UUID
   let sender: UUID

@@ -77,7 +77,6 @@ final class LoadRun {
   }
 }
 
-/// The result of a run with load.
 struct LoadOutcome {
   let books: RunBooks
   /// The counted messages.

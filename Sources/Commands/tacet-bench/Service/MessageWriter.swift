@@ -45,7 +45,6 @@ final class MessageWriter {
     if let failure { throw failure }
   }
 
-  /// The number of pushes of all messages.
   var expectedPushes: Int { messages.reduce(0) { $0 + conversations[$1.conversation].devices.count } }
 
   private func appending(_ count: Int, into conversation: Int?, intended: UInt64) -> Range<Int> {
@@ -127,9 +126,7 @@ struct SentMessage: Sendable, Equatable {
   let id: UUID
   /// The index of its conversation.
   let conversation: Int
-  /// When it was due.
   let intended: UInt64
-  /// When the insert was sent.
   var sent: UInt64 = 0
   /// When the response to the commit was read; 0 without one.
   var committed: UInt64 = 0

@@ -115,7 +115,6 @@ struct RateSearch: Sendable, Equatable {
     return rate.map { $0.rounded() }.flatMap { $0 >= 1 && $0 != highestKept && $0 != lowestMissed ? $0 : nil }
   }
 
-  /// - Parameter isKept: whether the service kept the rate.
   mutating func record(_ rate: Double, isKept: Bool) {
     if highestKept != nil, lowestMissed != nil { bisections -= 1 }
     if isKept { highestKept = rate } else { lowestMissed = rate }

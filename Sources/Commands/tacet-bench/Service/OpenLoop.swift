@@ -58,7 +58,6 @@ struct ArrivalSchedule: Sendable, Equatable {
     count = warmUp + max(1, Int((perSecond * seconds).rounded()))
   }
 
-  /// The counted messages.
   var counted: Range<Int> { warmUp..<count }
 
   /// When a message is due, in monotonic nanoseconds.
@@ -67,7 +66,6 @@ struct ArrivalSchedule: Sendable, Equatable {
   /// From the first counted message to the time of one more after the last, in monotonic nanoseconds.
   var countedSpan: Range<UInt64> { due(warmUp)..<due(count) }
 
-  /// The number of messages that are due at a moment.
   func dueCount(at now: UInt64) -> Int {
     guard now >= start else { return 0 }
     var number = min(count, Int(Double(now - start) / 1e9 * perSecond) + 1)

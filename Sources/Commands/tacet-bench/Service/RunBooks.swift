@@ -115,7 +115,6 @@ struct LatencyHistogram: Sendable {
     count == 0 ? 0 : Double(histogram.valueAtPercentile(percentile)) / 1e6
   }
 
-  /// The longest; 0 without values.
   var millisecondsMax: Double { count == 0 ? 0 : Double(histogram.max) / 1e6 }
 
   /// Figures named after their percentile, such as `accepted_p50_ms`.

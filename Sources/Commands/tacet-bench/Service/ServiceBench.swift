@@ -11,7 +11,6 @@ struct ServiceBench: Sendable {
   let moreSettings: [String: String]
   /// The folder of the services' logs.
   let folder: String
-  /// The connections of the load.
   let connections: Int
   let warmUpSeconds: Double
   let seconds: Double

@@ -27,7 +27,6 @@ final class ServiceChild {
     }
   }
 
-  /// Whether it still runs.
   var isRunning: Bool {
     if exitStatus != nil { return false }
     var status: Int32 = 0
@@ -113,7 +112,6 @@ final class ChildGuard {
   }
 }
 
-/// Starts a program.
 enum ChildSpawn {
   /// - Parameters:
   ///   - command: the program and its arguments. A program without a slash is searched in `PATH`.

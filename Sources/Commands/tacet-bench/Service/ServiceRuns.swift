@@ -74,13 +74,11 @@ struct ServiceRuns: Sendable {
 enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringConvertible {
   /// Messages inserted at a steady rate per second: `messages-RATE`.
   case messages(perSecond: Int)
-  /// The highest rate that the service keeps.
   case sustained
   /// One message to many: `fanout-RECIPIENTS`.
   case fanOut(recipients: Int)
   /// Many messages at once: `burst-MESSAGES`.
   case burst(messages: Int)
-  /// The start and the idle footprint.
   case start
 
   init?(argument: String) {
@@ -101,7 +99,6 @@ enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringCo
     }
   }
 
-  /// The scenarios without a number.
   private static let named: [ServiceScenario] = [.sustained, .start]
 
   var description: String {

@@ -115,7 +115,6 @@ struct ProcessFacts: Sendable, Equatable {
     }
   }
 
-  /// Nil without such a process.
   init?(of process: pid_t) {
     guard let text = textOfFile("/proc/\(process)/status") else { return nil }
     self.init(status: text)

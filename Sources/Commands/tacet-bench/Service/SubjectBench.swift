@@ -73,7 +73,6 @@ final class SubjectBench {
 
 /// `NAME=PROGRAM,CONNINFO`: a build of the service, and a database that its own program has migrated.
 struct Subject: ExpressibleByArgument, Sendable, Equatable {
-  /// The name in reports.
   let name: String
   /// The path of `tacet`.
   let program: String

@@ -36,7 +36,6 @@ extension APNSClient {
     pools[environment]?.usableLinks ?? 0
   }
 
-  /// Connections opened to the environment so far.
   package func connectionsOpened(to environment: APNSEnvironment) -> Int {
     pools[environment]?.connectionsOpened ?? 0
   }

@@ -88,7 +88,6 @@ package final class APNSClient {
 }
 
 extension PushAttempt {
-  /// How a request to APNs has ended.
   fileprivate init(_ outcome: HTTP2Outcome) {
     self =
       switch outcome {

@@ -30,13 +30,10 @@ package struct APNSConfiguration: Sendable {
   /// Apple publishes no limit; one a second is said to be punished.
   package var connectBurst = 20
 
-  /// See ``connectBurst``.
   package var connectInterval = Duration.seconds(2)
 
-  /// Streams, silence and stream ids.
   var http2 = Self.http2Defaults
 
-  /// The defaults.
   package init() {}
 
   /// With requests on the wire a live connection is never silent for a second. After one second comes the PING, half a second
@@ -52,7 +49,6 @@ package struct APNSConfiguration: Sendable {
   }
 }
 
-/// Where an APNs environment is reached.
 package struct APNSEndpoint: Hashable, Sendable {
   /// A name or numeric address; the certificate must be for it.
   package let host: String

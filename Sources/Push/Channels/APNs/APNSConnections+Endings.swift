@@ -70,12 +70,10 @@ extension APNSConnections: HTTP2ConnectionObserver {
 }
 
 extension HTTP2ConnectionState {
-  /// What APNs said with its GOAWAY; nil without one.
   fileprivate var notice: GoAwayNotice? {
     if case .draining(.goAway(let goAway)) = self { GoAwayNotice(goAway) } else { nil }
   }
 
-  /// For an operator.
   fileprivate var words: String {
     switch self {
     case .ready: "connected"

@@ -55,10 +55,8 @@ final class APNSConnections {
     budget = ConnectBudget(burst: configuration.connectBurst, interval: configuration.connectInterval)
   }
 
-  /// Connections that are not suspect.
   var usableLinks: Int { links.count { $0.isUsable } }
 
-  /// Whether pushes can go: a connection is open, or was closed as idle and the next push opens another.
   var isReady: Bool { usableLinks > 0 || (isResting && configurationFault == nil) }
 
   /// Why pushes cannot go, for an operator; nil when they can, and before the first connect has ended.
@@ -89,7 +87,6 @@ final class APNSConnections {
     return await queue.wait(until: min(deadline, connectionDeadline), on: reactor)
   }
 
-  /// Takes the end of an admitted push.
   func release(_ link: APNSLink, after attempt: PushAttempt, on reactor: isolated Reactor) {
     link.inFlight -= 1
     learn(from: attempt, over: link, on: reactor)
@@ -121,7 +118,6 @@ final class APNSConnections {
     }
   }
 
-  /// The end of the wait for a connection that begins now.
   var connectionDeadline: UInt64 { Reactor.now &+ configuration.connectionWait.clampedNanoseconds }
 
   /// The usable connection with the fewest pushes, the oldest of several, if it and the pool can take another.

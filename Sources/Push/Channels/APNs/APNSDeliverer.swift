@@ -3,7 +3,6 @@ package import Reactors
 
 /// The deliverer of APNs: every app, both environments.
 package final class APNSDeliverer {
-  /// The apps, and the defaults of device tokens.
   package private(set) var places: APNSPlaces
 
   private let sender: any PushChannel
@@ -11,7 +10,6 @@ package final class APNSDeliverer {
   private var known: [DeliveryRoute: PushRoute] = [:]
   private var names: [PushRoute: DeliveryRoute] = [:]
 
-  /// - Parameter sender: the router, or a script in a test.
   package init(_ sender: any PushChannel, places: APNSPlaces) {
     self.sender = sender
     self.places = places
@@ -24,7 +22,6 @@ package final class APNSDeliverer {
     learnRoutes()
   }
 
-  /// The routes of these apps.
   package func routes(of apps: Set<BundleIdentifier>) -> Set<DeliveryRoute> {
     Set(known.filter { apps.contains($1.app) }.keys)
   }
@@ -37,7 +34,6 @@ package final class APNSDeliverer {
 }
 
 extension APNSDeliverer: PushDeliverer {
-  /// Apple's push service.
   package var channel: DeliveryChannel { .apns }
 
   /// Two for each app.
@@ -49,7 +45,6 @@ extension APNSDeliverer: PushDeliverer {
     return names[route] ?? route.delivery
   }
 
-  /// The push as a request to APNs.
   package func request(
     for push: OutgoingPush, over route: DeliveryRoute
   ) throws(PushRequestError) -> any DeliveryRequest {
@@ -58,7 +53,6 @@ extension APNSDeliverer: PushDeliverer {
     return APNSDelivery(request: try push.request(of: app), namesApp: push.target.app != nil)
   }
 
-  /// Sends over the app's client.
   package func send(
     _ request: any DeliveryRequest, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
@@ -83,7 +77,6 @@ extension APNSDeliverer: PushDeliverer {
   package func environment(of route: DeliveryRoute) -> String? { known[route]?.environment.rawValue }
 }
 
-/// A push in the form of APNs.
 struct APNSDelivery: DeliveryRequest {
   let request: PushRequest
   /// Whether the registration said which app has the token.
@@ -93,15 +86,12 @@ struct APNSDelivery: DeliveryRequest {
 }
 
 extension PushRoute {
-  /// What the pipeline calls it.
   package var delivery: DeliveryRoute { DeliveryRoute(.apns, name: name) }
 
-  /// Every route of an app.
   static func all(of app: BundleIdentifier) -> [PushRoute] {
     APNSEnvironment.allCases.map { PushRoute(app: app, environment: $0) }
   }
 
-  /// The route to the same app's devices in the other environment.
   var inOtherEnvironment: PushRoute {
     PushRoute(app: app, environment: environment == .production ? .sandbox : .production)
   }

@@ -16,10 +16,8 @@ final class APNSLink {
   /// no more before it has seen a valid token, and one push is enough to prove a connection.
   var isOpenedUp = false
 
-  /// Pushes admitted and not finished.
   var inFlight = 0
 
-  /// Answers so far.
   var answers = 0
 
   init(_ connection: HTTP2Connection, number: Int, token: ProviderToken) {
@@ -28,10 +26,8 @@ final class APNSLink {
     self.token = ShownToken(token)
   }
 
-  /// Whether new pushes may take it.
   var isUsable: Bool { !connection.isSuspect }
 
-  /// Streams it may have now.
   var streams: Int { isOpenedUp ? connection.streamsMax : min(1, connection.streamsMax) }
 
   /// Streams for more pushes; negative when APNs has lowered the number meanwhile.
@@ -43,7 +39,6 @@ struct ShownToken {
   private(set) var token: ProviderToken
   private var shownSince: UInt64
 
-  /// Whether the connection has shown another one before.
   private(set) var hasChanged = false
 
   init(_ token: ProviderToken, now: UInt64 = Reactor.now) {

@@ -12,7 +12,6 @@ package final class APNSMetrics {
   /// The counters of the latest route, which most pushes share with the one before.
   private var latest: AnswerCounters?
 
-  /// - Parameter factory: where the figures go; by default nowhere.
   package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
     self.factory = factory
   }
@@ -30,7 +29,6 @@ package final class APNSMetrics {
   }
 }
 
-/// Counts the answers on one route.
 package final class AnswerCounters {
   private struct Answer: Hashable {
     let status: Int?
@@ -54,7 +52,6 @@ package final class AnswerCounters {
     accepted = Self.counter(Answer(status: 200, reason: nil), route, factory)
   }
 
-  /// Counts the end of a request.
   func count(_ attempt: PushAttempt) {
     guard attempt.disposition != .accepted else { return accepted.increment() }
     let answer = Answer(status: attempt.status, reason: attempt.reason)

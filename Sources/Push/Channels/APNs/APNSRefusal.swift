@@ -6,7 +6,6 @@ struct APNSRefusal: Equatable {
   /// The reason of APNs, or `http_` and the status.
   let reason: String
 
-  /// One sentence.
   let words: String
 
   /// - Parameters:
@@ -41,7 +40,6 @@ struct APNSRefusal: Equatable {
 
 /// What APNs says with a GOAWAY, and what follows from it.
 struct GoAwayNotice: Equatable {
-  /// What the pool does next.
   enum Consequence: Equatable {
     /// Open another connection, with a fresh look-up of the name.
     case reconnect
@@ -58,7 +56,6 @@ struct GoAwayNotice: Equatable {
     "Forbidden", "InvalidProviderToken", "MissingProviderToken", "TopicDisallowed",
   ]
 
-  /// How many bytes of other debug data are quoted.
   private static let quotedBytesMax = 200
 
   /// The `reason` of the debug data; nil when that is empty, another text, or other JSON.

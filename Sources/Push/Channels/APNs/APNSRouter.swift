@@ -15,7 +15,6 @@ package final class APNSRouter {
     self.metrics = metrics
   }
 
-  /// The client of an app; nil when the app is not configured.
   package func client(for app: BundleIdentifier) -> APNSClient? { clients[app] }
 
   /// Takes the clients that serve from now on. A client without an app closes its connections after their last answers;

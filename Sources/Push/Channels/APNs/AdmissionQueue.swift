@@ -9,7 +9,6 @@ final class AdmissionQueue {
   private final class Waiter {
     /// Monotonic nanoseconds.
     var deadline: UInt64
-    /// Where it goes, once it is admitted.
     var link: APNSLink?
     var continuation: UnsafeContinuation<Void, Never>?
 
@@ -43,7 +42,6 @@ final class AdmissionQueue {
     waiter.continuation?.resume()
   }
 
-  /// Lets no push wait longer than until then.
   func shorten(to deadline: UInt64, on reactor: isolated Reactor) {
     guard !waiters.isEmpty else { return }
     for waiter in waiters { waiter.deadline = min(waiter.deadline, deadline) }

@@ -11,7 +11,6 @@ struct ClockDifference: Equatable {
 
   var isNotable: Bool { abs(seconds) >= Self.notableSeconds }
 
-  /// For an operator.
   var words: String {
     "this machine's clock is \(abs(seconds)) s \(seconds < 0 ? "behind" : "ahead of") that of APNs"
   }

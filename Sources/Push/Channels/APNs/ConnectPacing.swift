@@ -25,7 +25,6 @@ struct ConnectBudget {
     tolerance = UInt64(max(burst, 1) - 1) * self.interval
   }
 
-  /// Until the next connect may be made.
   func wait(now: UInt64) -> Duration {
     .nanoseconds(fullAt > now + tolerance ? Int64(fullAt - now - tolerance) : 0)
   }
@@ -46,7 +45,6 @@ struct ReconnectBackoff {
   private static let base = Duration.seconds(1)
   private static let ceiling = Duration.seconds(60)
 
-  /// Failures after which the wait has reached its ceiling.
   private static let failuresAtCeiling = 7
 
   private var failures = 0
@@ -80,7 +78,6 @@ struct SlowStart {
   /// Faults without a success in between that make an outage.
   static let faultsMax = 5
 
-  /// Pushes that may be in flight now.
   private(set) var limit = Int.max
 
   private var successes = 0

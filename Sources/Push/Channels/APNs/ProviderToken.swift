@@ -12,7 +12,6 @@ package struct ProviderToken: Sendable, Equatable {
   /// The claim `iat`: Unix seconds by this machine's wall clock.
   let issuedAt: Int64
 
-  /// How old the token is, by the monotonic clock.
   package var age: Duration { .nanoseconds(Int64(Reactor.now &- mintedAt)) }
 
   /// How far the wall clock has been set since the token was signed; positive when forward, also by a machine that slept.
@@ -66,7 +65,6 @@ struct ProviderTokenSchedule: Sendable {
   /// A clock step since the signature makes `iat` wrong by as much; this is nearly all the slack of the schedule.
   private static let clockStepMax = Duration.seconds(4 * 60)
 
-  /// The age at which this process makes a new token.
   let renewalAge: Duration
 
   /// - Parameter draw: a random number in `0 ..< 1`.

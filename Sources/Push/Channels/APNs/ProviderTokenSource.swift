@@ -17,14 +17,12 @@ package final class ProviderTokenSource: Sendable {
       credentials, schedule: ProviderTokenSchedule(draw: .random(in: 0..<1)), current: try Self.mint(credentials))
   }
 
-  /// Starts with an existing token.
   init(_ credentials: ProviderCredentials, schedule: ProviderTokenSchedule, current: ProviderToken) {
     self.credentials = credentials
     self.schedule = schedule
     token = Mutex(current)
   }
 
-  /// The newest token.
   package var current: ProviderToken { token.withLock { $0 } }
 
   /// Makes a new token when it is due, or when the clock has been set since the last signature. Call it about once a minute.

@@ -2,7 +2,6 @@ package import PushRules
 
 // What the end of an attempt shows of its route, its environment and its reason.
 extension DeliveryAttempt {
-  /// What became of a push at APNs.
   package init(_ attempt: PushAttempt) {
     self.init(attempt.disposition, status: attempt.status, reason: attempt.keptReason, fault: attempt.faultCause)
     askedWait = attempt.askedWait
@@ -43,7 +42,6 @@ extension PushAttempt {
     return reason
   }
 
-  /// The wait that the answer asks for in its `retry-after` field.
   fileprivate var askedWait: Duration {
     guard case .answered(let answer) = self else { return .zero }
     return answer.retryAfter ?? .zero

@@ -3,16 +3,13 @@ package import Reactors
 
 /// How one attempt to send a push to APNs ended.
 package enum PushAttempt: Equatable, Sendable {
-  /// APNs answered.
   case answered(PushAnswer)
-  /// The request ended without an answer.
   case failed(TransportFailure)
   /// APNs has closed the connection because of a credential or a setting, for this reason; the push was not sent.
   case refused(PushReason)
   /// Its permit ended before a stream was free; the push was not sent.
   case withdrawn
 
-  /// APNs' status; nil without an answer.
   package var status: Int? {
     if case .answered(let answer) = self { answer.status } else { nil }
   }

@@ -40,7 +40,6 @@ package struct AccessTokenError: Error, Equatable, Sendable, CustomStringConvert
     case unavailable
   }
 
-  /// What to do about it.
   package let code: Code
 
   /// The endpoint's word, such as `invalid_grant`, or what the connection did.
@@ -49,7 +48,6 @@ package struct AccessTokenError: Error, Equatable, Sendable, CustomStringConvert
   /// The endpoint's explanation; empty for none. Untrusted text of at most 200 bytes.
   package let message: String
 
-  /// Where the fault lies.
   package let fault: DeliveryFault
 
   /// The wait that the endpoint asks for; zero for none.
@@ -58,7 +56,6 @@ package struct AccessTokenError: Error, Equatable, Sendable, CustomStringConvert
   /// The wait before the next exchange.
   package internal(set) var wait = Duration.zero
 
-  /// The longest explanation that is kept, in bytes.
   private static let messageBytesMax = 200
 
   init(_ code: Code, _ reason: String, _ message: String = "", fault: DeliveryFault) {
@@ -68,12 +65,10 @@ package struct AccessTokenError: Error, Equatable, Sendable, CustomStringConvert
     self.fault = fault
   }
 
-  /// The connection failed before an answer.
   init(_ error: HTTPTransferError) {
     self.init(.unavailable, error.code.word, fault: .connection)
   }
 
-  /// The reason and the explanation.
   package var description: String { message.isEmpty ? reason : "\(reason): \(message)" }
 
   /// The end of a push that needed the token. Nothing was sent.

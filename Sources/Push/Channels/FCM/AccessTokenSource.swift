@@ -14,7 +14,6 @@ package final class AccessTokenSource: Sendable {
   /// The longest time of an exchange. Google takes 0.2 to 0.4 s.
   private static let exchangeLimit = Duration.seconds(10)
 
-  /// The account whose tokens these are.
   package let account: ServiceAccount
 
   private let clock: AccessTokenClock

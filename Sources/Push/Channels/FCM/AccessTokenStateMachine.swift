@@ -2,15 +2,12 @@ internal import Reactors
 
 /// What a push does for its access token.
 enum AccessTokenAction: Equatable {
-  /// Send with this token.
   case use(AccessToken)
-  /// Send with this token, and begin an exchange.
   case useAndRenew(AccessToken)
   /// Begin an exchange and wait for its end.
   case exchange
   /// Wait for the end of the exchange that is under way.
   case wait
-  /// Do not send.
   case refuse(AccessTokenError)
 }
 
@@ -36,12 +33,10 @@ struct AccessTokenStateMachine {
 
   private let exchangeLimit: Duration
 
-  /// - Parameter exchangeLimit: the longest time of an exchange.
   init(exchangeLimit: Duration) {
     self.exchangeLimit = exchangeLimit
   }
 
-  /// A push needs a token.
   mutating func ask(now: UInt64) -> AccessTokenAction {
     let isExchanging = exchange.map { now < $0.endsAt } ?? false
     let isPausing = failure.map { now < $0.retryAt } ?? false
@@ -70,7 +65,6 @@ struct AccessTokenStateMachine {
     return true
   }
 
-  /// The exchange has brought a token.
   mutating func succeed(_ answer: AccessTokenAnswer, now: UInt64) {
     token = AccessToken(answer.token, lifetime: answer.lifetime, now: exchange?.begunAt ?? now)
     exchange = nil

@@ -9,7 +9,6 @@ package enum FCMAnswer {
   /// The least wait after a fault of the service. Source: "Scale FCM".
   static let serviceWait = Duration.seconds(10)
 
-  /// The longest message identifier that is kept, in bytes.
   private static let identifierBytesMax = 256
 
   /// Reads an answer to `messages:send`.

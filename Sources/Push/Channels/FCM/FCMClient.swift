@@ -21,7 +21,6 @@ package final class FCMClient {
     url = "\(configuration.baseURL)/v1/projects/\(tokens.account.projectIdentifier)/messages:send"
   }
 
-  /// The identifier of the Firebase project.
   package var projectIdentifier: String { tokens.account.projectIdentifier }
 
   /// Messages that may be in flight.
@@ -125,7 +124,6 @@ extension FCMClient {
   }
 }
 
-/// The settings of a client.
 package struct FCMConfiguration: Equatable, Sendable {
   /// The scheme and host of FCM, without a slash at the end.
   package let baseURL: String

@@ -6,10 +6,8 @@ package struct FCMData: Equatable, Sendable {
   /// What a renamed member begins with.
   package static let prefix = "app."
 
-  /// Names and texts, in no order.
   package let members: [String: String]
 
-  /// No data.
   package init() { members = [:] }
 
   /// Takes members as they are.
@@ -45,9 +43,7 @@ package struct FCMData: Equatable, Sendable {
   }
 }
 
-/// Why a message is not sent.
 package struct FCMMessageError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The rule that the message breaks.
   package enum Code: String, Sendable {
     /// The token is empty, too long, or not visible ASCII.
     case invalidToken = "invalid_token"
@@ -60,10 +56,8 @@ package struct FCMMessageError: Error, Equatable, Sendable, CustomStringConverti
     case payloadTooLarge = "payload_too_large"
   }
 
-  /// The rule.
   package let code: Code
 
-  /// The details, for a developer.
   package let description: String
 
   init(_ code: Code, _ description: String) {

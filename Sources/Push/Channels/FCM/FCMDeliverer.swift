@@ -26,27 +26,21 @@ package final class FCMDeliverer {
 
 /// How messages are shown on Android.
 package struct FCMStyle: Equatable, Sendable {
-  /// Who shows them.
   package var presentation = FCMMessage.Presentation.notification
 
   /// The app's notification channel; nil for the one of its manifest.
   package var channelIdentifier: String?
 
-  /// As the app's manifest says.
   package init() {}
 }
 
 extension FCMDeliverer: PushDeliverer {
-  /// Android devices.
   package var channel: DeliveryChannel { .fcm }
 
-  /// The project.
   package var routes: [DeliveryRoute] { [route] }
 
-  /// The client's bound.
   package var pushesInFlightMax: Int? { client.messagesMax }
 
-  /// The project.
   package func route(to target: PushTarget) throws(PushRequestError) -> DeliveryRoute { route }
 
   /// The push as a message: a notification, or data that wakes the app.
@@ -61,7 +55,6 @@ extension FCMDeliverer: PushDeliverer {
     }
   }
 
-  /// Sends over the client.
   package func send(
     _ request: any DeliveryRequest, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
@@ -113,7 +106,6 @@ extension FCMDeliverer: PushDeliverer {
   }
 }
 
-/// A push in the form of FCM.
 struct FCMDelivery: DeliveryRequest {
   let message: FCMMessage
 
@@ -122,7 +114,6 @@ struct FCMDelivery: DeliveryRequest {
 }
 
 extension AlertText {
-  /// The key, if it is one of the app's translations.
   fileprivate var key: FCMMessage.Key? {
     if case .localized(let key, let arguments, _) = self { FCMMessage.Key(key, arguments: arguments) } else { nil }
   }

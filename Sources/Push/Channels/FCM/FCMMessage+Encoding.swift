@@ -90,7 +90,6 @@ extension FCMMessage {
   ]
 }
 
-/// One member of what is shown.
 struct ShownText {
   let name: StaticString
   let text: String

@@ -13,7 +13,6 @@ package struct FCMMessage: Equatable, Sendable {
     case dataOnly
   }
 
-  /// How urgent it is.
   package enum Priority: String, Sendable {
     /// May wait until a sleeping device wakes.
     case normal = "NORMAL"
@@ -24,10 +23,8 @@ package struct FCMMessage: Equatable, Sendable {
   /// The registration token, or a Firebase Installation ID, which FCM accepts in the same place.
   package var token: String
 
-  /// Who shows it.
   package var presentation = Presentation.notification
 
-  /// The first line; nil for none.
   package var title: String?
 
   /// The text below. It is shortened when the message would be too large.
@@ -36,17 +33,13 @@ package struct FCMMessage: Equatable, Sendable {
   /// The first line as a key of the app's string resources, in place of ``title``; nil for none.
   package var titleKey: Key?
 
-  /// The text below as a key, in place of ``body``.
   package var bodyKey: Key?
 
   /// A key of the app's string resources, with the values for the places in its text.
   package struct Key: Equatable, Sendable {
-    /// The name of the resource.
     package let name: String
-    /// The values, in order.
     package let arguments: [String]
 
-    /// Names a text of the app.
     package init(_ name: String, arguments: [String] = []) {
       self.name = name
       self.arguments = arguments
@@ -56,10 +49,8 @@ package struct FCMMessage: Equatable, Sendable {
   /// An `https` URL of a picture, of at most 1 MB on Android.
   package var image: String?
 
-  /// The app's own data.
   package var data = FCMData()
 
-  /// How urgent it is.
   package var priority = Priority.high
 
   /// How long FCM stores it for an offline device. Brought to `0...2419200` s, four weeks, and to whole seconds,
@@ -79,7 +70,6 @@ package struct FCMMessage: Equatable, Sendable {
   /// The number on the app's icon. Nil and numbers below 1 leave it out; Android then adds 1.
   package var badge: Int?
 
-  /// A message without content.
   package init(token: String) {
     self.token = token
   }
@@ -95,7 +85,6 @@ extension FCMMessage {
   /// The longest token, in bytes. FCM's have about 160.
   private static let tokenBytesMax = 1024
 
-  /// The end of a shortened text.
   private static let continuation = "..."
 
   /// The size of names and texts, in bytes.

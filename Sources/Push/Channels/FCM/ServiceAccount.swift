@@ -18,7 +18,6 @@ package struct ServiceAccount: Sendable {
   /// The account's name, an address such as `push@project.iam.gserviceaccount.com`.
   package let clientEmail: String
 
-  /// The identifier of the private key.
   package let keyIdentifier: String
 
   /// The identifier of the Firebase project: lower-case letters, digits, hyphens, dots and colons.
@@ -126,7 +125,6 @@ package struct ServiceAccountError: Error, Equatable, Sendable, CustomStringConv
     self.message = message
   }
 
-  /// The member and what is wrong with it, on one line.
   package var description: String { "\(member ?? "the service account's file") \(message)" }
 }
 

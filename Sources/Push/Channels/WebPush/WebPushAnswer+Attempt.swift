@@ -8,7 +8,6 @@ extension WebPushAnswer {
     /// Whether the token was old enough that a new one may be accepted.
     package let mayRenewToken: Bool
 
-    /// Describes a request.
     package init(hasOtherKey: Bool, mayRenewToken: Bool) {
       self.hasOtherKey = hasOtherKey
       self.mayRenewToken = mayRenewToken

@@ -12,7 +12,6 @@ package struct WebPushAnswer: Equatable, Sendable {
   /// The longest reason and identifier that are kept, in characters.
   private static let textMax = 128
 
-  /// The HTTP status.
   package let status: Int
 
   /// The service's word for a refusal: Apple's `reason`, `errno_` and Mozilla's number, or the description of Windows. As it

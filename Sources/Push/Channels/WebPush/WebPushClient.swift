@@ -25,10 +25,8 @@ package final class WebPushClient {
     transfers = HTTPTransferClient(configuration.transfers, on: reactor)
   }
 
-  /// Pushes that may be in flight to one origin.
   package var pushesPerOriginMax: Int { configuration.pushesPerOriginMax }
 
-  /// Whether another push to this endpoint would be sent at once.
   package func hasRoom(for endpoint: WebPushEndpoint) -> Bool {
     transfers.pendingCount < configuration.pushesMax
       && inFlight[endpoint.origin, default: 0] < configuration.pushesPerOriginMax
@@ -123,7 +121,6 @@ extension WebPushClient {
   }
 }
 
-/// The settings of a client.
 package struct WebPushClientConfiguration: Sendable {
   /// Pushes in flight. 512: with an answer after 200 ms, 2,500 pushes a second on each reactor.
   package var pushesMax = 512
@@ -138,10 +135,8 @@ package struct WebPushClientConfiguration: Sendable {
   /// The largest answer, in bytes. 64 KiB: real ones have less than 500, and an error page of a proxy may be read too.
   package var answerBytesMax = 64 * 1024
 
-  /// The trusted certificate authorities.
   package var trust = HTTPTransferTrust.system
 
-  /// The default settings.
   package init() {}
 
   /// Connections to one service. Services without HTTP/2 answer one push at a time on each.

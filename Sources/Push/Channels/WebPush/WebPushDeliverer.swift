@@ -30,13 +30,10 @@ package final class WebPushDeliverer {
 }
 
 extension WebPushDeliverer: PushDeliverer {
-  /// Browsers.
   package var channel: DeliveryChannel { .webPush }
 
-  /// One for each push service.
   package var routes: [DeliveryRoute] { hosts.routeNames.map { DeliveryRoute(.webPush, name: $0) } }
 
-  /// The client's share of one service.
   package var pushesInFlightMax: Int? { client.pushesPerOriginMax }
 
   /// The route to the endpoint's push service.
@@ -62,7 +59,6 @@ extension WebPushDeliverer: PushDeliverer {
     }
   }
 
-  /// Sends over the client.
   package func send(
     _ request: any DeliveryRequest, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
@@ -118,7 +114,6 @@ extension OutgoingPush {
   }
 }
 
-/// A push in the form of browsers' push services.
 struct WebPushDelivery: DeliveryRequest {
   let request: WebPushRequest
   let subscription: WebPushSubscription

@@ -1,14 +1,10 @@
 /// Why a value cannot be part of a push to a browser. Thrown before anything is sent.
 package struct WebPushError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The rule that was broken.
   package enum Code: String, Sendable {
-    /// The endpoint is longer than ``WebPushEndpoint/bytesMax``.
     case endpointTooLong
     /// The endpoint's scheme is not `https`.
     case endpointSchemeNotAllowed
-    /// The endpoint is not a URL that browsers make.
     case endpointMalformed
-    /// The endpoint has a user or a password.
     case endpointHasUserInformation
     case endpointHasFragment
     /// The host and port are not among those that the operator allows.
@@ -29,7 +25,6 @@ package struct WebPushError: Error, Equatable, Sendable, CustomStringConvertible
     case payloadTooLarge
   }
 
-  /// The rule that was broken.
   package let code: Code
   /// The fault and the limit, for an engineer. Quotes nothing that a user sent.
   package let message: String
@@ -39,6 +34,5 @@ package struct WebPushError: Error, Equatable, Sendable, CustomStringConvertible
     self.message = message
   }
 
-  /// The code and the message on one line.
   package var description: String { "\(code.rawValue): \(message)" }
 }

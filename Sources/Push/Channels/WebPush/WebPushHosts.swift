@@ -55,7 +55,6 @@ package struct WebPushHosts: Equatable, Sendable {
   }
 }
 
-/// One item of the list.
 private struct HostPattern: Equatable, Sendable {
   private let host: HostName
   private let coversNamesBelow: Bool
@@ -85,7 +84,6 @@ private struct HostPattern: Equatable, Sendable {
 
 /// A host and an optional port, as in a URL (RFC 3986 section 3.2).
 struct HostAndPort {
-  /// The port of `https`.
   static let standardPort: UInt16 = 443
 
   let host: HostName

@@ -5,7 +5,6 @@ internal import PushRules
 /// `{name}` stands for a member of the push's own data. A push without one of the template's members leads to the root of the
 /// template's site.
 package struct WebPushLinks: Equatable, Sendable {
-  /// The longest template, in bytes.
   package static let bytesMax = 512
 
   private enum Part: Equatable {

@@ -1,7 +1,6 @@
 internal import PushRules
 
 extension WebPushNotification {
-  /// The end of a shortened text.
   private static let continuation = "..."
 
   /// The JSON document with as much of its text as the limit leaves room for.

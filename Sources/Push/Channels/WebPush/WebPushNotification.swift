@@ -9,11 +9,9 @@ package struct WebPushNotification: Equatable, Sendable {
   /// Android: that takes 2744.
   package static let bytesMax = 2560
 
-  /// The first line.
   package internal(set) var title: String
   /// The link that a click opens: an absolute `https` URL.
   package let link: String
-  /// The text.
   package internal(set) var body: String?
   /// Replaces a shown notification with the same tag.
   package let tag: String?
@@ -33,16 +31,13 @@ package struct WebPushNotification: Equatable, Sendable {
   /// The app's own data, for the worker and the page.
   package let data: PayloadObject
 
-  /// A button.
   package struct Action: Equatable, Sendable {
     /// The name that the worker gets.
     package let name: String
-    /// The text on the button.
     package let title: String
     /// The link that it opens; nil leaves that to the worker.
     package let link: String?
 
-    /// Describes a button.
     package init(name: String, title: String, link: String? = nil) {
       self.name = name
       self.title = title

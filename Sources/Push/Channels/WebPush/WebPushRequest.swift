@@ -21,7 +21,6 @@ package struct WebPushRequest: Equatable, Sendable {
 
   /// The JSON document of a ``WebPushNotification``; nil for an empty push, which makes the worker fetch.
   package let content: [UInt8]?
-  /// How soon the device is to be woken.
   package let urgency: Urgency
   /// How long the push service keeps it for a browser that is offline, in seconds: 1 to 2,419,200.
   package let timeToLiveSeconds: Int64
@@ -45,7 +44,6 @@ package struct WebPushRequest: Equatable, Sendable {
     self.topic = topic
   }
 
-  /// The header fields.
   func fields(authorization: String) -> HTTPFields {
     var fields: HTTPFields = [.authorization: authorization]
     fields[.timeToLive] = "\(timeToLiveSeconds)"

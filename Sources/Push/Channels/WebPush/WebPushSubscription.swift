@@ -2,10 +2,8 @@ package import Cryptography
 
 /// Where and how to reach one browser.
 package struct WebPushSubscription: Sendable {
-  /// The URL at the push service.
   package let endpoint: WebPushEndpoint
 
-  /// The keys that the content is encrypted for.
   package let keys: WebPushKeys
 
   /// The application server key that the browser subscribed with, as ``VAPIDSigner/publicKeyText``; nil when unknown.
@@ -13,7 +11,6 @@ package struct WebPushSubscription: Sendable {
   /// Push services refuse every other key for ever, so a refusal ends a subscription that was made with an older key.
   package let serverKey: String?
 
-  /// Puts a subscription together.
   package init(endpoint: WebPushEndpoint, keys: WebPushKeys, serverKey: String?) {
     self.endpoint = endpoint
     self.keys = keys
@@ -23,7 +20,6 @@ package struct WebPushSubscription: Sendable {
 
 /// The keys of a subscription (RFC 8291 section 2).
 package struct WebPushKeys: Equatable, Sendable {
-  /// The browser's public key.
   package let publicKey: P256PublicKey
 
   /// 16 bytes, known to the browser and its application server alone. A secret.

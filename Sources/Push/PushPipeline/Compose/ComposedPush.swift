@@ -45,7 +45,6 @@ struct ComposedPush {
 private final class Translations {
   /// The locale of the words for a device; nil for those of the event itself.
   let choice: (LocaleTag?) -> LocaleChoice?
-  /// Nil for words that fit no push.
   private let make: (LocaleTag) -> PreparedPush?
   private var pushes: [LocaleTag: PreparedPush?] = [:]
 

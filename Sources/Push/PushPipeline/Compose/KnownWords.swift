@@ -12,12 +12,10 @@ final class KnownWords {
 
   private let store: PushDatabase
   private var words = TacetWords.builtIn
-  /// When they were last asked for; nil for never.
   private var askedAt: UInt64?
 
   init(in store: PushDatabase) { self.store = store }
 
-  /// The words now.
   func current(on reactor: isolated Reactor) -> TacetWords {
     if askedAt.map({ Reactor.now &- $0 > Self.interval.clampedNanoseconds }) != false {
       askedAt = Reactor.now
@@ -26,7 +24,6 @@ final class KnownWords {
     return words
   }
 
-  /// Reads them.
   func read(on reactor: isolated Reactor) async {
     if let read = try? await store.words(on: reactor) { words = read }
   }

@@ -44,7 +44,6 @@ struct AttemptTrail {
     isJudgedByFirst = false
   }
 
-  /// Adds the other environment, which could not be asked.
   mutating func addUnasked(_ route: DeliveryRoute, reason: String?) {
     ends.append(End(status: nil, reason: reason, route: route, identifier: nil, at: Reactor.now))
   }

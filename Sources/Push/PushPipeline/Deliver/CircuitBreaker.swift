@@ -8,7 +8,6 @@ internal import Reactors
 ///
 /// A value: time comes in as monotonic nanoseconds.
 struct CircuitBreaker: Sendable {
-  /// When it opens, and for how long.
   struct Configuration: Sendable {
     /// Faults without a success in between. A lost connection fails everything in flight at once, so the number alone says
     /// little; together with `silence` it keeps one unlucky push on a quiet night from opening the breaker.
@@ -45,17 +44,14 @@ struct CircuitBreaker: Sendable {
   /// The latest fault since the last success.
   private(set) var lastFault: LaneFault?
 
-  /// Starts closed.
   init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
   }
 
   var isClosed: Bool { state == .closed }
 
-  /// Why it is open; nil when it is closed.
   var openFault: LaneFault? { isClosed ? nil : lastFault }
 
-  /// Whether a push would be let through now.
   func mayAdmit(now: UInt64) -> Bool {
     switch state {
     case .closed: true
@@ -138,7 +134,6 @@ struct CircuitBreaker: Sendable {
 
 /// Whether the pushes of a route go.
 package enum BreakerState: String, CaseIterable, Sendable {
-  /// They go.
   case closed
   /// They wait in the database.
   case open
@@ -153,7 +148,6 @@ struct LaneFault: Equatable, Sendable {
   /// The service's reason, or what the connection did, as the ledger keeps it.
   let reason: String?
 
-  /// The wait that the answer asks for.
   var askedWait = Duration.zero
 
   /// Whether any other answer ends it. Only an accepted push shows that a setting is right.

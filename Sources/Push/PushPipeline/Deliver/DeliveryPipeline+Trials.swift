@@ -10,7 +10,6 @@ extension DeliveryPipeline {
     case impossible
     /// It cannot be asked now.
     case unresolved(reason: String?)
-    /// It has answered.
     case ended(DeliveryAttempt, DeliveryRoute)
   }
 

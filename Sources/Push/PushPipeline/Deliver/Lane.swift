@@ -10,7 +10,6 @@ final class Lane {
   enum TrialAdmission {
     /// Yes; its end must be reported.
     case admitted
-    /// Not at the moment.
     case notNow(reason: String?)
     /// The app has no credential there.
     case impossible
@@ -47,7 +46,6 @@ final class Lane {
     suspicion = TokenSuspicion(configuration.suspicion)
   }
 
-  /// Why no push takes this route; nil when pushes go.
   var fault: String? { breaker.openFault.map { $0.reason ?? "unknown" } }
 
   /// How many of the waiting deliveries may be claimed now; one to probe it while it is shut.
@@ -115,7 +113,6 @@ extension Lane: PushGate {
 
 // Findings of the other reactors' lanes of the same route, and the confirmation of refused tokens.
 extension Lane {
-  /// Whether it is shut for a credential or a setting.
   var isMisconfigured: Bool { breaker.openFault?.cause == .configuration }
 
   /// Another reactor's pushes were refused for a setting, as these would be.
@@ -129,7 +126,6 @@ extension Lane {
   /// How often it was shut: a finding about a token holds only while that has not changed.
   var shutCount: Int { breaker.shutCount }
 
-  /// How long a token that seems bad is kept.
   var confirmation: Duration { suspicion.configuration.confirmation }
 
   /// Judges a token again that seemed bad a moment ago.
@@ -141,7 +137,6 @@ extension Lane {
   }
 }
 
-/// When lanes shut.
 struct LaneConfiguration: Sendable {
   var breaker = CircuitBreaker.Configuration()
   var suspicion = TokenSuspicion.Configuration()

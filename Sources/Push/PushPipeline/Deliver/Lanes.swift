@@ -6,11 +6,9 @@ internal import Reactors
 
 /// The routes that pushes take, those of every channel, each with its lane.
 struct Lanes {
-  /// Whether a push may go.
   enum Admission {
     /// It may; the lane must be told its end.
     case admitted(Lane)
-    /// It may not, with this verdict.
     case turnedAway(DeviceVerdict)
   }
 
@@ -36,15 +34,12 @@ struct Lanes {
     lanes = next
   }
 
-  /// The lane of a route; nil when it is not configured.
   subscript(route: DeliveryRoute) -> Lane? { lanes[route] }
 
-  /// Whether pushes go over the lane of this name.
   func isOpen(_ name: String) -> Bool {
     lanes.values.contains { $0.route.name == name && $0.room(now: Reactor.now) > 0 }
   }
 
-  /// Whether a push to a device may go now.
   func admit(_ device: String, to route: DeliveryRoute) -> Admission {
     guard let lane = lanes[route] else {
       return .turnedAway(.waiting(lane: route.name, reason: Self.isNotConfigured, .none))

@@ -116,14 +116,12 @@ enum DeviceVerdict: Equatable, Sendable {
     case long
   }
 
-  /// The service took it.
   case accepted
   /// The service took it in an environment that the target's registration does not name.
   case acceptedElsewhere(environment: String)
   /// The target is dropped, unless it was registered after this moment in milliseconds since 1970; after the claim without
   /// one.
   case dead(reason: String?, sinceMilliseconds: Int64?)
-  /// It cannot be sent.
   case refused(reason: String?)
   /// It is tried again on its own, after this time at the least.
   case postponed(reason: String?, minimum: Duration)

@@ -13,7 +13,6 @@ struct RetryPacing {
   let policy: RetryPolicy
   /// Claims so far, the present one included.
   let attempts: Int
-  /// How long a message is worth a push.
   let timeToLive: Duration
   /// From the claim to the last answer, where all waits begin. Never too little.
   let elapsed: Duration
@@ -92,7 +91,6 @@ extension Duration {
   }
 }
 
-/// When a push that its service did not take is tried again.
 package struct RetryPolicy: Sendable {
   /// The first wait. A reconnect takes less, and the collapse identifier makes an early resend harmless.
   package var base = Duration.seconds(1)
@@ -101,7 +99,6 @@ package struct RetryPolicy: Sendable {
   /// others pass.
   package var ceiling = PushDisposition.serviceFaultWait
 
-  /// The defaults.
   package init() {}
 
   /// The wait before the next try: the longer of `base` and `minimum`, doubled for each earlier retry up to `ceiling`, and then
@@ -133,6 +130,5 @@ struct Jitter: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A number in `0 ..< 1`.
   mutating func draw() -> Double { Double.random(in: 0..<1, using: &self) }
 }

@@ -12,7 +12,6 @@ internal import Reactors
 ///
 /// A value without time: it counts sends.
 struct TokenSuspicion: Sendable {
-  /// What is too many.
   struct Configuration: Sendable {
     /// Fewer sends prove nothing: one token of five is already a fifth.
     var sendsMin = 50
@@ -30,7 +29,6 @@ struct TokenSuspicion: Sendable {
     var sendsRecent = 100
   }
 
-  /// What a refusal means.
   enum Verdict: Equatable, Sendable {
     case badToken
     /// The cause is unknown; the route works for others.
@@ -155,12 +153,10 @@ struct TokenQuarantine: Sendable {
 
   var count: Int { entries.count }
 
-  /// Whether a token is kept at the moment.
   func holds(_ device: String, now: UInt64) -> Bool {
     entries[device].map { now < $0.releasedAt } ?? false
   }
 
-  /// APNs' reason for a token that is kept.
   func reason(for device: String) -> String? { entries[device]?.reason }
 
   mutating func add(_ device: String, reason: String?, now: UInt64) {

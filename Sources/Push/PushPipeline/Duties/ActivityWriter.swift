@@ -24,7 +24,6 @@ package final class ActivityWriter {
   private var notedAt: [HostID: UInt64] = [:]
   private var waiting: [HostID] = []
 
-  /// Statements so far.
   private(set) var writes = 0
 
   /// Uses a store, which belongs to the same reactor.

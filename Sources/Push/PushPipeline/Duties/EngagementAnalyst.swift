@@ -8,16 +8,13 @@ package import Reactors
 /// One in each process; the database lets one of them do it. First within ten seconds of its start, then when the next analysis is
 /// due. One that fails is tried again after five minutes. When it dies, another process does it.
 package final class EngagementAnalyst {
-  /// When it asks.
   package struct Pace: Sendable {
-    /// The longest wait before the first time.
     package var firstWaitMax = Duration.seconds(10)
     /// The longest wait between two times, however long until the next analysis is due: the clock of the database may be set.
     package var waitMax = Duration.seconds(3600)
     /// After a failure. A count that takes too long costs a minute of the database's work each time.
     package var retryWait = Duration.seconds(300)
 
-    /// The defaults.
     package init() {}
   }
 
@@ -38,7 +35,6 @@ package final class EngagementAnalyst {
     pause = WakefulPause(sleep)
   }
 
-  /// Works until ``stop(on:)``.
   package func run(on reactor: isolated Reactor) async {
     await wait(for: pace.firstWaitMax * Double.random(in: 0..<1), on: reactor)
     while !isStopped { await wait(for: await analyse(on: reactor), on: reactor) }

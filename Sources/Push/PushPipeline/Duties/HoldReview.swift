@@ -14,7 +14,6 @@ final class HoldReview {
   /// Holds that wait for their review. Beyond it, a hold waits for the end of its window.
   private static let holdsMax = 20_000
 
-  /// Holds in one statement.
   private static let batchMax = 1000
 
   /// The most reviews of one hold; the last is 255 times as long after its record as the first. A host's transaction that

@@ -6,10 +6,8 @@ package import Reactors
 /// Says in the database, about every ten seconds, that this process lives. When it dies, the row grows old for an operator to
 /// see. Work does not depend on it: leases show that a process is dead.
 package final class InstanceBeacon {
-  /// Between two signs.
   private static let interval = Duration.seconds(10)
 
-  /// After a failed one.
   private static let retryWait = Duration.seconds(1)
 
   private let instance: ServiceInstance
@@ -27,7 +25,6 @@ package final class InstanceBeacon {
     pause = WakefulPause(sleep)
   }
 
-  /// Works until ``stop(on:)``.
   package func run(on reactor: isolated Reactor) async {
     while !isStopped {
       let isWritten = await write(isEnding: false, on: reactor)
@@ -50,7 +47,6 @@ package final class InstanceBeacon {
     }
   }
 
-  /// Ends ``run(on:)``.
   package func stop(on reactor: isolated Reactor) {
     isStopped = true
     pause.signal(on: reactor)

@@ -48,7 +48,6 @@ package final class PresenceWriter {
       waiters.append(waiter)
     }
 
-    /// Adds later reports.
     mutating func add(_ later: Entry) {
       report.add(later.report)
       waiters += later.waiters
@@ -66,7 +65,6 @@ package final class PresenceWriter {
   private var locked: Batch = [:]
   private var isWriting = false
 
-  /// Statements so far.
   private(set) var writes = 0
 
   /// Uses a store, which belongs to the same reactor.

@@ -10,7 +10,6 @@ package import Reactors
 /// separate transaction. One in each process; they share the work, because each skips the rows that another is deleting. When
 /// it dies or fails, old rows stay until the next round of any process.
 package final class Pruner {
-  /// When it works, and how fast.
   package struct Pace: Sendable {
     /// The longest wait before the first round, so that processes that start together do not prune together.
     package var firstWaitMax = Duration.seconds(10)
@@ -20,7 +19,6 @@ package final class Pruner {
     /// After each full batch: at most 10,000 rows a second, so that pruning never competes with the host.
     package var pause = Duration.milliseconds(100)
 
-    /// The defaults.
     package init() {}
   }
 
@@ -34,7 +32,6 @@ package final class Pruner {
   private let pause: WakefulPause
   private var isStopped = false
 
-  /// Rows deleted so far.
   package private(set) var rowsPruned = 0
 
   /// Makes a pruner; ``run(on:)`` makes it work.
@@ -50,7 +47,6 @@ package final class Pruner {
     pause = WakefulPause(sleep)
   }
 
-  /// Works until ``stop(on:)``.
   package func run(on reactor: isolated Reactor) async {
     await wait(for: pace.firstWaitMax * Double.random(in: 0..<1), on: reactor)
     while !isStopped {

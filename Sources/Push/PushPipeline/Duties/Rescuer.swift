@@ -11,7 +11,6 @@ package import Reactors
 /// Looks every ten seconds. One runs in each process; any number may share a database. When it dies, only parked work and
 /// erasures are late, because every claim takes over expired leases.
 package final class Rescuer {
-  /// Between two looks.
   private static let interval = Duration.seconds(10)
 
   /// Rows of each kind in one statement.
@@ -37,7 +36,6 @@ package final class Rescuer {
     pause = WakefulPause(pipeline.configuration.sleep)
   }
 
-  /// Works until ``stop(on:)``.
   package func run(on reactor: isolated Reactor) async {
     while !isStopped {
       _ = await pause.wait(for: Self.interval * .random(in: 0.8...1.2), on: reactor)
@@ -47,7 +45,6 @@ package final class Rescuer {
     }
   }
 
-  /// Ends ``run(on:)``.
   package func stop(on reactor: isolated Reactor) {
     isStopped = true
     pause.signal(on: reactor)

@@ -28,6 +28,5 @@ extension DeliveryPipeline {
 }
 
 extension RecipientOutcome {
-  /// Whether the message's life ended before a send.
   var hasExpired: Bool { decision == .skipped && reason == DecisionReason.expired.rawValue }
 }

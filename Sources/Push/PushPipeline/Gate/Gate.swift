@@ -5,7 +5,6 @@ internal import Reactors
 
 /// Applies the suppression rules to a recipient and words the result as an outcome.
 struct Gate: Sendable {
-  /// The window and the time to live.
   let policy: SuppressionPolicy
 
   /// The outcome for the ledger where nothing is sent now; nil sends to the devices without the push.

@@ -24,7 +24,6 @@ final class EventProgress {
   private var forms = ContentForms()
   /// By the recipient's place in the event.
   private var sending: [Int: Sending] = [:]
-  /// Devices of all recipients that have not reported.
   private(set) var pendingDevices = 0
 
   private struct Sending {
@@ -93,7 +92,6 @@ final class EventProgress {
         event.subject, sender: event.content?.sender, in: words(), target.locale, issuedAt: event.claimedAt / 1000))
   }
 
-  /// Adds the verdict on the push to one of the recipient's targets, and its attempts.
   func add(_ verdict: DeviceVerdict, for target: PushTarget, of index: Int, after trail: AttemptTrail = AttemptTrail())
   {
     pendingDevices -= 1
@@ -106,7 +104,6 @@ final class EventProgress {
     sending[index]?.attempts += trail.history(of: target, verdict, now: elapsed, claimedAt: datedAt)
   }
 
-  /// Closes a recipient once all of its devices have reported.
   func finishIfComplete(_ index: Int, pacing: @autoclosure () -> RetryPacing) {
     guard let done = sending[index], done.delivery.pending == 0 else { return }
     sending[index] = nil

@@ -146,7 +146,6 @@ extension Recorder: TimerHandler {
 
 /// Hears of events that have left the recorder.
 protocol RecorderOwner: AnyObject {
-  /// These events were written.
   func recorded(_ events: [DecidedEvent], on reactor: isolated Reactor)
 
   /// This one was parked.

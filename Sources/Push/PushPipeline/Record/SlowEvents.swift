@@ -19,7 +19,6 @@ final class SlowEvents: TimerHandler {
     self.pipeline = pipeline
   }
 
-  /// Watches an event that is not decided yet.
   func watch(_ progress: EventProgress, on reactor: isolated Reactor) {
     guard progress.event.recipients.count > 1 else { return }
     let id = ObjectIdentifier(progress)

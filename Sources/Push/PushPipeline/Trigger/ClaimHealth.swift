@@ -16,7 +16,6 @@ struct ClaimHealth {
 
   init(now: UInt64) { startedAt = now }
 
-  /// The database has answered a look.
   mutating func answered(now: UInt64) { answeredAt = now }
 
   /// Looks begin again after a sleep, in which no answer was missing. The database may take a while to wake up too.
@@ -24,12 +23,10 @@ struct ClaimHealth {
     if failure == nil { answeredAt = now + DatabaseSleep.wakingLimit.clampedNanoseconds }
   }
 
-  /// A look failed.
   mutating func failed(_ error: PostgresError, now: UInt64) {
     failure = (error.description, failure?.since ?? now)
   }
 
-  /// No look fails any more.
   mutating func recovered() { failure = nil }
 
   /// How long claims have not worked, 0 to about a second while they do.
@@ -57,7 +54,6 @@ extension DeliveryPipeline {
   /// How long claims have not worked; up to about a second while they do.
   package func claimAge(now: UInt64) -> Duration { isAsleep ? .zero : health.age(now: now) }
 
-  /// The database has answered a look.
   func lookAnswered(on reactor: isolated Reactor) {
     health.answered(now: Reactor.now)
     if isAway { logger.notice("the database answers again") }
@@ -68,7 +64,6 @@ extension DeliveryPipeline {
     refusalLine = nil
   }
 
-  /// The database has refused a look.
   func lookRefused(_ error: PostgresError, on reactor: isolated Reactor) {
     let now = Reactor.now
     health.failed(error, now: now)

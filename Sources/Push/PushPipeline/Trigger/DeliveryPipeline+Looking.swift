@@ -95,11 +95,9 @@ struct Look {
   let wokenAt: UInt64
   /// When the claim was asked for: its lease cannot have begun earlier.
   var askedAt: UInt64
-  /// Events and deliveries that it has brought.
   var found = 0
   /// Whether it has brought as much as it may, so that there is more.
   var isFull = false
-  /// Whether the database has answered.
   var isAnswered = false
   /// What waited when the look asked; nil when it did not.
   var waiting: WaitingWork?

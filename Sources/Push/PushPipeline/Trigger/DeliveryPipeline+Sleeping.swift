@@ -8,10 +8,8 @@ internal import Reactors
 // The pipeline that leads sets the alarm for what is due next and lets the process fall asleep. The others stay asleep until
 // something wakes them: they only help.
 extension DeliveryPipeline {
-  /// What lets the pipeline's process sleep; nil when it polls.
   package var sleep: DatabaseSleep? { configuration.sleep }
 
-  /// Whether looks have ended until something wakes the pipeline.
   package var isAsleep: Bool { signal.isAsleep }
 
   /// Waits until it is time for the next look.

@@ -3,13 +3,11 @@ package import Reactors
 
 /// What made the service look for work; the ledger keeps it for each push.
 package enum WakeCause: String, Sendable {
-  /// PostgreSQL notified.
   case notify
   /// A webhook named a message.
   case webhook
   /// The poll found it: a wake-up was lost, or the host does not notify while the service is busy.
   case poll
-  /// The service had just started.
   case start
   /// A hold or a retry became due.
   case due
@@ -19,7 +17,6 @@ package enum WakeCause: String, Sendable {
 
 // Trigger: what makes the pipeline look.
 extension DeliveryPipeline {
-  /// Works until ``drain(within:on:)``.
   package func run(on reactor: isolated Reactor) async {
     while !isDraining {
       await look(on: reactor)
@@ -56,7 +53,6 @@ extension DeliveryPipeline: WakeHandler {
     wake(.notify, on: reactor)
   }
 
-  /// The database has work that becomes due after a time.
   package func workIsDue(after wait: Duration, on reactor: isolated Reactor) {
     expectWork(after: wait, on: reactor)
   }
@@ -73,7 +69,6 @@ extension DeliveryPipeline: WakeHandler {
     isClockSuspect = isClockSuspect || isHearing
   }
 
-  /// The database's commits take this long when they notify.
   package func notifyCostMeasured(_ cost: Duration, on reactor: isolated Reactor) {
     pacer.schedule.notifyCostMeasured(cost, now: Reactor.now)
   }

@@ -15,7 +15,6 @@ struct FailingLooks {
   /// The longest wait when a wake-up comes meanwhile.
   static let longestWoken = Duration.seconds(5)
 
-  /// Looks that failed since the last success.
   private(set) var count = 0
 
   /// When the first of them failed; nil after a success.
@@ -34,13 +33,11 @@ struct FailingLooks {
     count += 1
   }
 
-  /// A look succeeded: the next failure is tried again soon.
   mutating func succeeded() { self = FailingLooks() }
 
   /// Another look shows that the cause is gone: the next one need not wait.
   mutating func retryNow() { wait = 0 }
 
-  /// Whether it is too early for another look.
   func isPutOff(isWoken: Bool, now: UInt64) -> Bool {
     guard since != nil else { return false }
     return now &- lastAt < (isWoken ? min(wait, Self.longestWoken.clampedNanoseconds) : wait)

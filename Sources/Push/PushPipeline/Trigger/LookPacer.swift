@@ -6,7 +6,6 @@ internal import Reactors
 /// The pipeline says what each look brought; this answers when the next one is, and which. A value: time comes in as monotonic
 /// nanoseconds.
 struct LookPacer {
-  /// The waits between looks, and whether polling replaces notifying.
   var schedule: PollSchedule
   private var thorough = ThoroughLooks()
   private var others: OtherKinds
@@ -24,10 +23,8 @@ struct LookPacer {
   /// Whether other work than a new message is known to wait, or other processes may have left some.
   var isEverythingAskedFor: Bool { thorough.isAskedFor }
 
-  /// Whether the last look of either kind failed.
   var isFailing: Bool { messages.since != nil || isEverythingFailing }
 
-  /// Whether the last look for everything failed.
   var isEverythingFailing: Bool { everything.since != nil }
 
   /// Whether a look asks what waits before it claims messages: a poll of calm times, which seldom finds one.
@@ -38,7 +35,6 @@ struct LookPacer {
   /// Whether a look asks what waits before it claims everything: unless other work is known to wait.
   func asksBeforeEverything(now: UInt64) -> Bool { !isEverythingFailing && thorough.asksFirst(now: now) }
 
-  /// The database has said that no other work than new messages waits.
   mutating func nothingElseWaits(askedAt: UInt64, now: UInt64) { thorough.nothingWaits(askedAt: askedAt, now: now) }
 
   /// Whether a look begins with new messages: unless everything is asked for, and can be looked for now. Messages do not wait
@@ -56,7 +52,6 @@ struct LookPacer {
     thorough.wait(isBroughtByWake: isBroughtByWake, isLeftToOthers: others.isLeftToOthers(now: now), now: now)
   }
 
-  /// Whether a look for everything has failed too recently for another.
   func isEverythingPutOff(isWoken: Bool, now: UInt64) -> Bool { everything.isPutOff(isWoken: isWoken, now: now) }
 
   /// How many new events a look for everything takes of those that it may.

@@ -38,10 +38,8 @@ struct OtherKinds {
     aboundAt.map { now &- $0 < Self.interval.clampedNanoseconds } ?? false
   }
 
-  /// Whether other pipelines take the events that abound.
   func isLeftToOthers(now: UInt64) -> Bool { share == .messages && abound(now: now) }
 
-  /// Whether this pipeline takes the events that abound, and leaves messages to another one.
   func leavesMessages(now: UInt64) -> Bool { share == .others && abound(now: now) }
 
   /// How many events a look may bring; nil for as many as any look.

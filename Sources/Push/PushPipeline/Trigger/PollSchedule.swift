@@ -9,7 +9,6 @@ internal import Reactors
 ///
 /// A value: time comes in as monotonic nanoseconds.
 package struct PollSchedule: Sendable {
-  /// The intervals and thresholds.
   package struct Configuration: Sendable {
     /// The first look after work, and the step that doubles.
     package var shortest = Duration.milliseconds(1)
@@ -43,7 +42,6 @@ package struct PollSchedule: Sendable {
     /// Whether other pipelines of the process help this one. They take what abounds beside messages.
     package var isHelped = false
 
-    /// The defaults.
     package init() {}
   }
 
@@ -61,7 +59,6 @@ package struct PollSchedule: Sendable {
   /// Whether the database is known to notify the pipeline of new work.
   package var isHearing = false
 
-  /// What the pipeline takes while events of other kinds than messages abound.
   var share: OtherKinds.Share { !configuration.isLeading ? .others : configuration.isHelped ? .messages : .everything }
 
   /// Starts calm, with a first look at once.
@@ -71,7 +68,6 @@ package struct PollSchedule: Sendable {
     spanStart = now
   }
 
-  /// How long to sleep until the next look.
   package var wait: Duration {
     guard isBusy else { return interval }
     return lastFound > 0 ? configuration.busyInterval : configuration.busyIdleInterval
@@ -91,7 +87,6 @@ package struct PollSchedule: Sendable {
     notifyCost = (cost, now)
   }
 
-  /// Takes the number of events that a look found.
   package mutating func looked(found events: Int, now: UInt64) {
     interval = events > 0 ? firstStep : min(interval * 2, configuration.longest)
     lastFound = events

@@ -62,7 +62,6 @@ struct ThoroughLooks {
   /// Whether the last look was so slow that the next one has to wait.
   func isPaused(now: UInt64) -> Bool { pauseUntil > now }
 
-  /// Whether to ask what waits before everything is claimed.
   func asksFirst(now: UInt64) -> Bool {
     guard !isAskedFor, let claimedAt else { return false }
     return now &- claimedAt < Self.claimInterval.clampedNanoseconds

@@ -1,9 +1,7 @@
 /// How one attempt to hand a push to a push service ended, as every channel reports it.
 package struct DeliveryAttempt: Equatable, Sendable {
-  /// What the sender does next with the push and its target.
   package var disposition: PushDisposition
 
-  /// The service's HTTP status; nil without an answer.
   package var status: Int?
 
   /// The service's word for a refusal, `http_` and the status without one, or what the connection did. As it came: untrusted
@@ -33,9 +31,7 @@ package struct DeliveryAttempt: Equatable, Sendable {
 
   /// What a refusal says about another environment.
   package enum OtherEnvironment: Sendable {
-    /// Nothing.
     case unconcerned
-    /// The target may be known there.
     case mayKnowTarget
     case ownsCredential
   }
@@ -54,7 +50,6 @@ package struct DeliveryAttempt: Equatable, Sendable {
     }
   }
 
-  /// Describes an end.
   package init(
     _ disposition: PushDisposition, status: Int? = nil, reason: String? = nil, fault: DeliveryFault? = nil
   ) {
@@ -64,7 +59,6 @@ package struct DeliveryAttempt: Equatable, Sendable {
     self.fault = fault
   }
 
-  /// A push whose permit ended before it could go.
   package static var withdrawn: DeliveryAttempt {
     var attempt = DeliveryAttempt(.retryLater(minimumWait: .zero))
     attempt.isWithdrawn = true

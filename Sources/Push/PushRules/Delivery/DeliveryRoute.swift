@@ -5,7 +5,6 @@ package struct DeliveryChannel: RawRepresentable, Hashable, Sendable {
   /// As targets name it: small letters and underscores.
   package let rawValue: String
 
-  /// Wraps a name; any is allowed.
   package init(rawValue: String) { self.rawValue = rawValue }
 }
 
@@ -13,7 +12,6 @@ package struct DeliveryChannel: RawRepresentable, Hashable, Sendable {
 ///
 /// Credentials, faults of configuration and outages belong to a route rather than to a push.
 package struct DeliveryRoute: Hashable, Sendable {
-  /// The channel that it belongs to.
   package let channel: DeliveryChannel
 
   /// The route's name in the database and in logs, unique over all channels.
@@ -42,6 +40,5 @@ package struct PushPermit {
     self.number = number
   }
 
-  /// Whether the push may still go.
   package var isValid: Bool { gate.admits(number) }
 }

@@ -1,6 +1,5 @@
 /// A push that a campaign has written for one user.
 package struct CampaignPush: PushContent {
-  /// As `tacet.push_kinds` names it.
   package static let name = "campaign_push"
 
   private let stored: StoredPush
@@ -8,10 +7,8 @@ package struct CampaignPush: PushContent {
   /// Reads what ``ServicePush`` reads.
   package init(_ claimed: ClaimedContent) throws { stored = try claimed.decode() }
 
-  /// The words in other locales.
   package var localised: LocalisedTexts? { stored.localised }
 
-  /// The same in one of them.
   package func inLocale(_ locale: LocaleTag) -> Self { Self(stored: stored.inLocale(locale)) }
 
   private init(stored: StoredPush) { self.stored = stored }

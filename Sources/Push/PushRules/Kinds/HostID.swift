@@ -24,7 +24,6 @@ package struct HostID: Hashable, Sendable {
     form = UUID(canonical: text).map(Form.uuid) ?? .text(text)
   }
 
-  /// The uuid; nil for an id of another form.
   package var uuid: UUID? {
     if case .uuid(let uuid) = form { uuid } else { nil }
   }

@@ -7,11 +7,9 @@ package struct IDTypes: Equatable, Sendable {
     case uuid, bigint, text
   }
 
-  /// What messages are called by.
   package var messages: IDType
   /// What conversations and other surfaces are called by.
   package var conversations: IDType
-  /// What users are called by.
   package var users: IDType
 
   /// What an event is about: a message, a row of any other table of the host, or a row of Tacet's own, which has a uuid.
@@ -19,14 +17,12 @@ package struct IDTypes: Equatable, Sendable {
     [messages, conversations, users].allSatisfy { $0 == .uuid } ? .uuid : .text
   }
 
-  /// Names the types; uuids where nothing else is said.
   package init(messages: IDType = .uuid, conversations: IDType = .uuid, users: IDType = .uuid) {
     self.messages = messages
     self.conversations = conversations
     self.users = users
   }
 
-  /// The same type for all.
   package init(all type: IDType) { self.init(messages: type, conversations: type, users: type) }
 }
 

@@ -1,6 +1,5 @@
 internal import FoundationEssentials
 
-/// The kinds of push.
 package enum KnownKinds {
   /// All kinds, the most frequent first.
   package static let all: [any PushContent.Type] = [
@@ -15,8 +14,6 @@ package enum KnownKinds {
   /// The kinds of events that no host and no server may choose.
   package static let eventKinds = Set(all.compactMap { $0.eventKind })
 
-  /// What an event says.
-  /// - Parameter name: the kind of push.
   package static func content(_ claimed: ClaimedContent, of name: String) -> any PushContent {
     guard let kind = all.first(where: { $0.name == name }), let content = try? kind.init(claimed) else {
       return UnreadablePush(surfaceID: claimed.surfaceID)
@@ -24,7 +21,6 @@ package enum KnownKinds {
     return content
   }
 
-  /// What explanations call events of a kind.
   package static func words(ofEventKind kind: String) -> KindWords {
     all.first { $0.eventKind == kind }?.words ?? KindWords()
   }
@@ -40,7 +36,6 @@ package struct KindWords: Equatable, Sendable {
 }
 
 extension ClaimedContent {
-  /// Reads the document.
   func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
     try JSONDecoder().decode(type, from: Data((document ?? "{}").utf8))
   }

@@ -1,9 +1,7 @@
 /// A row of `tacet.activity_updates`: the start, a state or the end of a Live Activity.
 package struct LiveActivityPush: PushContent {
-  /// As `tacet.push_kinds` names it.
   package static let name = "live_activity"
   package static let eventKind: String? = name
-  /// What explanations call its events.
   package static let words = KindWords(event: "Live Activity push")
 
   private struct Alert: Decodable {
@@ -40,7 +38,6 @@ package struct LiveActivityPush: PushContent {
 
   private let document: Document
 
-  /// Reads the document.
   package init(_ claimed: ClaimedContent) throws {
     document = try claimed.decode()
   }

@@ -2,7 +2,6 @@ internal import FoundationEssentials
 
 /// The words of a push in locales other than that of its own: `{"de": {"title": "Guten Tag", "body": "…"}, "pt-BR": {…}}`.
 package struct LocalisedTexts: Equatable, Sendable {
-  /// The most locales.
   package static let localesMax = 50
   /// The most bytes as JSON.
   package static let bytesMax = 32_768
@@ -61,7 +60,6 @@ extension LocalisedTexts: Decodable {
 
 /// The words of a push in one locale; what it lacks is as the push itself has it.
 package struct LocalisedText: Equatable, Sendable {
-  /// What is said.
   package struct Words: Equatable, Sendable {
     /// The first line; at most 256 characters, not empty.
     package var title: String?
@@ -130,7 +128,6 @@ extension LocalisedText: Decodable {
 extension LocalisedText.Words: Decodable {
   private enum Key: String, CodingKey { case title, subtitle, body }
 
-  /// Reads the texts that there are.
   package init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: Key.self)
     title = try container.text(.title, scalarsMax: 256)

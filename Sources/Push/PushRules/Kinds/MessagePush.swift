@@ -1,11 +1,9 @@
-/// A chat message.
 package struct MessagePush: PushContent {
   /// As `tacet.push_kinds` would name it; claims name it without asking.
   package static let name = "message"
   package static let eventKind: String? = name
   package static let words = KindWords(event: "message", surface: "the conversation")
 
-  /// The conversation it belongs to.
   package let conversationID: HostID
   /// The sender's name as the host shows it; nil when unknown.
   package let senderName: String?

@@ -33,7 +33,6 @@ package protocol PushContent: Sendable {
   /// What it says in other locales; nil for one text for all.
   var localised: LocalisedTexts? { get }
 
-  /// The same in one of those locales.
   func inLocale(_ locale: LocaleTag) -> Self
 
   /// The push, encoded as far as its recipients share it.
@@ -46,22 +45,16 @@ package protocol PushContent: Sendable {
 }
 
 extension PushContent {
-  /// Events of other names.
   package static var eventKind: String? { nil }
 
-  /// The words for any event.
   package static var words: KindWords { KindWords() }
 
-  /// Nothing.
   package var surfaceID: HostID? { nil }
 
-  /// No sender.
   package var sender: String? { nil }
 
-  /// The words are the host's.
   package var ledgerText: String? { nil }
 
-  /// Each recipient's own.
   package var targets: [PushTarget]? { nil }
 
   /// The same in the words for a device's locale, or its own where there are none.
@@ -71,10 +64,8 @@ extension PushContent {
 
   package var localised: LocalisedTexts? { nil }
 
-  /// The one text.
   package func inLocale(_ locale: LocaleTag) -> Self { self }
 
-  /// What the push shows.
   package func alert(about subject: PushSubject) throws(PushRequestError) -> PreparedPush? {
     let push = try push(about: subject)
     return push.alert == nil ? nil : push
@@ -84,7 +75,6 @@ extension PushContent {
 /// What a claim returns of an event's content: columns for a message, which the database need not encode, and one document for
 /// all other kinds.
 package struct ClaimedContent: Sendable {
-  /// The conversation or surface; nil for none.
   package var surfaceID: HostID?
 
   /// The sender's name as the host shows it, at most its first 1024 characters; nil when unknown.
@@ -106,21 +96,17 @@ package struct ClaimedContent: Sendable {
 
 /// A push, encoded once for all recipients of an event.
 package struct PreparedPush: Sendable {
-  /// What is sent.
   package enum Document: Equatable, Sendable {
     /// An alert, which needs a badge and the id of the ledger's row: encoded for APNs, and as it is for other channels. Indirect,
     /// because each target's push has a copy.
     indirect case alert(PreparedAlert, AlertPayload)
     /// Data that wakes the app. A member `badge` of null becomes the recipient's.
     case background(PayloadObject)
-    /// The state of a Live Activity.
     case liveActivity(LiveActivityPayload)
   }
 
-  /// What is sent.
   package internal(set) var document: Document
 
-  /// By what it replaces others on the screen.
   package let collapseIdentifier: CollapseIdentifier
 
   /// The badge for all recipients; nil for each one's unread messages.
@@ -135,7 +121,6 @@ package struct PreparedPush: Sendable {
   /// The locale of its words; nil when it is not known.
   package internal(set) var locale: LocaleTag?
 
-  /// The alert as it is; nil for a push that shows nothing or a Live Activity.
   package var alert: AlertPayload? { if case .alert(_, let alert) = document { alert } else { nil } }
 
   /// The member with the id of the ledger's row, by which an app reports that the push was opened.
@@ -155,7 +140,6 @@ package struct PreparedPush: Sendable {
     collapseIdentifier = try CollapseIdentifier(collapseID)
   }
 
-  /// A Live Activity's state.
   init(
     _ payload: LiveActivityPayload, priority: PushPriority, keptUntil: Int64?, collapsingBy collapseID: String
   ) throws(PushRequestError) {
@@ -165,7 +149,6 @@ package struct PreparedPush: Sendable {
     self.keptUntil = keptUntil
   }
 
-  /// A push that wakes the app.
   init(waking custom: PayloadObject, collapsingBy collapseID: String) throws(PushRequestError) {
     document = .background(custom)
     collapseIdentifier = try CollapseIdentifier(collapseID)

@@ -1,7 +1,6 @@
 internal import FoundationEssentials
 
 extension PushPresentation {
-  /// The members of JSON.
   enum Key: String, CodingKey, CaseIterable {
     case subtitle, category, sound, badge, channel, localised
     case interruptionLevel = "interruption_level"
@@ -109,7 +108,6 @@ extension KeyedDecodingContainer {
     return text
   }
 
-  /// One of the words of an enumeration.
   func word<Word: RawRepresentable & CaseIterable>(_ key: Key) throws -> Word? where Word.RawValue == String {
     guard let text = try decodeIfPresent(String.self, forKey: key) else { return nil }
     guard let word = Word(rawValue: text) else {
@@ -119,7 +117,6 @@ extension KeyedDecodingContainer {
     return word
   }
 
-  /// Refuses a member that is not as it must be.
   func require(_ isMet: Bool, _ key: Key, _ demand: String) throws {
     guard !isMet else { return }
     throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: demand)

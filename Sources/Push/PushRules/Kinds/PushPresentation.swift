@@ -3,7 +3,6 @@
 package struct PushPresentation: Equatable, Sendable {
   /// Whether a push shows something.
   package enum Channel: String, CaseIterable, Sendable {
-    /// It shows its words.
     case alert
     /// It shows nothing and wakes the app, which fetches.
     case fetch
@@ -15,9 +14,7 @@ package struct PushPresentation: Equatable, Sendable {
   package var category: String?
   /// The name of a sound file of the app; `default` without it, and silent when it is empty.
   package var sound: String?
-  /// How much it may interrupt.
   package var interruptionLevel: InterruptionLevel?
-  /// What the system groups by.
   package var threadID: String?
   /// The place in a summary, where the highest is featured.
   package var relevanceScore: UnitFraction?
@@ -27,7 +24,6 @@ package struct PushPresentation: Equatable, Sendable {
   package var badge: Int?
   /// By what it replaces others on the screen; only itself without it.
   package var collapseID: String?
-  /// Whether it shows something.
   package var channel = Channel.alert
 
   /// The words in other locales; nil for one text for all.
@@ -37,7 +33,6 @@ package struct PushPresentation: Equatable, Sendable {
   /// The locale of the words; nil when it is not known.
   var locale: LocaleTag?
 
-  /// As a push without any of it is shown.
   package init() {}
 
   /// The push of this presentation.
@@ -70,7 +65,6 @@ package struct PushPresentation: Equatable, Sendable {
     return presentation
   }
 
-  /// The payload of an alert.
   func alert(
     title: String, body: String, thread: String?, badge: Int? = nil, custom: PayloadObject
   ) throws(PushRequestError) -> AlertPayload {

@@ -14,7 +14,6 @@ package struct PushSubject: Hashable, Sendable {
     self.kind = kind
   }
 
-  /// The chat message with this id.
   package static func message(_ id: HostID) -> PushSubject { PushSubject(id: id, kind: MessagePush.name) }
 
   /// By what pushes about it replace one another: its id, or a digest of an id that APNs would not take.

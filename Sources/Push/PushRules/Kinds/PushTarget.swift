@@ -6,7 +6,6 @@ package struct PushTarget: Equatable, Sendable {
   /// The longest address, in bytes: an endpoint of a browser. A device token is half as long.
   package static let addressBytesMax = 1024
 
-  /// The channel that delivers to it.
   package let channel: DeliveryChannel
 
   /// A device token, an endpoint or whatever else the channel knows its devices by; not yet checked.
@@ -42,7 +41,6 @@ extension PushTarget {
 }
 
 extension PushTarget {
-  /// The longest keys that are read, in bytes.
   private static let keysBytesMax = 4096
 
   /// The locale that its device asks for: the member `locale` of ``keys``. Nil without a readable one.

@@ -1,6 +1,5 @@
 /// A user's reads, by which the user's other devices clear messages and show the new badge.
 package struct ReadSyncPush: PushContent {
-  /// As `tacet.push_kinds` names it.
   package static let name = "read_sync"
   package static let eventKind: String? = name
 
@@ -11,7 +10,6 @@ package struct ReadSyncPush: PushContent {
   /// The conversation of all of them; nil when they are in several.
   package let conversationID: HostID?
 
-  /// Describes reads.
   package init(messageIDs: [HostID], hasMore: Bool, in conversationID: HostID? = nil) {
     self.messageIDs = messageIDs
     self.hasMore = hasMore
@@ -29,7 +27,6 @@ package struct ReadSyncPush: PushContent {
     self.init(messageIDs: document.message_ids, hasMore: document.has_more, in: claimed.surfaceID)
   }
 
-  /// The conversation, if there is only one.
   package var surfaceID: HostID? { conversationID }
 
   /// The bytes of ids that fit into a push: ninety uuids.

@@ -2,13 +2,10 @@ internal import FoundationEssentials
 
 /// A push that another server asks for: its words are shown uncut, so what does not fit is refused.
 package struct ServicePushRequest: Decodable, Equatable, Sendable {
-  /// The most Unicode scalars of a title.
   package static let titleScalarsMax = 256
-  /// The most Unicode scalars of a body.
   package static let bodyScalarsMax = 2048
   /// The most bytes of the data as compact JSON.
   package static let dataBytesMax = 2048
-  /// The most Unicode scalars of a key for cancelling.
   package static let cancelKeyScalarsMax = 255
   /// How far ahead a push may be asked for, in seconds.
   package static let waitSecondsMax = 31 * 86_400
@@ -26,13 +23,11 @@ package struct ServicePushRequest: Decodable, Equatable, Sendable {
   package let title: String
   /// The text; may be empty.
   package let body: String
-  /// How it is shown.
   package let presentation: PushPresentation
   /// How long it may be sent, in seconds; nil for the service's setting.
   package let expiresIn: Int?
   /// When to send it, microseconds since 1970; nil for now.
   package let sendAt: Int64?
-  /// The key by which it can be cancelled.
   package let cancelKey: String?
   /// The group of which a user gets one push a day; nil for no cap.
   package let capGroup: String?
@@ -49,7 +44,6 @@ package struct ServicePushRequest: Decodable, Equatable, Sendable {
     case capGroup = "cap_group"
   }
 
-  /// The members of an object that it reads.
   package static let memberNames = Set(Key.allCases.map(\.rawValue) + PushPresentation.memberNames)
 
   /// Reads `kind` (`push` without it), `title`, `body`, `data` (an object), `expires_in` (seconds), `send_at` (RFC 3339),

@@ -1,8 +1,6 @@
 /// The kinds whose pushes are decided, composed and recorded as always, and not sent.
 package enum ShadowedKinds: Equatable, Sendable {
-  /// Pushes are sent.
   case none
-  /// No push is sent.
   case all
   /// Pushes of these kinds are not sent, as the ledger's `push_type` names them; at least one.
   case only(Set<String>)
@@ -10,7 +8,6 @@ package enum ShadowedKinds: Equatable, Sendable {
   /// The reason in the ledger of a push that would have been sent.
   package static let reason = "shadow"
 
-  /// Whether pushes of a kind are not sent.
   package func covers(_ kind: String) -> Bool {
     switch self {
     case .none: false

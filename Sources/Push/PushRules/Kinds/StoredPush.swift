@@ -11,7 +11,6 @@ struct StoredPush: Decodable {
 
   var localised: LocalisedTexts? { presentation?.presentation.localised }
 
-  /// The same with the words of a locale.
   func inLocale(_ locale: LocaleTag) -> StoredPush {
     var (title, body) = (title, body)
     let presentation = shown.inLocale(locale, &title, &body)

@@ -1,6 +1,5 @@
 /// A text as a key of the app's own translations, with the values for the places in it.
 package struct TranslationKey: Equatable, Sendable {
-  /// The most values.
   static let argumentsMax = 20
 
   /// 1 to 128 characters.
@@ -17,14 +16,10 @@ package struct TranslationKey: Equatable, Sendable {
 
 /// The keys of a push, as APNs names them.
 package struct TranslationKeys: Equatable, Sendable {
-  /// In place of the title.
   package var title: TranslationKey?
-  /// In place of the subtitle.
   package var subtitle: TranslationKey?
-  /// In place of the body.
   package var body: TranslationKey?
 
-  /// The members of JSON.
   enum Key: String, CodingKey, CaseIterable {
     case titleKey = "title_loc_key"
     case titleArguments = "title_loc_args"
@@ -34,7 +29,6 @@ package struct TranslationKeys: Equatable, Sendable {
     case bodyArguments = "loc_args"
   }
 
-  /// No keys.
   init() {}
 
   /// Reads the keys that there are.
@@ -45,7 +39,6 @@ package struct TranslationKeys: Equatable, Sendable {
     body = try container.translation(.bodyKey, .bodyArguments)
   }
 
-  /// Writes the keys into an object.
   func write(to object: inout PayloadObject) {
     for (key, arguments, translation) in [
       (Key.titleKey, Key.titleArguments, title), (.subtitleKey, .subtitleArguments, subtitle),

@@ -1,18 +1,14 @@
 /// A row of a host's table that `tacet.watch` turns into pushes: words that the database has made of it.
 package struct WatchedRowPush: PushContent {
-  /// As `tacet.push_kinds` names it.
   package static let name = "watched_row"
 
   /// The first line, at most 4096 characters.
   package let title: String
   /// The text, at most 4096 characters; may be empty.
   package let body: String
-  /// What its recipients may be looking at.
   package let surface: SurfaceID
-  /// How it is shown.
   package let presentation: PushPresentation
 
-  /// Describes an event.
   package init(title: String, body: String, surface: SurfaceID, presentation: PushPresentation = PushPresentation()) {
     self.title = title
     self.body = body
@@ -43,10 +39,8 @@ package struct WatchedRowPush: PushContent {
 
   package var surfaceID: HostID? { surface.id }
 
-  /// The words in other locales, made of the same row.
   package var localised: LocalisedTexts? { presentation.localised }
 
-  /// The same in one of them.
   package func inLocale(_ locale: LocaleTag) -> WatchedRowPush {
     var (title, body) = (title, body)
     let presentation = presentation.inLocale(locale, &title, &body)

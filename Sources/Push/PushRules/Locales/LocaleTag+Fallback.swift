@@ -53,10 +53,8 @@ extension LocaleTag {
 
 /// Which words were taken for a device, and which it asked for.
 package struct LocaleChoice: Hashable, Sendable {
-  /// The device's locale.
   package let asked: LocaleTag
 
-  /// The locale of the words.
   package let shown: LocaleTag
 
   /// The nearest of some locales.

@@ -1,6 +1,5 @@
 /// Words that Tacet itself puts into a push, in the locales that it knows.
 package struct TacetWords: Sendable {
-  /// What is said.
   package enum Name: String, CaseIterable, Sendable {
     /// In place of a message whose words are not shown: `New message`.
     case newMessage = "new_message"

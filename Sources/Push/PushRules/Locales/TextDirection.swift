@@ -1,6 +1,4 @@
-/// The direction in which letters run.
 enum TextDirection {
-  /// Whether a text has letters that run to the right, and letters that run to the left.
   static func directions(in text: some StringProtocol) -> (hasRightward: Bool, hasLeftward: Bool) {
     var (hasRightward, hasLeftward) = (false, false)
     for scalar in text.unicodeScalars {
@@ -25,7 +23,6 @@ extension Unicode.Scalar {
     isASCII ? (0x41...0x5A).contains(value & ~0x20) : properties.isAlphabetic
   }
 
-  /// Whether it opens an isolate: U+2066 to U+2068.
   var opensIsolate: Bool { (0x2066...0x2068).contains(value) }
 }
 
@@ -36,7 +33,6 @@ extension Unicode.Scalar {
 package struct FilledText {
   private var parts: [(text: String, isValue: Bool)] = []
 
-  /// An empty text.
   package init() {}
 
   /// Adds words of the text itself.
@@ -45,7 +41,6 @@ package struct FilledText {
   /// Adds what was inserted.
   package mutating func append(value: String) { if !value.isEmpty { parts.append((value, true)) } }
 
-  /// The whole.
   package var text: String {
     let whole = parts.reduce(into: "") { $0 += $1.text }
     guard parts.count > 1, whole.utf8.contains(where: { $0 >= 0xD6 }) else { return whole }

@@ -2,7 +2,6 @@ extension AlertPayload {
   /// Room for a usual message push; a longer one grows the array once or twice.
   static let usualBytes = 512
 
-  /// The JSON document as sent: UTF-8, no spaces, keys always in the same order.
   package func encoded() -> [UInt8] {
     var json = JSONBytes(reservingBytes: Self.usualBytes)
     appendHead(to: &json)
@@ -26,7 +25,6 @@ extension AlertPayload {
     }
   }
 
-  /// The rest of the document after the badge.
   func appendTail(to json: inout JSONBytes) {
     json.append(sound)
     json.append(member: "thread-id", text: threadIdentifier)

@@ -1,21 +1,16 @@
 /// A payload that fits a byte limit, and what was cut to make it fit.
 package struct FittedPayload: Equatable, Sendable {
-  /// The payload, its text possibly shortened.
   package let payload: AlertPayload
   /// The text that was shortened; nil when the payload fitted as it was.
   package let trimmed: TrimmedText?
-  /// The size of the document before, in bytes.
   package let bytesBefore: Int
-  /// The size of the document now, in bytes.
   package let bytesAfter: Int
 
-  /// Whether a text was shortened.
   package var isTrimmed: Bool { trimmed != nil }
 }
 
 /// A text that may be shortened to make a push fit.
 package enum TrimmedText: Equatable, Sendable {
-  /// The words of the body.
   case body
   /// One of the arguments of a localised body, counted from 0.
   case bodyArgument(Int)
@@ -54,7 +49,6 @@ extension AlertPayload {
     return replacingBody(text.body(text.beginning(encodedBytesMax: room) + TrimmableText.continuation))
   }
 
-  /// Without the text.
   private func emptied(_ text: TrimmableText, to bytesMax: Int) -> AlertPayload? {
     replacingBody(text.body("")).flatMap { $0.encoded().count <= bytesMax ? $0 : nil }
   }
@@ -69,7 +63,6 @@ extension AlertPayload {
 
 /// The part of a body that may be shortened: words, or an argument of a localised text.
 private struct TrimmableText {
-  /// The end of a shortened text.
   static let continuation = "..."
 
   let place: TrimmedText

@@ -3,9 +3,7 @@
 /// Priority, expiration, topic and the collapse identifier are header fields. They have no place here, because APNs silently
 /// ignores them inside `aps`. An empty text is left out like a nil one.
 package struct AlertPayload: PushPayload {
-  /// The first line, in bold.
   package let title: AlertText?
-  /// The line below the title.
   package let subtitle: AlertText?
   package internal(set) var body: AlertText?
   /// The image or storyboard shown while the app starts from this push.
@@ -33,7 +31,6 @@ package struct AlertPayload: PushPayload {
   /// The app's own data, beside `aps`.
   package let custom: PayloadObject
 
-  /// Always ``PushType/alert``.
   package var pushType: PushType { .alert }
 
   /// Puts a payload together; each parameter is the property of the same name.
@@ -77,7 +74,6 @@ package struct AlertPayload: PushPayload {
     }
   }
 
-  /// Whether the push has any of the three texts.
   var hasText: Bool { title != nil || subtitle != nil || body != nil }
 
   /// Whether a device does everything that the push asks for.
@@ -89,7 +85,6 @@ package struct AlertPayload: PushPayload {
 
 /// A text of an alert: the words, or a key of the app's translations, which Apple documents as given instead of the words.
 package enum AlertText: Equatable, Sendable {
-  /// Words, shown as they are.
   case verbatim(String)
   /// A key of the app's translations, and the arguments for the `%@` of its text, in order. The words are shown where there are
   /// no such translations: in browsers.
@@ -110,23 +105,19 @@ package enum AlertText: Equatable, Sendable {
     }
   }
 
-  /// Nil in place of an empty text.
   var unlessEmpty: AlertText? { isEmpty ? nil : self }
 }
 
 extension AlertText: ExpressibleByStringLiteral {
-  /// Words written in the source.
   package init(stringLiteral value: String) { self = .verbatim(value) }
 }
 
-/// What a push plays.
 package enum AlertSound: Equatable, Sendable {
   /// A sound file of the app; the system's own sound is named `default`.
   case named(String)
   /// Plays although the device is muted or in a Focus; only for apps with Apple's permission.
   case critical(name: String, volume: UnitFraction)
 
-  /// The system's sound for notifications.
   package static let `default` = AlertSound.named("default")
 
   /// Nil in place of a sound without a name, which no device can play.
@@ -138,7 +129,6 @@ package enum AlertSound: Equatable, Sendable {
 }
 
 extension AlertSound: ExpressibleByStringLiteral {
-  /// A name written in the source.
   package init(stringLiteral value: String) { self = .named(value) }
 }
 
@@ -156,7 +146,6 @@ package enum InterruptionLevel: String, CaseIterable, Sendable {
 
 /// A number from 0 to 1, both included: a volume or a relevance.
 package struct UnitFraction: Equatable, Sendable {
-  /// The number.
   package let value: Double
 
   /// Takes a number from 0 to 1.
@@ -168,8 +157,6 @@ package struct UnitFraction: Equatable, Sendable {
 
   private init(checked value: Double) { self.value = value }
 
-  /// 0.
   package static let zero = UnitFraction(checked: 0)
-  /// 1.
   package static let one = UnitFraction(checked: 1)
 }

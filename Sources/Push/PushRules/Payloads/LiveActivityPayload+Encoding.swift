@@ -1,5 +1,4 @@
 extension LiveActivityPayload {
-  /// The JSON document as sent: UTF-8, no spaces, keys always in the same order.
   package func encoded() -> [UInt8] {
     JSONBytes.document(reservingBytes: AlertPayload.usualBytes) { json in
       json.append(member: "aps") { appendMembers(to: &$0) }
@@ -19,7 +18,6 @@ extension LiveActivityPayload {
 }
 
 extension LiveActivityPayload.Event {
-  /// The value of `event`.
   fileprivate var name: String {
     switch self {
     case .start: "start"

@@ -4,11 +4,8 @@
 /// and state as the app's own types, and drops in silence what does not fit them, although APNs has taken the push. Moments of
 /// the payload are Unix seconds; moments inside attributes and states are what the app's decoder expects.
 package struct LiveActivityPayload: PushPayload {
-  /// What the push does.
   package enum Event: Equatable, Sendable {
-    /// A new activity begins.
     case start(LiveActivityStart)
-    /// The activity shows another state.
     case update
     /// The activity ends with this last state. It stays on the Lock Screen until the dismissal date, at most four hours;
     /// without a date, until the system removes it.
@@ -17,7 +14,6 @@ package struct LiveActivityPayload: PushPayload {
 
   /// When the state was made. The device ignores a state that is older than the one it shows.
   package let timestamp: Int64
-  /// What the push does.
   package let event: Event
   /// The whole state, not a difference to the one before.
   package let contentState: PayloadObject
@@ -29,7 +25,6 @@ package struct LiveActivityPayload: PushPayload {
   /// What the push says; nil for a silent one.
   package let alert: LiveActivityAlert?
 
-  /// Always ``PushType/liveactivity``.
   package var pushType: PushType { .liveactivity }
 
   /// Puts a payload together; each parameter is the property of the same name.
@@ -59,7 +54,6 @@ package struct LiveActivityPayload: PushPayload {
   }
 }
 
-/// What a new Live Activity is.
 package struct LiveActivityStart: Equatable, Sendable {
   /// The name of the app's type, as Swift spells it.
   package let attributesType: String
@@ -70,7 +64,6 @@ package struct LiveActivityStart: Equatable, Sendable {
   /// What tells the user that the activity begins; the device starts none without it.
   package let alert: LiveActivityAlert
 
-  /// Puts a start together; each parameter is the property of the same name.
   package init(
     attributesType: String, attributes: PayloadObject, asksForToken: Bool = false, alert: LiveActivityAlert
   ) {

@@ -2,7 +2,6 @@ internal import FoundationEssentials
 
 /// What APNs answered to one push.
 package struct PushAnswer: Equatable, Sendable {
-  /// The HTTP status.
   package let status: Int
   /// Why the push was refused; nil when the body did not say so.
   package let reason: PushReason?
@@ -14,7 +13,6 @@ package struct PushAnswer: Equatable, Sendable {
   /// The wait that the answer asks for, already bounded; nil without one.
   package var retryAfter: Duration?
 
-  /// An answer made of its parts.
   package init(
     status: Int, reason: PushReason? = nil, timestampMilliseconds: Int64? = nil, identifier: String? = nil
   ) {
@@ -73,12 +71,10 @@ package struct PushReason: RawRepresentable, Hashable, Sendable {
   /// The text as APNs sent it.
   package let rawValue: String
 
-  /// Wraps a text; any is allowed.
   package init(rawValue: String) { self.rawValue = rawValue }
 }
 
 extension PushReason: ExpressibleByStringLiteral {
-  /// A reason written in the source.
   package init(stringLiteral value: String) { rawValue = value }
 }
 

@@ -10,7 +10,6 @@ extension PushDisposition {
     return disposition(ofStatus: answer.status).dated(by: answer)
   }
 
-  /// What a status says without a reason.
   private static func disposition(ofStatus status: Int) -> PushDisposition {
     switch status {
     // Accepted is accepted: resending after any success would show it twice.

@@ -62,7 +62,6 @@ package struct CollapseIdentifier: Hashable, Sendable {
   /// APNs' limit, in bytes and not in characters.
   package static let bytesMax = 64
 
-  /// The identifier as sent.
   package let text: String
 
   /// Takes printable ASCII text of 1 to 64 bytes.

@@ -3,7 +3,6 @@
 /// A payload holds only what has a meaning for its push type: APNs or the device would silently drop the rest. Source of all
 /// payloads: "Generating a remote notification" (Apple), unless they name another.
 package protocol PushPayload: Equatable, Sendable {
-  /// The value of `apns-push-type` that goes with this body.
   var pushType: PushType { get }
 
   /// The JSON document as sent: UTF-8, no spaces, keys always in the same order.
@@ -24,10 +23,8 @@ extension PayloadObject {
 /// `aps` holds `content-available` alone; an ``AlertPayload`` can wake the app too. APNs takes it at priority 5 only, and
 /// delivers two or three an hour. Source: "Pushing background updates to your App" (Apple).
 package struct BackgroundPayload: PushPayload {
-  /// The app's own data, beside `aps`.
   package let custom: PayloadObject
 
-  /// Always ``PushType/background``.
   package var pushType: PushType { .background }
 
   /// - Throws: `customKeyReserved` when `custom` has a member named `aps`.
@@ -35,7 +32,6 @@ package struct BackgroundPayload: PushPayload {
     self.custom = try custom.asCustomData()
   }
 
-  /// The JSON document as sent.
   package func encoded() -> [UInt8] {
     JSONBytes.document(reservingBytes: 256) { json in
       json.append(member: "aps") { $0.append(member: "content-available", flag: true) }

@@ -1,6 +1,5 @@
 /// One push, ready to be sent: `POST` of the body to the head's path.
 package struct PushRequest: Equatable, Sendable {
-  /// The path and the header fields.
   package let head: PushRequestHead
   /// The JSON document, UTF-8, uncompressed.
   package let body: [UInt8]

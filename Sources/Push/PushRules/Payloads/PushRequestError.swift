@@ -3,7 +3,6 @@
 /// Each push that APNs refuses lowers the sender's throughput, and many of them end the connection. So what APNs would
 /// certainly refuse is refused here first.
 package struct PushRequestError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The rule that was broken.
   package enum Code: String, Sendable {
     /// The device token is empty, too long, or not the hexadecimal form of whole bytes.
     case deviceTokenMalformed
@@ -15,7 +14,6 @@ package struct PushRequestError: Error, Equatable, Sendable, CustomStringConvert
     case bundleIdentifierMalformed
     /// APNs does not take this priority for this push type.
     case priorityNotAllowed
-    /// The body is empty.
     case payloadEmpty
     /// The body is larger than its push type allows, even without its alert text.
     case payloadTooLarge
@@ -29,7 +27,6 @@ package struct PushRequestError: Error, Equatable, Sendable, CustomStringConvert
     case fractionOutOfRange
   }
 
-  /// The rule that was broken.
   package let code: Code
   /// The fault and the limit, for an engineer; holds no token, title, body or custom value.
   package let message: String
@@ -40,6 +37,5 @@ package struct PushRequestError: Error, Equatable, Sendable, CustomStringConvert
     self.message = message
   }
 
-  /// The code and the message in one line.
   package var description: String { "\(code.rawValue): \(message)" }
 }

@@ -4,13 +4,10 @@
 package struct PushRequestHead: Equatable, Sendable {
   /// The device addressed, or one of its Live Activities.
   package let deviceToken: DeviceToken
-  /// What the push asks the device to do.
   package let pushType: PushType
   /// What the credential must cover, `apns-topic`: the app's bundle identifier with the suffix of the push type.
   package let topic: String
-  /// How urgently the push is handed over.
   package let priority: PushPriority
-  /// How long APNs keeps it.
   package let expiration: PushExpiration
   /// The stable identity over all attempts.
   package let identifier: PushIdentifier
@@ -43,10 +40,8 @@ package struct PushRequestHead: Equatable, Sendable {
 }
 
 extension PushRequestHead {
-  /// The largest body that APNs takes with it, in bytes of JSON as sent.
   package var bodyBytesMax: Int { pushType.bodyBytesMax }
 
-  /// The `:path` of the request.
   package var path: String { "/3/device/" + deviceToken.hexadecimal }
 
   /// The header fields in wire order, names in lower case as HTTP/2 requires, without pseudo-fields and `authorization`.

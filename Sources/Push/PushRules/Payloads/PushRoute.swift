@@ -4,7 +4,6 @@
 package struct PushRoute: Hashable, Sendable {
   /// The app that the device token was issued to.
   package let app: BundleIdentifier
-  /// Where the token works.
   package let environment: APNSEnvironment
 
   package init(app: BundleIdentifier, environment: APNSEnvironment) {
@@ -57,7 +56,6 @@ package struct BundleIdentifier: Hashable, Sendable {
 }
 
 extension UInt8 {
-  /// Whether the byte is one of the 62 ASCII letters and digits.
   var isASCIILetterOrDigit: Bool {
     switch self {
     case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -8,23 +8,19 @@ package enum PushType: String, CaseIterable, Sendable {
   case alert
   /// Wakes the app without showing anything; at most two or three an hour are delivered.
   case background
-  /// Updates a watch complication.
   case complication
   /// Reloads a control of Control Center.
   case controls
   /// Tells a file provider extension that its content changed.
   case fileprovider
-  /// Starts, updates or ends a Live Activity.
   case liveactivity
   /// Asks for the device's location; works with provider tokens only.
   case location
   /// Makes a managed device contact its server.
   case mdm
-  /// Wakes a push-to-talk app.
   case pushtotalk
   /// Announces an incoming call.
   case voip
-  /// Reloads a widget's timeline.
   case widgets
 }
 
@@ -52,7 +48,6 @@ extension PushType {
     topicSuffix.isEmpty ? bundleIdentifier : bundleIdentifier + topicSuffix
   }
 
-  /// The priorities APNs takes for this type.
   package var allowedPriorities: [PushPriority] { PushPriority.allCases.filter(allows) }
 
   /// Whether APNs takes a priority for this type; everything Apple does not call an error is allowed.

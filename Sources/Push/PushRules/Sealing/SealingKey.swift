@@ -2,7 +2,6 @@ package import Cryptography
 
 /// A device's public key, for which content is sealed.
 package struct SealingKey: Equatable, Sendable {
-  /// The bytes of ``identifier``.
   static let identifierBytes = 4
 
   package let publicKey: X25519PublicKey
@@ -10,7 +9,6 @@ package struct SealingKey: Equatable, Sendable {
   /// The first four bytes of its SHA-256, by which a device finds the private half.
   let identifier: [UInt8]
 
-  /// Takes a key.
   package init(_ publicKey: X25519PublicKey) {
     self.publicKey = publicKey
     identifier = Array(SHA256.hash(publicKey.bytes).bytes.prefix(Self.identifierBytes))

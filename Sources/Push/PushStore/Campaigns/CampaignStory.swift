@@ -5,7 +5,6 @@ package import Reactors
 
 /// What a campaign decided about one user: what an explanation is made of. All times are microseconds since 1970.
 package struct CampaignStory: Equatable, Sendable, Decodable {
-  /// Whether there is such a campaign.
   package var isKnown: Bool
   /// When it was read.
   package var now: Int64
@@ -35,33 +34,25 @@ package struct CampaignStory: Equatable, Sendable, Decodable {
 package struct CampaignDayFacts: Equatable, Sendable, Decodable {
   /// The day, as `2026-11-22`.
   package var localDay: String
-  /// The zone whose day it is.
   package var timeZone: String
   /// Claims so far.
   package var attempts: Int
-  /// The run that noted the user.
   package var runID: UUID
   /// The hour that was served.
   package var dueAt: Int64
-  /// When the user was noted.
   package var enrolledAt: Int64
   /// When it was decided; nil while it is not.
   package var decidedAt: Int64?
   /// `committed`, `skipped` or `failed`; nil while nothing is decided.
   package var decision: String?
-  /// Why nothing was sent.
   package var reason: String?
   /// The layer that had something to say.
   package var layer: String?
   /// What the rules were given.
   package var inputs: PayloadObject
-  /// Tokens that language models read for it.
   package var inputTokens: Int
-  /// Tokens that they wrote.
   package var outputTokens: Int
-  /// What that cost, in millionths of a dollar.
   package var costMicrodollars: Int
-  /// The push that was queued.
   package var pushID: UUID?
   /// Its outcome; nil until it is recorded.
   package var push: CampaignPushFacts?
@@ -69,16 +60,13 @@ package struct CampaignDayFacts: Equatable, Sendable, Decodable {
 
 /// The ledger's row of a campaign's push.
 package struct CampaignPushFacts: Equatable, Sendable, Decodable {
-  /// The row's id.
   package var logID: UUID
   package var pushType: String
   /// `sent`, `held`, `skipped` or `failed`.
   package var decision: String
-  /// Why it was not sent.
   package var reason: String?
   /// Its title and body, a line each.
   package var content: String?
-  /// Whether the user tapped it.
   package var opened: Bool
   /// When APNs took it.
   package var sentAt: Int64?
@@ -100,27 +88,19 @@ extension PushDatabase {
 
 /// How far a run has come. Times are microseconds since 1970.
 package struct CampaignRunStatus: Equatable, Sendable, Codable {
-  /// The campaign's name.
   package var campaign: String
-  /// Users it noted.
   package var enrolled: Int
-  /// When it began.
   package var startedAt: Int64
-  /// Undecided users.
   package var undecided: Int
   /// Users for whom a push was queued.
   package var committed: Int
   /// Users for whom there was nothing to send.
   package var skipped: Int
-  /// Users for whom something did not work.
   package var failed: Int
   /// How many were skipped or failed for each reason.
   package var reasons: [String: Int]
-  /// Tokens that language models read.
   package var inputTokens: Int
-  /// Tokens that they wrote.
   package var outputTokens: Int
-  /// What that cost, in millionths of a dollar.
   package var costMicrodollars: Int
   /// When the newest decision was made; nil when there is none.
   package var finishedAt: Int64?

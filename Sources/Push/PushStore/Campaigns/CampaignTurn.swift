@@ -3,7 +3,6 @@ package import PushRules
 
 /// A user whom a campaign looks at on one of the user's days, once.
 package struct CampaignTurn: Equatable, Sendable {
-  /// The campaign's name.
   package let campaign: String
   package let userID: HostID
   /// The user's day, as `2026-11-22`.
@@ -14,7 +13,6 @@ package struct CampaignTurn: Equatable, Sendable {
   package let timeZone: String
   /// The hour that is served, microseconds since 1970.
   package let dueAt: Int64
-  /// Whether the hour is too long ago.
   package let isLate: Bool
 
   package init(
@@ -43,9 +41,7 @@ package enum CampaignStanding: Equatable, Sendable {
 package struct WrittenCampaignPush: Equatable, Sendable {
   /// The kind that ledger and payload name.
   package var pushType: String
-  /// The first line.
   package var title: String
-  /// The text.
   package var body: String
   /// The payload's own members, as a JSON object.
   package var data: String
@@ -83,10 +79,8 @@ package struct CampaignFindings: Equatable, Sendable {
   package var layer: String?
   /// What the rules were given, as a JSON object without any text of anybody.
   package var inputs: String
-  /// What it cost.
   package var usage: CampaignUsage
 
-  /// Joins them.
   package init(layer: String? = nil, inputs: String = "{}", usage: CampaignUsage = CampaignUsage()) {
     self.layer = layer
     self.inputs = inputs
@@ -96,7 +90,6 @@ package struct CampaignFindings: Equatable, Sendable {
 
 /// An hour at which a campaign looks at all users of a zone, once.
 package struct CampaignSlot: Equatable, Sendable {
-  /// The campaign's name.
   package let campaign: String
   /// The zone, by its name in the tz database.
   package let timeZone: String
@@ -106,7 +99,6 @@ package struct CampaignSlot: Equatable, Sendable {
   package let dueAt: Int64
 }
 
-/// A campaign as the database has it.
 package struct StoredCampaign: Equatable, Sendable {
   package let name: String
   /// What it is, as JSON.

@@ -6,10 +6,8 @@ package import Reactors
 package struct ModelUsageLimits: Equatable, Sendable {
   /// Tokens, read and written.
   package var tokensMax: Int
-  /// Millionths of a dollar.
   package var costMicrodollarsMax: Int
 
-  /// Joins them.
   package init(tokensMax: Int, costMicrodollarsMax: Int) {
     self.tokensMax = tokensMax
     self.costMicrodollarsMax = costMicrodollarsMax
@@ -46,7 +44,6 @@ package enum ModelUsageAnswer: Equatable, Sendable {
 }
 
 extension PushDatabase {
-  /// Sets something aside for a call.
   package func reserveModelUsage(
     for question: ModelQuestion, tokens: Int, costMicrodollars: Int, within limits: ModelUsageLimits,
     on reactor: isolated Reactor
@@ -79,13 +76,9 @@ extension PushDatabase {
 
 /// What a language model has used.
 package struct CampaignUsage: Equatable, Sendable {
-  /// Tokens it has read.
   package var inputTokens = 0
-  /// Tokens it has written.
   package var outputTokens = 0
-  /// Millionths of a dollar.
   package var costMicrodollars = 0
 
-  /// Nothing.
   package init() {}
 }

@@ -4,10 +4,8 @@ package import Reactors
 
 /// A row of a watched kind whose body a language model is to write.
 package struct RowTextTask: Sendable {
-  /// The kind of its event.
   package let kind: String
   package let subjectID: HostID
-  /// A recipient; nil without one.
   package let userID: HostID?
   /// What is asked, as the kind's composer has it.
   package let composer: String

@@ -6,10 +6,8 @@ package struct ClaimLimits: Equatable, Sendable {
   package struct RouteLimit: Equatable, Sendable {
     /// As the record named it.
     package let name: String
-    /// Deliveries at the most.
     package let deliveriesMax: Int
 
-    /// Names a lane.
     package init(_ name: String, deliveriesMax: Int) {
       self.name = name
       self.deliveriesMax = deliveriesMax
@@ -38,10 +36,8 @@ package struct ClaimLimits: Equatable, Sendable {
   /// Recipients of one event at the most; more come with a later claim.
   package var recipientsMax = Self.recipientsMaxDefault
 
-  /// What may be claimed of the deliveries that wait for a lane.
   package var lanes: [RouteLimit] = []
 
-  /// How long no other claim may take the same work.
   package var lease: Duration
 
   /// How often a lease may run out before the work is left to be parked.
@@ -62,7 +58,6 @@ package struct ClaimLimits: Equatable, Sendable {
   /// How old a new message must be for a claim of everything; younger ones are left to claims of messages.
   package var messageAge = Duration.zero
 
-  /// Limits with the default bounds.
   package init(eventsMax: Int, deliveriesMax: Int, lanes: [RouteLimit] = [], lease: Duration) {
     self.eventsMax = eventsMax
     self.deliveriesMax = deliveriesMax

@@ -26,7 +26,6 @@ package struct FoldableMessage: Sendable {
 
 /// What a message does in its burst.
 package struct FoldedMessage: Equatable, Sendable {
-  /// What it does.
   package let decision: FoldDecision
   /// The message that sounded.
   package let first: PushSubject

@@ -5,7 +5,6 @@ package import Reactors
 
 /// A leased piece of work that has not been looked at.
 package struct LeasedWork: Equatable, Sendable {
-  /// What it is about.
   package let subject: PushSubject
 
   /// The recipient of a delivery; nil for an event.

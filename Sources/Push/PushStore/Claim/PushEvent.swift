@@ -11,10 +11,8 @@ package struct PushEvent: Sendable {
     case delivery
   }
 
-  /// What happened.
   package let subject: PushSubject
 
-  /// Where the work came from.
   package let origin: Origin
 
   /// Claims so far, this one included. It fences the record: a later claim has a higher number.
@@ -33,7 +31,6 @@ package struct PushEvent: Sendable {
   /// 1970.
   package let datedAt: Int64
 
-  /// The recipients; may be empty.
   package internal(set) var recipients: [PushRecipient]
 
   /// Whether only a part of the recipients was claimed; the others come with a later claim.
@@ -49,13 +46,10 @@ package struct PushEvent: Sendable {
 
 /// One recipient of an event, with everything a decision needs.
 package struct PushRecipient: Equatable, Sendable {
-  /// The host's user id.
   package let userID: HostID
 
-  /// Whether the user still takes part in the conversation.
   package let isParticipant: Bool
 
-  /// What the rules look at.
   package let situation: RecipientSituation
 
   /// The user's unread messages, absolute; nil when they were not counted, and the app's icon keeps its badge.

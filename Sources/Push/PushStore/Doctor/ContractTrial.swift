@@ -3,28 +3,23 @@ package import Reactors
 
 /// The result of one step of a message that was played through the host contract and undone.
 package struct ContractTrial: Equatable, Sendable {
-  /// How it went.
   package enum Outcome: String, Sendable {
     /// As it will for real messages.
     case done
     /// It works, and finds nothing.
     case empty
-    /// It does not work.
     case failed
-    /// It was not tried.
     case skipped
   }
 
   /// `trigger` for the trigger on messages, `reach` for whether anybody would get a push, otherwise the function of schema `tacet`.
   package let step: String
-  /// How it went.
   package let outcome: Outcome
   /// The SQLSTATE of what failed, where an error did.
   package let sqlState: String?
   /// Why; with the names of columns and tables, without values of rows.
   package let message: String
 
-  /// Notes a step.
   package init(_ step: String, _ outcome: Outcome, sqlState: String? = nil, message: String = "") {
     self.step = step
     self.outcome = outcome
@@ -67,19 +62,14 @@ extension PushDatabase {
 
 /// The functions of the host contract that the claim calls, which a host may have replaced by its own.
 package enum HostFunction: String, CaseIterable, Sendable {
-  /// What is to be known of a message.
   case messageContext = "message_context"
   /// Who takes part in a conversation.
   case seenBy = "seen_by"
   /// The badge.
   case unreadCount = "unread_count"
-  /// Where a user is reached.
   case deviceTokens = "device_tokens"
-  /// A user's name.
   case profileName = "profile_name"
-  /// What a user wants to be told.
   case recipientPreferences = "recipient_preferences"
-  /// Whether a message mentions a user.
   case isMentioned = "is_mentioned"
 
   var call: StatementCall {

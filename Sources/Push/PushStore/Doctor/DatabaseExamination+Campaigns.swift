@@ -10,7 +10,6 @@ package struct ExaminedCampaignWork: Equatable, Sendable {
   /// Decisions of the last day that failed.
   package var failed = 0
 
-  /// Nothing is undone.
   package init() {}
 }
 
@@ -18,10 +17,8 @@ package struct ExaminedCampaignWork: Equatable, Sendable {
 package struct ExaminedModelUsage: Equatable, Sendable {
   /// Tokens, read and written.
   package var tokens: Int
-  /// Millionths of a dollar.
   package var microdollars: Int
 
-  /// Notes a usage.
   package init(tokens: Int = 0, microdollars: Int = 0) {
     self.tokens = tokens
     self.microdollars = microdollars
@@ -30,12 +27,10 @@ package struct ExaminedModelUsage: Equatable, Sendable {
 
 /// A name of a time zone that the server has lost since it was noted.
 package struct LostZone: Equatable, Sendable {
-  /// As it was noted.
   package let name: String
   /// The zone that users there have instead; nil for UTC.
   package let standIn: String?
 
-  /// Notes one.
   package init(name: String, standIn: String?) {
     self.name = name
     self.standIn = standIn
@@ -76,7 +71,6 @@ extension DatabaseExamination {
     }
   }
 
-  /// What language models have used today.
   package func modelUsage(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedModelUsage {
     let row = try await connection.query(.examineModelUsage, on: reactor).one()
     return ExaminedModelUsage(tokens: try row.decode("tokens"), microdollars: try row.decode("microdollars"))

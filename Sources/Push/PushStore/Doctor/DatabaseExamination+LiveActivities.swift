@@ -7,7 +7,6 @@ package struct ExaminedActivityType: Equatable, Sendable {
   /// Why no document of it can be made; nil for a type without a fault.
   package let fault: String?
 
-  /// Notes a type.
   package init(name: String, fault: String? = nil) {
     self.name = name
     self.fault = fault

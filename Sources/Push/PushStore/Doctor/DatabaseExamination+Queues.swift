@@ -3,7 +3,6 @@ package import Reactors
 
 // What waits.
 extension DatabaseExamination {
-  /// What waits in the queue tables.
   package func backlog(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedBacklog {
     let row = try await connection.query(.examineBacklog, on: reactor).one()
     var backlog = ExaminedBacklog()
@@ -112,10 +111,8 @@ package struct ExaminedBacklog: Equatable, Sendable {
   package var waiting = 0
   /// How old the oldest of them is.
   package var waitingAge: Duration?
-  /// Parked rows.
   package var parked = 0
 
-  /// Nothing waits.
   package init() {}
 }
 
@@ -130,7 +127,6 @@ package struct ExaminedSnapshot: Equatable, Sendable {
   /// Transactions that have begun since.
   package let transactions: Int64
 
-  /// Notes a snapshot.
   package init(name: String, processID: Int64?, age: Duration?, transactions: Int64) {
     self.name = name
     self.processID = processID
@@ -147,7 +143,6 @@ package struct DeviceTokenCount: Equatable, Sendable {
   package let environment: String
   package let tokens: Int
 
-  /// Notes a count.
   package init(app: String, environment: String, tokens: Int) {
     self.app = app
     self.environment = environment
@@ -157,16 +152,12 @@ package struct DeviceTokenCount: Equatable, Sendable {
 
 /// Errors of one kind that triggers swallowed during the last day. Their text is not told, as it may quote a row.
 package struct TriggerFailureCount: Equatable, Sendable {
-  /// The condition.
   package let sqlState: String
-  /// The kind of event that was concerned.
   package let kind: String
-  /// How often.
   package let failures: Int
   /// How long ago it happened last.
   package let age: Duration
 
-  /// Notes a count.
   package init(sqlState: String, kind: String, failures: Int, age: Duration) {
     self.sqlState = sqlState
     self.kind = kind
@@ -182,7 +173,6 @@ package struct ExaminedErasures: Equatable, Sendable {
   /// How long ago the first of them was deleted.
   package let age: Duration
 
-  /// Notes them.
   package init(users: Int, age: Duration) {
     self.users = users
     self.age = age
@@ -191,11 +181,9 @@ package struct ExaminedErasures: Equatable, Sendable {
 
 /// What triggers are to do besides writing the inbox row, and whether they can.
 package struct ExaminedWebhook: Equatable, Sendable {
-  /// Whether they may notify.
   package var isNotifyEnabled = true
   /// Whether they are to post a webhook.
   package var hasURL = false
-  /// Whether they have something to sign it with.
   package var hasSecret = false
   /// Whether pg_net's function is there.
   package var hasFunction = false
@@ -204,10 +192,8 @@ package struct ExaminedWebhook: Equatable, Sendable {
   /// Requests that waited at two looks, a moment apart; nil when the role may not look.
   package var queue: (first: WebhookQueue, second: WebhookQueue)?
 
-  /// Nothing is posted.
   package init() {}
 
-  /// Whether both say the same.
   package static func == (one: ExaminedWebhook, other: ExaminedWebhook) -> Bool {
     one.isNotifyEnabled == other.isNotifyEnabled && one.hasURL == other.hasURL && one.hasSecret == other.hasSecret
       && one.hasFunction == other.hasFunction && one.hostTrigger == other.hostTrigger
@@ -222,7 +208,6 @@ package struct WebhookQueue: Equatable, Sendable {
   /// The number of the first; nil for an empty queue.
   package let first: Int64?
 
-  /// Notes a look.
   package init(requests: Int, first: Int64?) {
     self.requests = requests
     self.first = first
@@ -233,14 +218,11 @@ package struct WebhookQueue: Equatable, Sendable {
 package struct ExaminedInstance: Equatable, Sendable {
   /// As its log lines name it.
   package let id: String
-  /// Its machine.
   package let host: String
-  /// Its program's version.
   package let version: String
   /// How long ago it said so last.
   package let age: Duration
 
-  /// Notes a process.
   package init(id: String, host: String, version: String, age: Duration) {
     self.id = id
     self.host = host

@@ -65,7 +65,6 @@ extension DatabaseExamination {
     }
   }
 
-  /// The indexes of these names.
   package func indexes(_ names: [String], on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedIndex] {
     try await rows(.examineIndexes(indexNames: names), on: reactor) { row throws(PostgresError) in
       ExaminedIndex(name: try row.decode("name"), isUsable: try row.decode("is_usable"))
@@ -95,12 +94,10 @@ package struct ExaminedServer: Equatable, Sendable {
   package let isReadOnly: Bool
   /// Whether the session is another one than the connection was given: there is a pooler between.
   package let isPooled: Bool
-  /// The role of the session.
   package let role: String
   /// `session_replication_role` of the session: `origin` by default.
   package let replicationRole: String
 
-  /// Notes what a server said.
   package init(
     version: Int, isStandby: Bool, isReadOnly: Bool = false, isPooled: Bool, role: String, replicationRole: String
   ) {
@@ -126,7 +123,6 @@ package struct TokenAccess: Equatable, Sendable {
   }
 }
 
-/// A right that the role lacks.
 package struct MissingRight: Equatable, Sendable {
   /// What it is on: `schema tacet`, `tacet.inbox`, `function tacet.wake`.
   package let object: String
@@ -151,14 +147,12 @@ package enum TriggerState: String, Sendable {
   case always = "A"
   /// In sessions that replay what another server did, and in no others.
   case replica = "R"
-  /// Never.
   case disabled = "D"
 }
 
 /// A trigger that runs a function of schema `tacet`.
 package struct ExaminedTrigger: Equatable, Sendable {
   package let table: String
-  /// The trigger's name.
   package let name: String
   /// When it fires; nil when it ought to be there and is not.
   package let state: TriggerState?
@@ -167,7 +161,6 @@ package struct ExaminedTrigger: Equatable, Sendable {
   /// What the function is told; empty for nothing.
   package let argument: String
 
-  /// Notes a trigger.
   package init(table: String, name: String, state: TriggerState?, function: String = "", argument: String = "") {
     self.table = table
     self.name = name
@@ -201,7 +194,6 @@ package struct ExaminedIndex: Equatable, Sendable {
   /// Whether it can be used; nil when it is missing.
   package let isUsable: Bool?
 
-  /// Notes an index.
   package init(name: String, isUsable: Bool?) {
     self.name = name
     self.isUsable = isUsable
@@ -215,7 +207,6 @@ package struct ClockComparison: Equatable, Sendable {
   /// How wrong ``difference`` may be: half of the round trip that it was measured by.
   package let uncertainty: Duration
 
-  /// Notes a measurement.
   package init(difference: Duration, uncertainty: Duration) {
     self.difference = difference
     self.uncertainty = uncertainty

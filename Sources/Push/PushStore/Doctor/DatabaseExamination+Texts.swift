@@ -3,15 +3,12 @@ package import Reactors
 
 /// A text of a watched kind in another locale.
 package struct ExaminedText: Equatable, Sendable {
-  /// The kind that it was written for.
   package let kind: String
   package let locale: String
-  /// Whether no such kind is watched.
   package let isUnwatched: Bool
   /// A column in braces that the kind's own texts do not have; nil for none.
   package let missingColumn: String?
 
-  /// Notes a text.
   package init(kind: String, locale: String, isUnwatched: Bool = false, missingColumn: String? = nil) {
     self.kind = kind
     self.locale = locale

@@ -49,7 +49,6 @@ package final class DatabaseExamination {
     return configuration
   }
 
-  /// Ends the session.
   package func end(on reactor: isolated Reactor) {
     connection.close(on: reactor)
   }
@@ -57,7 +56,6 @@ package final class DatabaseExamination {
   /// The host that was reached, as the connection string names it; a folder for a Unix socket.
   package var host: String { connection.host }
 
-  /// Who answers.
   package func server(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedServer {
     let row = try await connection.query(.examineServer, on: reactor).one()
     return ExaminedServer(

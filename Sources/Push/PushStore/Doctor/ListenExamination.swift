@@ -14,13 +14,10 @@ package final class ListenExamination {
     self.sender = sender
   }
 
-  /// The result.
   package enum Outcome: Sendable {
-    /// What was sent was heard.
     case heard
     /// The session could not be opened, or did not hear.
     case failed(PostgresError)
-    /// Neither was known in time.
     case timedOut
   }
 

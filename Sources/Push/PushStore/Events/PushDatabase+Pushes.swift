@@ -5,7 +5,6 @@ package import Reactors
 
 /// A push that a server asks for.
 package struct PushSubmission: Equatable, Sendable {
-  /// The recipient.
   package var userID: HostID
 
   /// The kind that ledger and payload name.
@@ -14,7 +13,6 @@ package struct PushSubmission: Equatable, Sendable {
   /// The first line; no zero characters, here and below.
   package var title: String
 
-  /// The text.
   package var body: String
 
   /// The app's own data as a JSON object.
@@ -35,7 +33,6 @@ package struct PushSubmission: Equatable, Sendable {
   /// The group of which the user gets one push a day; nil for no cap.
   package var capGroup: String?
 
-  /// The key under which the same request may come again.
   package var idempotencyKey: String?
 
   package init(
@@ -50,9 +47,7 @@ package struct PushSubmission: Equatable, Sendable {
   }
 }
 
-/// A push as it was noted.
 package struct SubmittedPush: Equatable, Sendable {
-  /// Its id and kind.
   package let subject: PushSubject
 
   /// The id of its row in the ledger, which is written when it is decided.
@@ -113,7 +108,6 @@ extension PushDatabase {
   }
 }
 
-/// A push of a user that waits.
 package struct WaitingPush: Equatable, Sendable {
   package let id: UUID
   package let kind: String

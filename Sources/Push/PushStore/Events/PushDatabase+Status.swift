@@ -14,7 +14,6 @@ package enum EventStatus: Equatable, Sendable {
 
 /// A recipient's outcome as the ledger has it.
 package struct RecordedOutcome: Equatable, Sendable {
-  /// The recipient.
   package let userID: HostID
 
   package let decision: OutcomeDecision
@@ -25,7 +24,6 @@ package struct RecordedOutcome: Equatable, Sendable {
   /// Until when it is held, microseconds since 1970; nil unless it is.
   package let heldUntil: Int64?
 
-  /// Devices for which APNs accepted it.
   package let devicesAccepted: Int
 
   /// Makes an outcome, for tests and for composing answers.
@@ -50,7 +48,6 @@ extension PushDatabase {
     return try LedgerRow.status(from: rows)
   }
 
-  /// The state of a known event.
   package func status(of subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus
   {
     let rows = try await pool.query(.outcome(subjectID: subject.id, kind: subject.kind), on: reactor)

@@ -12,7 +12,6 @@ package struct HostEvent: Equatable, Sendable {
   package var webhookID: UUID
   /// Such as `push.unread`.
   package var type: String
-  /// Whom it is about.
   package var userID: HostID
   /// The row of the ledger; nil for a device.
   package var pushID: UUID?
@@ -31,7 +30,6 @@ package struct HostEvent: Equatable, Sendable {
   /// When the push was accepted first; nil when it was not.
   package var sentAt: Int64?
 
-  /// An event about a push or a device.
   package init(
     id: Int64, attempt: Int = 1, webhookID: UUID = UUID(), type: String, userID: HostID, occurredAt: Int64
   ) {
@@ -94,22 +92,18 @@ package struct HostEventEntry: Equatable, Sendable {
   package let type: String
   /// The kind of the push; nil for a device.
   package let kind: String?
-  /// Whom it is about.
   package let userID: HostID
   /// The subject of the push; nil for a device.
   package let subjectID: HostID?
-  /// Attempts so far.
   package let attempts: Int
   /// The status of the last answer; nil without one.
   package let status: Int?
-  /// What was wrong with it.
   package let error: String?
   /// When it happened, in microseconds since 1970.
   package let occurredAt: Int64
   /// When it died, or when it is tried next.
   package let at: Int64
 
-  /// An entry of the list.
   package init(
     state: HostEventState, type: String, kind: String?, userID: HostID, subjectID: HostID?, attempts: Int, status: Int?,
     error: String?, occurredAt: Int64, at: Int64
@@ -151,7 +145,6 @@ package struct HostEventFigures: Equatable, Sendable {
   /// The types of events that the host gets.
   package var announced: [String] = []
 
-  /// Nothing is on its way.
   package init() {}
 
   init(_ row: PostgresRow) throws(PostgresError) {

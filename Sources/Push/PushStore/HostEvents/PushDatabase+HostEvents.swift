@@ -67,7 +67,6 @@ extension PushDatabase {
 }
 
 extension DatabaseExamination {
-  /// Events for the host, and what is announced.
   package func hostEvents(on reactor: isolated Reactor) async throws(PostgresError) -> HostEventFigures {
     try HostEventFigures(
       await connection.query(.hostEventFigures(rowsMax: HostEventFigures.rowsMax), on: reactor).one())

@@ -44,14 +44,12 @@ package struct EventFacts: Equatable, Sendable, Decodable {
     /// Who sent or did it; nil when unknown.
     package var actorID: HostID?
 
-    /// Describes a row.
     package init(createdAt: Int64? = nil, actorID: HostID? = nil) {
       self.createdAt = createdAt
       self.actorID = actorID
     }
   }
 
-  /// An event of which nothing more is known.
   package init(now: Int64, subjectID: HostID, kind: String) {
     self.now = now
     self.subjectID = subjectID
@@ -61,7 +59,6 @@ package struct EventFacts: Equatable, Sendable, Decodable {
     triggerFailures = []
   }
 
-  /// Whether there is any trace of it.
   package var isKnown: Bool { source != nil || inbox != nil || parked != nil || enqueuedAt != nil }
 }
 
@@ -75,7 +72,6 @@ package struct InboxFacts: Equatable, Sendable, Decodable {
   package var attempts: Int
   /// Claims whose lease ran out.
   package var rescues: Int
-  /// Whether a claim holds it.
   package var isClaimed: Bool
   /// Why it could not be looked at.
   package var error: String?
@@ -83,17 +79,14 @@ package struct InboxFacts: Equatable, Sendable, Decodable {
 
 /// What was set aside.
 package struct ParkedFacts: Equatable, Sendable, Decodable {
-  /// When.
   package var parkedAt: Int64
   /// Claims until then.
   package var attempts: Int
-  /// Why.
   package var reason: String
 }
 
 /// An error that a trigger kept from the host.
 package struct TriggerFailureFacts: Equatable, Sendable, Decodable {
-  /// When.
   package var failedAt: Int64
   /// PostgreSQL's condition; its text may quote the host's data and is left in the table.
   package var sqlState: String
@@ -105,12 +98,9 @@ package struct TriggerFailureFacts: Equatable, Sendable, Decodable {
 package struct InstanceFacts: Equatable, Sendable, Decodable {
   /// As the records name it.
   package var id: String
-  /// Its machine.
   package var host: String
-  /// Its process there.
   package var pid: Int
 
-  /// Names a process.
   package init(id: String, host: String, pid: Int) {
     self.id = id
     self.host = host
@@ -123,13 +113,10 @@ package struct RecipientFacts: Equatable, Sendable, Decodable {
   package var userID: HostID
   /// Whether the user is a recipient of the event, as of now.
   package var isParticipant: Bool
-  /// Whether the event is the user's own.
   package var isActor: Bool
   /// The ledger's row; nil when nothing was decided, or it is not kept any more.
   package var ledger: LedgerFacts?
-  /// What remains to be done.
   package var delivery: DeliveryFacts?
-  /// What was set aside.
   package var parked: ParkedFacts?
   /// What the user wants now of a push like this.
   package var preferences: PreferenceFacts?
@@ -138,7 +125,6 @@ package struct RecipientFacts: Equatable, Sendable, Decodable {
   /// Whether the host was told that the push is unread; nil where nobody asked.
   package var unread: UnreadFacts?
 
-  /// A user without anything else known.
   package init(userID: HostID, isParticipant: Bool = true, isActor: Bool = false) {
     self.userID = userID
     self.isParticipant = isParticipant
@@ -147,19 +133,15 @@ package struct RecipientFacts: Equatable, Sendable, Decodable {
   }
 }
 
-/// A row of the ledger.
 package struct LedgerFacts: Equatable, Sendable, Decodable {
   /// Its id, which the push carries.
   package var id: UUID
-  /// The outcome of the push.
   package var decision: OutcomeDecision
-  /// Why.
   package var reason: String?
   /// When the event was committed.
   package var enqueuedAt: Int64
   /// When it was last claimed; nil in rows that another program wrote.
   package var claimedAt: Int64?
-  /// When it is looked at again.
   package var heldUntil: Int64?
   /// When APNs first accepted it.
   package var sentAt: Int64?
@@ -168,7 +150,6 @@ package struct LedgerFacts: Equatable, Sendable, Decodable {
   package var devicesAccepted: Int
   /// Claims so far.
   package var attempts: Int
-  /// Whether the user opened it.
   package var opened: Bool
   /// When; nil when only that is known.
   package var openedAt: Int64?
@@ -182,7 +163,6 @@ package struct DeliveryFacts: Equatable, Sendable, Decodable {
   package var state: String
   /// When it is looked at again; the end of the lease of a claim.
   package var dueAt: Int64
-  /// Whether a claim holds it.
   package var isClaimed: Bool
   /// Claims so far.
   package var attempts: Int
@@ -192,7 +172,6 @@ package struct DeliveryFacts: Equatable, Sendable, Decodable {
   package var lane: String?
   /// What has ended the hold, and when; nil while nothing has.
   package var releasedBy: String?
-  /// When.
   package var releasedAt: Int64?
   /// Why it could not be looked at.
   package var error: String?
@@ -204,13 +183,11 @@ package struct PreferenceFacts: Equatable, Sendable, Decodable {
   package var isOptedOut: Bool
   /// Nothing from here.
   package var isMuted: Bool
-  /// Only what mentions the user.
   package var wantsMentionsOnly: Bool
   /// How long quiet hours still last, in microseconds; nil outside of them.
   package var quietHoursRemaining: Int64?
 }
 
-/// A registered device.
 package struct DeviceFacts: Equatable, Sendable, Decodable {
   /// The first eight characters of its token.
   package var device: String
@@ -220,7 +197,6 @@ package struct DeviceFacts: Equatable, Sendable, Decodable {
   package var environment: String?
   /// When it was dropped; nil while it is in use.
   package var droppedAt: Int64?
-  /// Why.
   package var dropReason: String?
 
   package init(

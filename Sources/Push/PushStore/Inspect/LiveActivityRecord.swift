@@ -5,9 +5,7 @@ package import Reactors
 
 /// What is known of a Live Activity. Times are microseconds since 1970.
 package struct LiveActivityRecord: Decodable, Sendable {
-  /// One push.
   package struct Update: Decodable, Sendable {
-    /// The subject of its event.
     package let subject_id: String
     /// The number of its state.
     package let version: Int
@@ -23,11 +21,9 @@ package struct LiveActivityRecord: Decodable, Sendable {
     package let decision: String?
     /// Why; nil for a plain success.
     package let reason: String?
-    /// When it was committed.
     package let created_us: Int64
     /// When APNs took it.
     package let sent_us: Int64?
-    /// Devices for which APNs took it.
     package let devices_accepted: Int?
   }
 
@@ -37,13 +33,9 @@ package struct LiveActivityRecord: Decodable, Sendable {
   package let user_id: HostID
   /// The number of its newest state.
   package let version: Int
-  /// What stays the same.
   package let attributes: PayloadObject
-  /// The newest state.
   package let state: PayloadObject
-  /// When it began.
   package let started_us: Int64
-  /// When it ended.
   package let ended_us: Int64?
   /// Who ended it: `server`, `app`, `row`, `row_deleted`, `row_reassigned` or `eight_hours`.
   package let end_reason: String?

@@ -9,12 +9,10 @@ package struct EventRecords: Equatable, Sendable {
   package var recipients: [RecipientFacts]
   /// The one recipient who was asked about; nil for all.
   package var userID: HostID?
-  /// Whether there are more recipients.
   package var hasMore: Bool
   /// Processes that the histories name, as far as they are known.
   package var instances: [InstanceFacts]
 
-  /// Joins them.
   package init(
     event: EventFacts, userID: HostID? = nil, recipients: [RecipientFacts] = [], hasMore: Bool = false,
     instances: [InstanceFacts] = []

@@ -72,7 +72,6 @@ struct ExplainedDocument<Content: Decodable>: PostgresDecodable {
 }
 
 extension PostgresConfiguration {
-  /// Lets sessions read only.
   package mutating func forbidWrites() {
     // Behind a pooler the settings come inside each transaction, which the default would not reach any more.
     settings[poolMode == .transaction ? "transaction_read_only" : "default_transaction_read_only"] = "on"

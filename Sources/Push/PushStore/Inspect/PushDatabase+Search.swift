@@ -6,7 +6,6 @@ package import Reactors
 package struct LedgerPage: Equatable, Sendable {
   /// As many as were asked for, or fewer on the last page.
   package let entries: [LedgerEntry]
-  /// Whether another page begins behind the last of them.
   package let hasMore: Bool
 
   fileprivate init(_ rows: [LedgerEntry], size: Int) {

@@ -3,9 +3,7 @@ package import PushRules
 
 /// How the service fares at one moment: what an operator looks at first.
 package struct ServiceOverview: Equatable, Sendable {
-  /// The outcomes of the last hour's pushes.
   package var ledger: LedgerFigures
-  /// What is still to be done.
   package var queues: QueueOverview
   /// Routes that pushes wait for, fifty at the most.
   package var lanes: [WaitingLane]
@@ -21,21 +19,16 @@ package struct ServiceOverview: Equatable, Sendable {
 package struct LedgerFigures: Equatable, Sendable {
   /// How many recipients each decision concerned.
   package struct Counts: Equatable, Sendable {
-    /// Of each decision.
     package var sent = 0, held = 0, skipped = 0, failed = 0
 
-    /// Of all together.
     package var total: Int { sent + held + skipped + failed }
 
-    /// No push at all.
     package init() {}
   }
 
   /// From the commit to APNs' acceptance, of pushes that were sent at the first look; nil when there was none.
   package struct Latency: Equatable, Sendable {
-    /// Half of them were as quick as this.
     package let median: Duration
-    /// All but a hundredth of them.
     package let percentile99: Duration
   }
 
@@ -62,7 +55,6 @@ package struct LedgerFigures: Equatable, Sendable {
   /// By decision and reason, the most frequent first.
   package var shares: [Share] = []
 
-  /// An hour in which nothing happened.
   package init() {}
 }
 
@@ -76,7 +68,6 @@ package struct QueueOverview: Equatable, Sendable {
   package let inbox: Int
   /// How long ago the oldest of them was committed; negative for one that is not due before a moment to come. Nil without.
   package let oldestAge: Duration?
-  /// Pushes held back.
   package let holds: Int
   /// How long until the first of them is looked at again; negative when it is overdue.
   package let nextHold: Duration?
@@ -86,7 +77,6 @@ package struct QueueOverview: Equatable, Sendable {
   package let nextRetry: Duration?
   /// Whether there are more holds or retries, due later than those counted.
   package let hasMoreWork: Bool
-  /// What was set aside.
   package let parked: Int
 }
 
@@ -104,9 +94,7 @@ package struct WaitingLane: Equatable, Sendable {
 
 /// A process of the service that works, or did so a minute ago.
 package struct LiveInstance: Equatable, Sendable {
-  /// The machine's name, and the process's number on it.
   package let host: String
-  /// See ``host``.
   package let processID: Int
   package let version: String
   /// When it was started; microseconds since 1970.
@@ -119,25 +107,20 @@ package struct LiveInstance: Equatable, Sendable {
 package struct ParkedWork: Equatable, Sendable {
   /// When; microseconds since 1970.
   package let parkedAt: Int64
-  /// What it is about.
   package let subject: PushSubject
   /// The recipient; nil for an event that could not be looked at.
   package let userID: HostID?
-  /// Why.
   package let reason: String
 }
 
 /// One row of the ledger: a push and its outcome.
 package struct LedgerEntry: Equatable, Sendable {
-  /// The row's.
   package let id: UUID
   /// When the event was committed; microseconds since 1970.
   package let enqueuedAt: Int64
   /// The id of what the push is about; nil for rows without one.
   package let subjectID: HostID?
-  /// The kind of event.
   package let kind: String
-  /// The recipient.
   package let userID: HostID
   package let decision: OutcomeDecision
   /// Why, nil for a plain success.
@@ -146,6 +129,5 @@ package struct LedgerEntry: Equatable, Sendable {
   package let heldUntil: Int64?
   /// From the commit to APNs' first acceptance, holds included; nil when there was none.
   package let way: Duration?
-  /// Devices for which APNs accepted it.
   package let devicesAccepted: Int
 }

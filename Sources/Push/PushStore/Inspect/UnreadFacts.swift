@@ -16,17 +16,12 @@ package struct UnreadFacts: Equatable, Sendable, Decodable {
     case dead
   }
 
-  /// The row of the ledger.
   package var logID: UUID
-  /// How far it is.
   package var state: State
-  /// Why it was cancelled.
   package var reason: String?
-  /// Attempts to tell the host.
   package var attempts: Int
   /// The status of the host's last answer; nil without one.
   package var status: Int?
-  /// What was wrong with it.
   package var error: String?
   /// When the push was accepted; nil before it is looked at.
   package var sentAt: Int64?
@@ -35,7 +30,6 @@ package struct UnreadFacts: Equatable, Sendable, Decodable {
   /// When it is looked at, tried next, or has ended.
   package var at: Int64
 
-  /// Describes a push that is unread, or was.
   package init(logID: UUID, state: State, occurredAt: Int64, at: Int64, attempts: Int = 0, sentAt: Int64? = nil) {
     self.logID = logID
     self.state = state

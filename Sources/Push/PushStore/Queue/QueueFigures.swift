@@ -17,7 +17,6 @@ package struct QueueFigures: Equatable, Sendable {
   /// Since the oldest event of the inbox was committed; nil when it is empty. Beyond ``rowsMax`` events of either sort it
   /// is that of the oldest looked at.
   package var oldestEventAge: Duration?
-  /// Pushes that the rules hold.
   package var held = 0
   /// Pushes with a time for another attempt.
   package var retryable = 0
@@ -27,7 +26,6 @@ package struct QueueFigures: Equatable, Sendable {
   package var parked = 0
   /// Errors that the triggers swallowed within the last hour.
   package var triggerFailures = 0
-  /// Live Activities that have not ended.
   package var runningActivities = 0
 
   /// For how long the oldest snapshot has been kept; nil when there is none, or none that may be seen.
@@ -35,7 +33,6 @@ package struct QueueFigures: Equatable, Sendable {
   /// How many transactions have begun since the oldest snapshot of a replication slot; nil when there is none.
   package var slotAgeTransactions: Int?
 
-  /// Nothing waits.
   package init() {}
 }
 

@@ -2,27 +2,22 @@ package import PushRules
 
 /// A claimed event whose every recipient has an outcome: ready to be recorded.
 package struct DecidedEvent: Sendable {
-  /// The event as it was claimed.
   package let event: PushEvent
 
   /// One per recipient of the claim.
   package let outcomes: [RecipientOutcome]
 
-  /// Targets found dead on the way.
   package let deadTargets: [DeadTarget]
 
-  /// Tokens that work elsewhere than their registration says.
   package let learntEnvironments: [LearntEnvironment]
 
   /// What woke the service: `notify`, `webhook`, `poll` and so on.
   package let wokenBy: String
 
-  /// Who decided, and by which limits; for the history.
   package var decider = Decider()
 
   package var purpose = Purpose.record
 
-  /// What a record is for.
   package enum Purpose: Sendable {
     /// The one record of a claim.
     case record
@@ -33,7 +28,6 @@ package struct DecidedEvent: Sendable {
     case again
   }
 
-  /// Joins a claim and its outcomes.
   package init(
     event: PushEvent, outcomes: [RecipientOutcome], deadTargets: [DeadTarget],
     learntEnvironments: [LearntEnvironment] = [], wokenBy: String
@@ -113,7 +107,6 @@ package struct RecipientOutcome: Equatable, Sendable {
     due.map { ($0 + .microseconds(waitsFromMicroseconds)).wholeMicroseconds }
   }
 
-  /// Makes an outcome without its times.
   package init(
     userID: HostID, decision: OutcomeDecision, reason: String? = nil, due: Duration? = nil,
     remaining: Remaining? = nil, acceptedDevices: [String] = []
@@ -135,7 +128,6 @@ package struct DeviceWait: Codable, Equatable, Sendable {
   /// Why it waits, as in the ledger.
   package let reason: String?
 
-  /// Notes a wait.
   package init(until: Int64, reason: String?) {
     self.until = until
     self.reason = reason

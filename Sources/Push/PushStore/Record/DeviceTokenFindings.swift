@@ -5,13 +5,11 @@ package struct DeadTarget: Equatable, Sendable {
   /// The device token, endpoint or other address as the host stores it.
   package let address: String
 
-  /// The service's reason.
   package let reason: String
 
   /// Since when, microseconds since 1970. A registration after this moment keeps the target alive.
   package let invalidSince: Int64
 
-  /// Notes a dead target.
   package init(address: String, reason: String, invalidSince: Int64) {
     self.address = address
     self.reason = reason
@@ -45,7 +43,6 @@ package struct LearntEnvironment: Equatable, Sendable {
   /// When the registration was read, microseconds since 1970. One after this moment is not touched either.
   package let readAt: Int64
 
-  /// Notes where a token works.
   package init(target: PushTarget, environment: String, readAt: Int64) {
     self.target = target
     self.environment = environment

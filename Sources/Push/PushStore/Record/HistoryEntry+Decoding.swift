@@ -17,7 +17,6 @@ extension HistoryEntry: Decodable {
     case fold
   }
 
-  /// Reads what the ledger keeps.
   package init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     // As the column of attempts: numbers of claims are compared and counted.
@@ -46,7 +45,6 @@ extension HistoryEntry.Fold: Decodable {
     case more, burst
   }
 
-  /// Reads what the ledger keeps.
   package init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     sounds = try members.decode(Bool.self, forKey: .sounds)
@@ -120,7 +118,6 @@ extension HistoryEntry.Attempt: Decodable {
     case askedLocale = "asked"
   }
 
-  /// Reads what the ledger keeps.
   package init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     device = try members.decode(String.self, forKey: .device)
@@ -136,7 +133,6 @@ extension HistoryEntry.Attempt: Decodable {
   }
 }
 
-/// Read by its raw value.
 extension OutcomeDecision: Decodable {}
 
 /// A history as far as it can be read: rows may be older than this program, or the host's own.
@@ -148,10 +144,8 @@ package struct ReadableHistory: Decodable, Equatable, Sendable {
     init(from decoder: any Decoder) { entry = try? HistoryEntry(from: decoder) }
   }
 
-  /// The entries that could be read.
   package var wrappedValue: [HistoryEntry]
 
-  /// Takes entries that are known.
   package init(wrappedValue: [HistoryEntry]) {
     self.wrappedValue = wrappedValue
   }

@@ -5,10 +5,8 @@ package struct Decider: Equatable, Sendable {
   /// The process, as `tacet.instances` has it; some letters and digits.
   package let instance: String
 
-  /// The limits of the rules.
   package let policy: SuppressionPolicy
 
-  /// Joins them.
   package init(instance: String = "", policy: SuppressionPolicy = SuppressionPolicy()) {
     self.instance = instance
     self.policy = policy
@@ -37,7 +35,6 @@ extension HistoryEntry {
     fold = outcome.fold
   }
 
-  /// The object that is kept.
   var json: String {
     let attempts = attempts.prefix(Self.attemptsKeptMax)
     let bytes = JSONBytes.document(reservingBytes: 320 + 160 * attempts.count) { object in
@@ -161,7 +158,6 @@ extension JSONBytes {
     append(literal: truth ? "true" : "false")
   }
 
-  /// What is false is left out.
   fileprivate mutating func append(member name: StaticString, ifTrue truth: Bool) {
     if truth { append(member: name, truth: true) }
   }

@@ -38,10 +38,8 @@ package struct HistoryEntry: Equatable, Sendable {
   /// From the claim's date to the decision; microseconds.
   package let decidedMicroseconds: Int64
 
-  /// What the rules looked at.
   package let situation: Situation
 
-  /// What was decided.
   package let decision: OutcomeDecision
 
   /// Why; nil for a plain success.
@@ -64,14 +62,12 @@ package struct HistoryEntry: Equatable, Sendable {
 
   /// What a message did in its burst.
   package struct Fold: Equatable, Sendable {
-    /// Whether it was to sound.
     package let sounds: Bool
     /// Messages of the burst besides the one shown.
     package let more: Int
     /// The ``PushKinds/HostID/shortMark`` of the message that sounded.
     package let burst: String
 
-    /// Notes it.
     package init(sounds: Bool, more: Int, burst: String) {
       self.sounds = sounds
       self.more = more
@@ -81,7 +77,6 @@ package struct HistoryEntry: Equatable, Sendable {
 
   /// What the rules looked at: the members of `RecipientSituation`, ages in microseconds, and the limits of that time.
   package struct Situation: Equatable, Sendable {
-    /// Whether the user took part in the conversation.
     package var isParticipant = true
     /// Since the event was committed.
     package var messageAge: Int64 = 0
@@ -89,29 +84,22 @@ package struct HistoryEntry: Equatable, Sendable {
     package var heldFor: Int64 = 0
     /// Whether the event or its surface was gone.
     package var isDeleted = false
-    /// Whether the push was taken back.
     package var isCancelled = false
     /// Whether its cap group allowed no more pushes on the user's day.
     package var isCapped = false
     /// The life of the push; nil for ``timeToLive``.
     package var life: Int64?
-    /// Whether the user had read it.
     package var hasRead = false
     /// Since the client last reported looking; nil for never.
     package var lastSeenAge: Int64?
-    /// Whether that was after the event came.
     package var sawAfterMessage = false
     /// Whether the client had reported leaving since.
     package var hasLeft = false
     /// Since the newest other message was touched, if the user had read it.
     package var newestOtherReadAge: Int64?
-    /// Whether the user wanted no pushes of this kind.
     package var isOptedOut = false
-    /// Whether the user had silenced the conversation.
     package var isMuted = false
-    /// Whether the user wanted only messages with a mention.
     package var wantsMentionsOnly = false
-    /// Whether the message mentioned the user.
     package var isMentioned = false
     /// Until quiet hours ended; nil outside them.
     package var quietHoursRemaining: Int64?
@@ -121,7 +109,6 @@ package struct HistoryEntry: Equatable, Sendable {
     package var deviceCount = 0
     /// The suppression window.
     package var window: Int64 = 0
-    /// How long an event was worth a push.
     package var timeToLive: Int64 = 0
   }
 

@@ -2,12 +2,9 @@ package import Postgres
 package import PushRules
 package import Reactors
 
-/// A hold that was just recorded.
 package struct RecordedHold: Equatable, Sendable {
-  /// What is held.
   package let subject: PushSubject
 
-  /// The recipient.
   package let userID: HostID
 
   package init(subject: PushSubject, userID: HostID) {

@@ -9,13 +9,11 @@ package struct DatabaseIdentity: Equatable, Sendable {
   /// The cluster's system identifier and the database's name.
   package let actual: String
 
-  /// Notes what was found.
   package init(noted: String?, actual: String) {
     self.noted = noted
     self.actual = actual
   }
 
-  /// Whether the settings are those of another database.
   package var isForeign: Bool { noted.map { $0 != actual } ?? false }
 
   /// Asks a database.

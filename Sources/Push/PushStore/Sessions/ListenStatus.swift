@@ -2,9 +2,7 @@ internal import Synchronization
 
 /// Whether notifications arrive, readable from every reactor; one listener writes it.
 package final class ListenStatus: Sendable {
-  /// What is known.
   package enum State: Sendable, Equatable {
-    /// Not heard of anything yet.
     case starting
     /// A notification was sent and arrived a moment ago.
     case listening
@@ -24,7 +22,6 @@ package final class ListenStatus: Sendable {
     current.withLock { $0 = reason == nil ? .starting : .unused }
   }
 
-  /// What is known now.
   package internal(set) var state: State {
     get { current.withLock { $0 } }
     set { current.withLock { $0 = newValue } }

@@ -1,9 +1,7 @@
 package import Postgres
 package import Reactors
 
-/// A migration that was applied to a database.
 package struct AppliedMigration: Equatable, Sendable {
-  /// The number in front of its name.
   package let version: Int
 
   /// The file's name without its ending.
@@ -38,7 +36,6 @@ package struct AppliedMigration: Equatable, Sendable {
 
 /// Whether a service can work with a database's schema.
 package enum SchemaSupport: Equatable, Sendable {
-  /// It can.
   case supported
 
   /// The database has a schema from before the first release, which lacks the baseline and cannot be upgraded.

@@ -9,13 +9,10 @@ package struct ServiceInstance: Equatable, Sendable {
   /// Eight hexadecimal digits, drawn when the process starts.
   package let id: String
 
-  /// The machine's name.
   package let host: String
 
-  /// The number of the process on it.
   package let processID: Int32
 
-  /// The program's version.
   package let version: String
 
   package init(id: String, host: String, processID: Int32, version: String) {

@@ -78,13 +78,11 @@ package protocol WakeHandler: AnyObject {
   /// the awake lock was let go, whenever something may have been missed.
   func databaseWoke(on reactor: isolated Reactor)
 
-  /// Work becomes due after a time.
   func workIsDue(after wait: Duration, on reactor: isolated Reactor)
 
   /// Holds are to be released that a host's transaction could not release itself.
   func releasesQueued(on reactor: isolated Reactor)
 
-  /// Whether notifications are known to arrive.
   func hearingChanged(_ isHearing: Bool, on reactor: isolated Reactor)
 
   /// What a commit that notifies took, as ``WakeListener/measureNotifyCost(on:)`` was asked.

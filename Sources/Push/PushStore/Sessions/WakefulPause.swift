@@ -42,7 +42,6 @@ package final class WakefulPause {
     return isGiven
   }
 
-  /// The process is awake again.
   func databaseSleepEnded(on reactor: isolated Reactor) {
     guard isAsleep else { return }
     isAsleep = false

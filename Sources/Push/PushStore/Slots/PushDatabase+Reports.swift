@@ -48,14 +48,12 @@ extension PushDatabase {
 
 /// The name of a row of `tacet.notif_deliveries` for a user's devices: `<campaign>.<slot>.<fire_date>`.
 package struct SlotIdentifier: Equatable, Sendable {
-  /// The campaign's name.
   package let campaign: String
   /// The time of the day, as `0800`.
   package let slot: String
   /// The user's day, as `2026-11-22`.
   package let fireDate: String
 
-  /// Reads one; nil for any other text.
   package init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 3, PushSubject.canBeKind(parts[0]), UserSlot.isSlot(parts[1]), InstantText.isDate(parts[2])
@@ -63,7 +61,6 @@ package struct SlotIdentifier: Equatable, Sendable {
     (campaign, slot, fireDate) = (parts[0], parts[1], parts[2])
   }
 
-  /// As devices know it.
   package var text: String { "\(campaign).\(slot).\(fireDate)" }
 }
 
@@ -76,9 +73,7 @@ extension UserSlot {
 package struct SlotActionReport: Equatable, Sendable {
   /// The report's id; a repeated report has the same.
   package let id: UUID
-  /// The action's name.
   package let action: String
-  /// The notification's row.
   package let row: SlotIdentifier
   /// When it was taken, microseconds since 1970.
   package let happenedAt: Int64
@@ -115,19 +110,15 @@ package struct SlotEvent: Equatable, Sendable {
     case delivered
     /// The user has opened the app from it.
     case opened
-    /// The user has removed it.
     case dismissed
     /// The device shows the row no longer by itself.
     case cancelled
-    /// Content was not fetched in time.
     case fetchTimeout = "FETCH_TIMEOUT"
-    /// Content is unchanged.
     case contentNotModified = "ETAG_NOT_MODIFIED"
     /// The device may not show notifications by itself.
     case scheduleDenied = "SCHEDULE_DENIED"
     /// The device's alarms are inexact.
     case exactAlarmMissing = "EXACT_ALARM_MISSING"
-    /// The app's storage was busy.
     case storageBusy = "STORAGE_BUSY"
     /// A text lacked a value.
     case templateMissingToken = "TEMPLATE_MISSING_TOKEN"
@@ -137,7 +128,6 @@ package struct SlotEvent: Equatable, Sendable {
 
   /// The event's id; a repeated event has the same.
   package let id: UUID
-  /// What happened.
   package let code: Code
   /// The row it is about; nil when it is about the device.
   package let row: SlotIdentifier?

@@ -73,8 +73,6 @@ extension PushDatabase {
     return situations
   }
 
-  /// How many rows are due.
-  /// - Parameter countMax: counted at most.
   package func dueSlotRows(upTo countMax: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     try await pool.query(.dueSlotRows(countMax: countMax), on: reactor).one().decode(0)
   }

@@ -7,7 +7,6 @@ package struct ContentKey: Hashable, Sendable {
   /// The user; nil for a document of all users.
   package let userID: HostID?
 
-  /// Joins them.
   package init(slot: String, userID: HostID? = nil) {
     self.slot = slot
     self.userID = userID
@@ -16,14 +15,12 @@ package struct ContentKey: Hashable, Sendable {
 
 /// A fetch that this process has claimed. It is made once, or again by another process when this one dies.
 package struct DueContent: Equatable, Sendable {
-  /// Which document.
   package let key: ContentKey
   /// The day of the slot, as `2026-11-22`; of a document of all users, the latest of their days.
   package let fireDate: String
   /// The version of the stored document; nil without one from this URL, or when the host names none.
   package let etag: String?
 
-  /// Joins them.
   package init(key: ContentKey, fireDate: String, etag: String?) {
     self.key = key
     self.fireDate = fireDate

@@ -4,7 +4,6 @@ package struct SlotFacts: Equatable, Sendable, Decodable {
   package var slot: String
   /// Its phase; nil without phases.
   package var phase: String?
-  /// Whether the user wants it.
   package var isOn: Bool
   /// When it is due next; nil while it is off.
   package var nextFireAt: Int64?
@@ -18,19 +17,14 @@ package struct SlotRowFacts: Equatable, Sendable, Decodable {
   package var phase: String?
   /// The user's day, as `2026-11-22`.
   package var localDay: String
-  /// The zone whose day it is.
   package var timeZone: String
-  /// When it is due.
   package var fireAt: Int64
   /// When its words were last rendered.
   package var renderedAt: Int64
-  /// As the table has it.
   package var status: String
-  /// Why it was not pushed.
   package var reason: String?
   /// Its first line; nil when there was nothing to say.
   package var title: String?
-  /// Its text.
   package var body: String?
   /// Devices that have reported that they will show it.
   package var armedBy: Int

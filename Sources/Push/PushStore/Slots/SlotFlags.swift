@@ -14,7 +14,6 @@ package struct SlotFlags: Codable, Equatable, Sendable {
 
   /// Which scheduler apps use: `auto`.
   package var scheduler = "auto"
-  /// Where texts come from.
   package var mode = Mode.onlineFirst
   /// How long before it is due a slot's content is fetched; 1 to 1440.
   package var prefetchLeadMinutes = 20
@@ -33,7 +32,6 @@ package struct SlotFlags: Codable, Equatable, Sendable {
   /// Where pictures are whose names campaigns have: an https URL that ends with `/`; nil for no pictures.
   package var imageBaseURL: String?
 
-  /// The defaults.
   package init() {}
 
   /// Reads a JSON object. Members that are absent have their defaults.
@@ -56,7 +54,6 @@ package struct SlotFlags: Codable, Equatable, Sendable {
 
   /// How long before it is due a slot may be rendered.
   package var lead: Duration { .seconds(60 * prefetchLeadMinutes) }
-  /// How long fetched content may be used.
   package var timeToLive: Duration { .seconds(ttlSeconds) }
 }
 

@@ -2,7 +2,6 @@ package import PushRules
 
 /// What a slot of a user is to say on one of the user's days: a row of `tacet.notif_deliveries`, there or to come.
 package struct SlotRow: Equatable, Sendable {
-  /// The campaign's name.
   package let campaign: String
   package let userID: HostID
   /// The time of the day, as `0800`.
@@ -44,15 +43,12 @@ package struct SlotRow: Equatable, Sendable {
 
 /// The words of a row.
 package struct RenderedText: Equatable, Sendable {
-  /// The first line.
   package var title: String
   package var body: String
-  /// The notification's category.
   package var category: String
   /// The payload's own members, as a JSON object.
   package var data: String
 
-  /// Joins them.
   package init(title: String, body: String, category: String, data: String) {
     self.title = title
     self.body = body
@@ -69,7 +65,6 @@ package struct RenderedRow: Equatable, Sendable {
   /// Why it is not pushed; nil when nothing is known against it.
   package var refusal: String?
 
-  /// Joins them.
   package init(_ row: SlotRow, _ text: RenderedText?, refusal: String? = nil) {
     self.row = row
     self.text = text
@@ -86,7 +81,6 @@ package struct SlotSituation: Equatable, Sendable {
   /// The material, as JSON; nil without any.
   package let material: String?
 
-  /// Joins them.
   package init(timeZone: String?, isDenied: Bool, material: String?) {
     self.timeZone = timeZone
     self.isDenied = isDenied
@@ -117,16 +111,13 @@ package struct UserSlot: Codable, Equatable, Sendable {
   }
 }
 
-/// A user's slots in a campaign.
 package struct UserSlots: Equatable, Sendable {
   /// Whether the user has the campaign on.
   package var isOn: Bool
   /// By their time.
   package var slots: [UserSlot]
-  /// The zone in which they are due.
   package var timeZone: String
 
-  /// Joins them.
   package init(isOn: Bool, slots: [UserSlot], timeZone: String) {
     self.isOn = isOn
     self.slots = slots
@@ -136,7 +127,6 @@ package struct UserSlots: Equatable, Sendable {
 
 /// A row that a device is to show by itself.
 package struct ScheduledRow: Equatable, Sendable {
-  /// The campaign's name.
   package let campaign: String
   /// The time of the day, as `0800`.
   package let slot: String
@@ -146,7 +136,6 @@ package struct ScheduledRow: Equatable, Sendable {
   package let fireAt: Int64
   /// The same on the user's clock, as `2026-11-22T08:00:00`.
   package let localTime: String
-  /// The words.
   package let text: RenderedText
   /// How late or early the device's alarm may be, in seconds.
   package let toleranceSeconds: Int

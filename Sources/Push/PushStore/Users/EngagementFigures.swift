@@ -16,10 +16,8 @@ package struct EngagementFigures: Equatable, Sendable {
   package var totalUsers = 0
   /// Sessions of theirs that began in the period.
   package var sessions = 0
-  /// How long these lasted in all.
   package var sessionSeconds = 0.0
 
-  /// Nobody.
   package init(period: Range<Int64>) {
     self.period = period
   }

@@ -61,7 +61,6 @@ package struct RegisteredDevice: Equatable, Sendable {
   /// The public key for which they are sealed, in base64url.
   package var sealingKey: String?
 
-  /// A device of which nothing is said but its token.
   package init(token: String) {
     self.token = token
   }

@@ -65,14 +65,12 @@ extension PushDatabase {
   }
 }
 
-/// A stored analysis of engagement.
 package struct EngagementAnalysis: Equatable, Sendable {
   /// Microseconds since 1970.
   package let analysedAt: Int64
   /// At that time, with the sessions of the seven days before.
   package let figures: EngagementFigures
 
-  /// Joins them.
   package init(analysedAt: Int64, figures: EngagementFigures) {
     self.analysedAt = analysedAt
     self.figures = figures

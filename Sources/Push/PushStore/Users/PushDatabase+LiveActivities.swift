@@ -5,21 +5,17 @@ package import Reactors
 
 /// What became of a request about a Live Activity, in the words of `db/functions/live_activities.sql`.
 package enum LiveActivityOutcome: Equatable, Sendable {
-  /// It begins.
   case started
   /// It had begun before, for the same user and of the same type, and is left as it is.
   case exists
   /// Another user, or another type, has its id.
   case taken
-  /// No type has the name.
   case unknownType
   /// The state is the newest.
   case updated
   /// It has ended: by this request, or before an update.
   case ended
-  /// It had ended before this end.
   case alreadyEnded
-  /// There is none.
   case unknown
   /// A document does not fit the type, for this reason.
   case refused(String)
@@ -45,14 +41,10 @@ package enum LiveActivityOutcome: Equatable, Sendable {
 package struct LiveActivityStartRequest: Equatable, Sendable {
   /// The id that its server or app has chosen.
   package var id: String
-  /// Whose devices show it.
   package var userID: HostID
   package var type: String
-  /// What stays the same.
   package var attributes: String?
-  /// The first state.
   package var state: String?
-  /// What the push says.
   package var alert: String?
   /// Whether a push starts it; otherwise the app has.
   package var isPushed = true
@@ -162,7 +154,6 @@ extension PushDatabase {
     ).one().decode(0)
   }
 
-  /// Forgets the token by which a device of the user starts Live Activities of a type.
   package func removeStartToken(
     of deviceToken: String, type: String, of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) {

@@ -4,13 +4,10 @@ package import Reactors
 
 /// A user and what they may look at.
 package struct SurfaceView: Hashable, Sendable {
-  /// What is looked at.
   package let surface: SurfaceID
 
-  /// Who looks.
   package let userID: HostID
 
-  /// Joins them.
   package init(of surface: SurfaceID, by userID: HostID) {
     self.surface = surface
     self.userID = userID
@@ -19,15 +16,12 @@ package struct SurfaceView: Hashable, Sendable {
 
 /// What an app says of its user.
 package enum PresenceSign: Sendable {
-  /// The user looks now.
   case looking
-  /// The user has left.
   case left
 }
 
 /// What one user's app has said of one surface since it was last written.
 package struct PresenceReport: Equatable, Sendable {
-  /// Whether the user has looked since.
   package private(set) var hasLooked: Bool
 
   /// Whether the user has left after the last look, or without any.
@@ -44,7 +38,6 @@ package struct PresenceReport: Equatable, Sendable {
     hasLeft = sign == .left
   }
 
-  /// Takes what was said afterwards.
   package mutating func add(_ later: PresenceReport) {
     hasLooked = hasLooked || later.hasLooked
     hasLeft = later.hasLeft
@@ -55,9 +48,7 @@ package struct PresenceReport: Equatable, Sendable {
 package enum SurfaceStanding: Equatable, Sendable {
   /// There is no such surface.
   case unknown
-  /// The user takes no part in it.
   case stranger
-  /// The user takes part.
   case viewer
   /// The user takes part, but nothing could be written, because another session has locked the row.
   case busy

@@ -3,9 +3,7 @@ package import Postgres
 package import PushRules
 package import Reactors
 
-/// What a user has read.
 package struct ReadReport: Equatable, Sendable {
-  /// Where.
   package let conversationID: HostID
 
   package let userID: HostID
@@ -27,7 +25,6 @@ package struct ReadReport: Equatable, Sendable {
 package enum ReadReportOutcome: Equatable, Sendable {
   /// The user is no participant, or there is no such conversation.
   case refused(SurfaceStanding)
-  /// The conversation has no such message.
   case unknownMessage
   /// Messages marked by this call, unread messages left, and how long until other devices learn of it; nil when they do not.
   case marked(count: Int, badge: Int, syncWait: Duration?)

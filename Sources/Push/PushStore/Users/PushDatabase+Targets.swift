@@ -78,7 +78,6 @@ extension PushDatabase {
 
 /// What an app says of a browser or an Android device. What is nil stays as it was known.
 package struct RegisteredTarget: Equatable, Sendable {
-  /// The channel, the address, the app and the keys.
   package let target: PushTarget
 
   /// A BCP 47 language tag.
@@ -99,16 +98,13 @@ package struct RegisteredTarget: Equatable, Sendable {
   /// When it ends, microseconds since 1970; nil for never.
   package var expiresAt: Int64?
 
-  /// A target of which nothing else is said.
   package init(_ target: PushTarget) { self.target = target }
 }
 
 /// A push that a browser asks for because it got one without content.
 package struct LatestPush: Sendable {
-  /// What it is about.
   package let subject: PushSubject
 
-  /// Whom it is for.
   package let userID: HostID
 
   /// When its event was committed, microseconds since 1970.

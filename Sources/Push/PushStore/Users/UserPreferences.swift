@@ -2,7 +2,6 @@ package import Postgres
 package import PushRules
 package import Reactors
 
-/// What a user wants of pushes.
 package struct UserPreferences: Equatable, Sendable {
   /// A span of every local day.
   package struct QuietHours: Equatable, Sendable {
@@ -13,10 +12,8 @@ package struct UserPreferences: Equatable, Sendable {
     package let end: Int
     /// An IANA name; nil for that in which the user lives.
     package let timeZone: String?
-    /// What happens to a push within the span.
     package let policy: QuietHoursPolicy
 
-    /// A span.
     package init(start: Int, end: Int, timeZone: String?, policy: QuietHoursPolicy) {
       self.start = start
       self.end = end
@@ -27,16 +24,12 @@ package struct UserPreferences: Equatable, Sendable {
 
   /// What a user wants of one conversation.
   package struct Conversation: Equatable, Sendable {
-    /// The host's id of it.
     package let id: HostID
-    /// Whether its pushes are not wanted.
     package let isMuted: Bool
     /// When a mute ends, in microseconds since 1970; nil for a mute that does not.
     package let mutedUntil: Int64?
-    /// Whether only messages that mention the user are wanted.
     package let mentionsOnly: Bool
 
-    /// Wishes about a conversation.
     package init(id: HostID, isMuted: Bool, mutedUntil: Int64?, mentionsOnly: Bool) {
       self.id = id
       self.isMuted = isMuted
@@ -45,7 +38,6 @@ package struct UserPreferences: Equatable, Sendable {
     }
   }
 
-  /// Nil without quiet hours.
   package var quietHours: QuietHours?
   /// Kinds of events of which no push is wanted, each once.
   package var disabledKinds: [String]

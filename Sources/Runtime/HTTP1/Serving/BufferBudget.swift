@@ -34,7 +34,6 @@ extension HTTPConnection {
     return change == 0 || budget.count(change: change, free: isAnswering ? kept : 0)
   }
 
-  /// Takes the connection's bytes off their budget.
   func uncountBytes() {
     if countedBytes > 0 { _ = countedBudget?.count(change: -countedBytes) }
     countedBytes = 0

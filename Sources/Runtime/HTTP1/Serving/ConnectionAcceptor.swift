@@ -19,7 +19,6 @@ final class ConnectionAcceptor {
   private static let discardedBytesMax = 16 * 1024
 
   let address: SocketAddress
-  /// The TLS context of new connections; nil for none.
   var tls: TLSContext?
   /// Nil once stopped, because only closing it makes the kernel refuse connections.
   private var socket: ListeningSocket?
@@ -169,7 +168,6 @@ enum Overload {
   /// Retry-After in seconds. Connections are short, so a second later there is room, unless this is an attack.
   private static let retryAfterSeconds = "1"
 
-  /// The service has as many connections as it may have.
   static let serviceFull = response(.serviceUnavailable, "The service has too many connections.")
 
   /// The peer has as many connections or requests as it may have (RFC 6585 section 4).

@@ -3,15 +3,12 @@ internal import Synchronization
 
 /// Counts open connections by peer, over all reactors of a service. Holds its lock for one dictionary access.
 final class ConnectionCensus: Sendable {
-  /// The decision on a new connection.
   enum Admission: Equatable {
-    /// Serve it.
     case admitted
     /// The service is full. The connection is of the reserve, for one request.
     case reserved
     /// The service and its reserve are full.
     case full
-    /// The peer has as many connections as it may have.
     case peerFull
   }
 

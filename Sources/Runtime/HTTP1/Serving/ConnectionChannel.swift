@@ -31,7 +31,6 @@ struct ConnectionChannel {
     return stream
   }
 
-  /// Whether the connection uses TLS.
   var isSecure: Bool {
     if case .tls = carrier { true } else { false }
   }
@@ -146,5 +145,4 @@ extension ConnectionChannel {
 /// How a read from a channel ended. A server treats all failures alike.
 enum ChannelRead { case bytes(Int), wouldBlock, endOfStream, failed }
 
-/// How a write to a channel ended.
 enum ChannelWrite { case bytes(Int), wouldBlock, failed }

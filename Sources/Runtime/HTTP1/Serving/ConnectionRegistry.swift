@@ -17,14 +17,12 @@ final class ConnectionRegistry {
 
   let clock: SweepClock
   let counters: ConnectionCounters
-  /// The shared buffers of active connections.
   var spareBuffers = SpareBuffers()
   private(set) var drainStage = DrainStage.serving
   private var connections: [HTTPConnection] = []
   private var isSweeping = false
   private let emptied = Signal()
   private var date = HTTPDate(unixSeconds: time(nil))
-  /// The number of sweeps so far.
   private(set) var sweeps = 0
 
   init(_ configuration: HTTPServiceConfiguration, operations: [HTTPOperation]) {
@@ -69,7 +67,6 @@ final class ConnectionRegistry {
     if connections.isEmpty { emptied.signal(on: reactor) }
   }
 
-  /// Enters a stage of the drain, and tells the connections.
   func drain(to stage: DrainStage, on reactor: isolated Reactor) {
     drainStage = stage
     forEach { $0.drain(on: reactor) }

@@ -48,7 +48,6 @@ extension HTTPConnection {
     wait(for: channel.readInterest, until: deadline, on: reactor)
   }
 
-  /// Discards input.
   func linger(_ bytesLeft: Int, on reactor: isolated Reactor) {
     var bytesLeft = bytesLeft
     repeat {

@@ -3,7 +3,6 @@ internal import Logging
 internal import Reactors
 
 extension HTTPConnection {
-  /// The answer to plain HTTP on a port with TLS.
   private static let tlsExpected = ProblemDetails(
     .badRequest, detail: "This port expects TLS: use the scheme https."
   ).response.prepared
@@ -14,7 +13,6 @@ extension HTTPConnection {
     wait(for: .read, until: registry.sweeps + time, on: reactor)
   }
 
-  /// Continues the handshake.
   func shakeHands(on reactor: isolated Reactor) {
     do throws(TLSError) {
       guard let stream = try stream(on: reactor) else { return }

@@ -67,7 +67,6 @@ extension HTTPConnection {
     return true
   }
 
-  /// Tries one write.
   @discardableResult
   func write() -> ChannelWrite {
     var outcome = ChannelWrite.wouldBlock
@@ -117,7 +116,6 @@ extension HTTPConnection {
 }
 
 extension ConnectionAction {
-  /// Whether the machine wants to read on in this stretch.
   func isRead(of stretch: ReadStretch) -> Bool {
     if case .read(stretch) = self { true } else { false }
   }

@@ -9,13 +9,10 @@ final class HTTPConnection {
   enum Phase {
     case shakingHands
     case reading(ReadStretch)
-    /// The output is sent first.
     case sending(then: Next)
-    /// A handler's task runs.
     case handling
     /// The last answer is sent, and the stream ends for the peer.
     case finishing
-    /// The peer may still send.
     case lingering(bytesLeft: Int)
     case closed
   }
@@ -41,21 +38,17 @@ final class HTTPConnection {
   var phase = Phase.shakingHands
   /// The index in the registry.
   var index = 0
-  /// Whether the service drains.
   var isDraining = false
   var stretch: ReadStretch?
   /// When the current stretch of reading has begun, in sweeps of the registry.
   var stretchStart = 0
-  /// The bytes that have arrived in the current stretch.
   var stretchBytes = 0
   /// The sweep at which the current phase ends.
   var deadline = 0
-  /// The requests that this connection may still carry.
   var requestsLeft: Int
   /// The request whose content is being read, and its handler.
   var request: HTTPServerRequest?
   var handler: HTTPRoute.Handler?
-  /// What the answer to the current request tells browsers of other origins.
   var permission: CrossOrigins.Permission?
   /// Whether the caller of the last request has proven who it is.
   var isSettled = false
@@ -133,7 +126,6 @@ extension HTTPConnection: ReadinessHandler {
 }
 
 extension HTTPConnection {
-  /// The registry sweeps.
   func sweep(on reactor: isolated Reactor) {
     guard registry.sweeps >= deadline else { return }
     switch phase {

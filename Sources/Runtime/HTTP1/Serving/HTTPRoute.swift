@@ -80,6 +80,5 @@ final class HTTPRoute: Sendable {
 /// Thrown by a handler to close the connection without an answer, like nginx's status 444. Unsent answers to earlier requests of
 /// a pipeline are lost too.
 package struct HTTPHangUp: Error, Sendable {
-  /// Makes the error.
   package init() {}
 }

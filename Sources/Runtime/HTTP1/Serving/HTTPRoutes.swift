@@ -11,7 +11,6 @@ package struct HTTPRoutes: Sendable {
   /// The operations, in the order of their addition.
   package private(set) var operations: [HTTPOperation] = []
 
-  /// Makes a table without routes.
   package init() {}
 
   /// Adds a route. Traps if the pattern does not begin with a slash, or if method and pattern were added before.
@@ -64,7 +63,6 @@ package struct HTTPRoutes: Sendable {
   /// The methods of all paths, for Allow.
   var allMethods: String { methods.sorted().joined(separator: ", ") }
 
-  /// Finds the route of a request.
   func match(_ head: RequestHead) -> RouteMatch {
     head.withPathBytes { path in
       var parameters: [String] = []
@@ -86,7 +84,6 @@ package struct HTTPOperation: Hashable, Sendable {
   package let pattern: String
 }
 
-/// The result of routing a request.
 enum RouteMatch {
   /// The route, and the values of its parameters.
   case found(HTTPRoute, [String])

@@ -1,9 +1,7 @@
 package import HTTPTypes
 package import Reactors
 
-/// A request for a handler.
 package struct HTTPServerRequest: Sendable {
-  /// Method, target and fields.
   package let head: RequestHead
   /// The client: the peer, or the address that a trusted proxy names. Nil over a Unix socket if no proxy names one.
   package let client: IPAddress?
@@ -32,7 +30,6 @@ package struct HTTPServerRequest: Sendable {
   }
 }
 
-/// A handler's answer.
 package struct HTTPServerResponse: Sendable {
   enum Content {
     case plain(ResponseHead, [UInt8])
@@ -65,7 +62,6 @@ package struct HTTPServerResponse: Sendable {
     content = .prepared(prepared)
   }
 
-  /// A response of encoded JSON.
   package init(status: HTTPResponse.Status = .ok, json: [UInt8]) {
     self.init(status: status, fields: [.contentType: "application/json"], body: json)
   }

@@ -3,10 +3,8 @@ package struct HTTPServiceConfiguration: Sendable {
   /// Limits of one request.
   package var limits = HTTPLimits()
 
-  /// How long to wait for peers.
   package var timeouts = HTTPTimeouts()
 
-  /// Limits of connections, and of requests on each.
   package var connections = ConnectionLimits()
 
   /// Proxies trusted to set the client address. None by default.
@@ -20,7 +18,6 @@ package struct HTTPServiceConfiguration: Sendable {
   /// 0660: the service's user and group, so that a proxy in the group can connect.
   package var unixSocketMode: UInt32 = 0o660
 
-  /// The default configuration.
   package init() {}
 }
 
@@ -60,7 +57,6 @@ package struct ConnectionLimits: Sendable {
   /// 16 MiB: eight contents of 1 MiB at once, whose buffers may be twice their size while they arrive.
   package var callersBytesMax = 16 * 1024 * 1024
 
-  /// The default limits.
   package init() {}
 }
 
@@ -114,6 +110,5 @@ package struct HTTPTimeouts: Sendable {
   /// 2 s: a round trip for any client that reads its answer.
   package var linger = Duration.seconds(2)
 
-  /// The default time-outs.
   package init() {}
 }

@@ -3,7 +3,6 @@ internal import Synchronization
 
 /// What a service has done since its start, and its open connections.
 package struct HTTPServiceFigures: Sendable, Equatable {
-  /// Why a connection was turned away.
   package enum TurnAway: String, Sendable, CaseIterable {
     /// The service is full, and so is its reserve.
     case full
@@ -13,7 +12,6 @@ package struct HTTPServiceFigures: Sendable, Equatable {
     case descriptors
   }
 
-  /// A kind of answer.
   package struct Answer: Hashable, Sendable {
     /// Nil when the request had no operation, or was refused before its operation was known.
     package let operation: HTTPOperation?
@@ -21,16 +19,13 @@ package struct HTTPServiceFigures: Sendable, Equatable {
     /// From 200 to 599.
     package let status: Int
 
-    /// A kind of answer by its parts.
     package init(_ operation: HTTPOperation?, status: Int) {
       self.operation = operation
       self.status = status
     }
   }
 
-  /// Connections admitted.
   package var accepted = 0
-  /// Connections open now.
   package var open = 0
   /// Connections turned away, by reason. Has no zeros.
   package var turnedAway: [TurnAway: Int] = [:]
@@ -44,7 +39,6 @@ package struct HTTPServiceFigures: Sendable, Equatable {
     answers.reduce(into: [:]) { $0[$1.key.status, default: 0] += $1.value }
   }
 
-  /// The figures of a new service.
   package init() {}
 
   static func += (sum: inout HTTPServiceFigures, other: HTTPServiceFigures) {
@@ -61,7 +55,6 @@ package struct HTTPServiceFigures: Sendable, Equatable {
 package final class HTTPServiceMeter: Sendable {
   private let registries = Mutex<[ReactorBound<ConnectionRegistry>]>([])
 
-  /// The meter of a service that has not started.
   package init() {}
 
   /// Adds up the figures of all reactors. Those of one reactor are of one moment.
@@ -103,7 +96,6 @@ final class ConnectionCounters {
     responses[(route ?? operations.count) * Self.statuses.count + status - Self.statuses.lowerBound] += 1
   }
 
-  /// - Parameter open: the number of open connections.
   func figures(open: Int) -> HTTPServiceFigures {
     var figures = figures
     figures.open = open

@@ -2,15 +2,10 @@ package import HTTPTypes
 
 /// An error for the client, as `application/problem+json` (RFC 9457). Handlers throw it.
 package struct ProblemDetails: Error, Sendable, Equatable {
-  /// The value of an extension member.
   package enum Value: Sendable, Equatable {
-    /// A JSON string.
     case string(String)
-    /// A JSON number without a fraction.
     case integer(Int)
-    /// A JSON boolean.
     case boolean(Bool)
-    /// An array of JSON strings.
     case strings([String])
   }
 
@@ -46,14 +41,12 @@ package struct ProblemDetails: Error, Sendable, Equatable {
       && a.extensions.elementsEqual(b.extensions) { $0.name == $1.name && $0.value == $1.value }
   }
 
-  /// The answer.
   package var response: HTTPServerResponse {
     var fields = fields
     fields[.contentType] = "application/problem+json"
     return HTTPServerResponse(status: status, fields: fields, body: json)
   }
 
-  /// The members as JSON, in UTF-8.
   var json: [UInt8] {
     var json = JSONObjectWriter()
     json.write("type", .string(type))

@@ -80,7 +80,6 @@ struct RouteTree: Sendable {
   }
 }
 
-/// One segment of a pattern.
 enum RouteSegment: Sendable {
   case literal([UInt8])
   case parameter(String)

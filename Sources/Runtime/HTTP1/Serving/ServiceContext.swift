@@ -51,7 +51,6 @@ final class ServiceContext: Sendable {
     logger.warning("connections turned away", metadata: ["count": "\(count)", "reason": "\(reason)"])
   }
 
-  /// - Parameter client: the client's address, if known.
   func judge(_ head: RequestHead, from client: IPAddress?) -> Judgement {
     if head.isForServer { return .answer(Self.options(routes.allMethods), of: nil) }
     switch routes.match(head) {

@@ -12,13 +12,10 @@ package struct TrustedProxies: Sendable, Equatable {
     case forwarded
   }
 
-  /// The addresses of proxies.
   package var networks: [IPNetwork]
 
-  /// Whether the peers of a Unix socket are proxies.
   package var includesUnixSockets: Bool
 
-  /// The field that the proxies append to.
   package var field: Field
 
   /// By default no peer is trusted.

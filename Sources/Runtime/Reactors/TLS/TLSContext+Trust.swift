@@ -26,7 +26,6 @@ extension TLSContext {
     }
   }
 
-  /// Trusts these authorities as well.
   func addTrust(_ pem: PEM) throws(TLSError) {
     let certificates = try pem.certificates()
     defer { certificates.forEach { X509_free($0) } }

@@ -132,8 +132,6 @@ package final class TLSContext: @unchecked Sendable {
 
 /// The certificate authorities that a client trusts.
 package enum TLSTrust: Sendable {
-  /// The system's certificate authorities.
   case system
-  /// The system's, and these certificates.
   case systemAnd(PEM)
 }

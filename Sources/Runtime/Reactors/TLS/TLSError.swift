@@ -2,7 +2,6 @@ internal import Cryptography
 
 /// A failed TLS operation: the kind of failure, the operation, and OpenSSL's text.
 package struct TLSError: Error, Equatable, CustomStringConvertible {
-  /// The kinds of failure that a caller may handle differently.
   package enum Code: Sendable {
     /// OpenSSL refuses a certificate, key, trust file or protocol list.
     case configuration
@@ -10,7 +9,6 @@ package struct TLSError: Error, Equatable, CustomStringConvertible {
     case certificateRefused
     /// The peers have no application protocol in common (ALPN, RFC 7301).
     case protocolNotNegotiated
-    /// The time limit passed.
     case timedOut
     /// The connection ended without the peer's `close_notify`: the peer may have sent more than was read.
     case unexpectedEnd
@@ -20,7 +18,6 @@ package struct TLSError: Error, Equatable, CustomStringConvertible {
     case protocolFailure
   }
 
-  /// The kind of failure.
   package let code: Code
 
   /// The operation, e.g. `TLS handshake with localhost`.
@@ -32,7 +29,6 @@ package struct TLSError: Error, Equatable, CustomStringConvertible {
   /// Why OpenSSL refused the peer's certificate; nil for other failures.
   package let verification: String?
 
-  /// The failed system call, if there was one.
   package let system: SystemError?
 
   init(

@@ -31,7 +31,6 @@ package final class TLSStream {
     SSL_free(handle)
   }
 
-  /// The socket's descriptor, for registration.
   package var descriptor: Int32 { socket.descriptor }
 
   /// Whether OpenSSL holds input that ``read(into:)`` has not returned. Read on: the kernel will not report it again.
@@ -84,25 +83,20 @@ package final class TLSStream {
   }
 }
 
-/// How a non-blocking read of decrypted bytes ended.
 package enum TLSReadOutcome: Equatable, Sendable {
   /// This many bytes were read: at least one, at most one record (16 KiB).
   case bytes(Int)
   /// Nothing can be read before the socket is ready for this: usually `.read`, but `.write` when TLS has to write first.
   case wouldBlock(Interest)
-  /// The peer has ended its stream.
   case endOfStream
-  /// The connection is broken.
   case failed(TLSError)
 }
 
-/// How a non-blocking write ended.
 package enum TLSWriteOutcome: Equatable, Sendable {
   /// This many bytes were taken: at most a record of 16 KiB, and one more if the first had to wait for room.
   case bytes(Int)
   /// Nothing was taken. When the socket is ready for this, offer the same bytes again, and at least as many.
   case wouldBlock(Interest)
-  /// The connection is broken.
   case failed(TLSError)
 }
 

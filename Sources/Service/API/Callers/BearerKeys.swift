@@ -6,12 +6,10 @@ package import HTTPTypes
 package struct BearerKeys: Sendable {
   private let digests: [SHA256Digest]
 
-  /// Accepts any of these.
   package init(_ keys: [String]) {
     digests = keys.map { SHA256.hash(Array($0.utf8)) }
   }
 
-  /// Whether no key can be accepted.
   var isEmpty: Bool { digests.isEmpty }
 
   /// Whether this is one of them. Digests also hide the length, and all are compared, so that the time does not show

@@ -62,16 +62,13 @@ extension ProblemDetails {
   }
 }
 
-/// Verifies the tokens that clients show.
 package protocol ClientVerifier: Sendable {
   /// The user a token was issued to: its `sub`.
   /// - Parameter token: the text behind `Bearer`.
   func userID(of token: String, on reactor: isolated Reactor) async throws(ClientTokenError) -> String
 }
 
-/// Why a client's token is not accepted.
 package struct ClientTokenError: Error, Sendable, Equatable {
-  /// The kinds of failure.
   package enum Code: Sendable, Equatable {
     /// The token is forged, not valid now, or for another audience.
     case invalid
@@ -79,13 +76,11 @@ package struct ClientTokenError: Error, Sendable, Equatable {
     case unavailable
   }
 
-  /// The kind of failure.
   package let code: Code
 
   /// What exactly, for an engineer; nothing of the token.
   package let detail: String
 
-  /// Describes a failure.
   package init(_ code: Code, _ detail: String) {
     self.code = code
     self.detail = detail

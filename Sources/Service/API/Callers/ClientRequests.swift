@@ -6,7 +6,6 @@ internal import Synchronization
 /// Limits what each user of an app asks of the service: a rate of requests, and one write at a time; for all reactors. Users
 /// share the database's sessions, so a single user must not take all of them.
 package final class ClientRequests: Sendable {
-  /// What a request takes.
   package struct Load: Sendable {
     /// Tokens of the user's bucket.
     let cost: Int

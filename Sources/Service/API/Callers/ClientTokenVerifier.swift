@@ -77,7 +77,6 @@ final class VerifiedTokens {
   ///   than a reactor has connections for.
   init(countMax: Int = 16_384) { entries = BoundedBook(generationMax: countMax) }
 
-  /// How many are remembered.
   var count: Int { entries.count }
 
   /// The user of a token, unless it has expired or its key set has changed.
@@ -93,7 +92,6 @@ final class VerifiedTokens {
     return entry.token.user
   }
 
-  /// Remembers a token.
   func insert(_ token: VerifiedToken, _ digest: SHA256Digest, keySetGeneration: Int?) {
     entries.remember(Entry(token: token, keySetGeneration: keySetGeneration), of: digest)
   }

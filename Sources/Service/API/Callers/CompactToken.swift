@@ -9,7 +9,6 @@ struct CompactToken {
   /// What the signature is over: the first two parts as they came.
   let signed: [UInt8]
 
-  /// Takes a token apart, and reads its header.
   init(_ text: String) throws(ClientTokenError) {
     let bytes = Array(text.utf8)
     let parts = bytes.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
@@ -27,9 +26,7 @@ struct CompactToken {
 /// The header of RFC 7515 section 4, as far as it is obeyed. Keys that a token brings along, or names the place of, are not
 /// looked at.
 struct TokenHeader: Decodable, Equatable {
-  /// Names the algorithm.
   let alg: String
-  /// Names the key.
   let kid: String?
   /// Whether there are extensions that must be understood.
   let hasCritical: Bool

@@ -64,7 +64,6 @@ struct FailureBooks<Peer: Hashable & Sendable>: Sendable {
     accounts = BoundedBook(generationMax: limits.peersMax)
   }
 
-  /// How many peers are remembered.
   var count: Int { accounts.count }
 
   /// Counts a failure.

@@ -84,7 +84,6 @@ private struct PublishedKey: Decodable {
 enum VerificationKey: Sendable {
   /// The shared secret of HS256, at least 32 bytes.
   case hs256(HMACSHA256)
-  /// A public key on P-256.
   case es256(P256PublicKey)
   /// A public RSA key of 2048 to 8192 bits.
   case rs256(RSAPublicKey)

@@ -8,7 +8,6 @@ struct KeySetState {
     case use(VerificationKey, generation: Int, refreshes: Bool)
     /// The end of a fetch is to be waited for, which is to be begun if asked for.
     case wait(begins: Bool)
-    /// No set has this key.
     case unknown
     /// There has been no set yet.
     case unavailable
@@ -29,7 +28,6 @@ struct KeySetState {
   private var takenAt: UInt64 = 0
   private var begunAt: UInt64?
 
-  /// Whether there has ever been a set.
   var hasSet: Bool { keySet != nil }
 
   /// Looks for a key. Where the step says so, the fetch counts as begun.

@@ -54,7 +54,6 @@ package final class RemoteKeySet: Sendable {
     return generation
   }
 
-  /// Fetches the set ahead of the first request for a key.
   package func warmUp() {
     if shared.withLock({ $0.state.begin(now: clock()) }) { beginFetch() }
   }

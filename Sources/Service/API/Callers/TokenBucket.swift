@@ -3,7 +3,6 @@
 /// The clock is the caller's, monotonic, in nanoseconds.
 package struct TokenBucket: Sendable {
   package struct Rate: Sendable {
-    /// Tokens of a full bucket.
     let burst: Int
     /// Until a used token is replaced.
     let refillNanoseconds: UInt64
@@ -14,7 +13,6 @@ package struct TokenBucket: Sendable {
     }
   }
 
-  /// The moment at which the bucket is full again.
   private var fullAt: UInt64 = 0
 
   /// How long until so many tokens are there; nil when they are.
@@ -44,7 +42,6 @@ struct BoundedBook<Key: Hashable & Sendable, Entry: Sendable>: Sendable {
   /// - Parameter generationMax: entries of a generation.
   init(generationMax: Int) { self.generationMax = generationMax }
 
-  /// The number of entries.
   var count: Int { younger.count + older.count }
 
   subscript(key: Key) -> Entry? { younger[key] ?? older[key] }

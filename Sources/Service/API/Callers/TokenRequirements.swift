@@ -41,7 +41,6 @@ package struct TokenRequirements: Sendable {
   }
 }
 
-/// What has been found out of a token.
 struct VerifiedToken: Sendable, Equatable {
   let user: String
   /// Unix seconds, exclusive, the leeway included.

@@ -14,8 +14,6 @@ package struct WebhookAuthentication: Sendable {
     let bearer: String
     let signingKey: [UInt8]
 
-    /// - Parameters:
-    ///   - bearer: the secret as the header has it. signingKey: the key of signatures.
     package init(bearer: String, signingKey: [UInt8]) {
       self.bearer = bearer
       self.signingKey = signingKey
@@ -29,7 +27,6 @@ package struct WebhookAuthentication: Sendable {
   private let bearers: BearerKeys
   private let signingKeys: [HMACSHA256]
 
-  /// Accepts any of these keys.
   package init(_ keys: [Key]) {
     bearers = BearerKeys(keys.map(\.bearer))
     signingKeys = keys.map { HMACSHA256(key: $0.signingKey) }

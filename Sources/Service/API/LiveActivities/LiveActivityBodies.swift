@@ -5,7 +5,6 @@ internal import PushStore
 
 /// The ids of Live Activities, which servers and apps choose.
 enum LiveActivityID {
-  /// The most bytes.
   static let bytesMax = 128
 
   /// Visible characters of ASCII, so that it can be written in paths and logs.
@@ -21,7 +20,6 @@ enum LiveActivityID {
   }
 }
 
-/// The start of a Live Activity by a push.
 struct LiveActivityStartBody: Decodable {
   let request: LiveActivityStartRequest
 
@@ -44,7 +42,6 @@ struct LiveActivityStartBody: Decodable {
   }
 }
 
-/// The next state.
 struct LiveActivityUpdateBody: Decodable {
   let state: String
   let alert: String?
@@ -101,7 +98,6 @@ struct LiveActivityAnnouncement: Decodable {
   }
 }
 
-/// A token that an app has got from ActivityKit.
 struct LiveActivityTokenBody: Decodable {
   /// `deviceToken` is empty where the app has not said it.
   let token: LiveActivityToken

@@ -84,7 +84,6 @@ enum LiveActivityRoutes {
   }
 }
 
-/// How many a request has ended.
 private struct LiveActivitiesEnded: JSONAnswer {
   let ended: Int
 }

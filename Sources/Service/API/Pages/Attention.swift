@@ -4,7 +4,6 @@ internal import PushStore
 struct ProcessFault: Equatable {
   /// As `/readyz` calls it.
   let name: String
-  /// Nil when there is no more to say.
   let detail: String?
 
   /// What the checks of `/readyz` say, except those of routes, which pages show in a separate table. A shadow is among them: a page

@@ -3,7 +3,6 @@ internal import HTTPTypes
 
 /// The content of a form as browsers send it: `application/x-www-form-urlencoded`, a few short fields.
 struct FormBody: Equatable {
-  /// The most fields that a form of ours has.
   static let fieldsMax = 8
 
   /// The most bytes that are read: a key of a kilobyte, every character of it encoded.
@@ -28,7 +27,6 @@ struct FormBody: Equatable {
     self.fields = fields
   }
 
-  /// The value of a field; nil without it.
   subscript(name: String) -> String? { fields[name] }
 
   private static func decoded(_ bytes: ArraySlice<UInt8>) -> String? {
@@ -38,7 +36,6 @@ struct FormBody: Equatable {
 
 /// What a browser says of itself and of the page that sent it.
 extension RequestHead {
-  /// The cookie of the pages.
   static let sessionCookie = "tacet_session"
 
   /// The values of the session's cookie; more than one when a neighbour on the same host sets it too.

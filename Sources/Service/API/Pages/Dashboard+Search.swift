@@ -97,7 +97,6 @@ extension Dashboard {
   }
 }
 
-/// What the operator searches for.
 enum SearchTerm: Equatable {
   case id(HostID)
   /// Its beginning, in lower case.

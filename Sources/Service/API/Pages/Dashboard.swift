@@ -83,7 +83,6 @@ struct Dashboard: Sendable {
     return HostEventPage(events: try await store.hostEvents(HostEventPage.rowsMax, on: reactor)).page.response()
   }
 
-  /// Sends them again.
   func retryEvents(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
     try await services.value(on: reactor).callers.retryHostEvents(on: reactor)
     return Page.redirect(to: DashboardLink.events)
@@ -93,7 +92,6 @@ struct Dashboard: Sendable {
     logger.error("a page could not be made", metadata: ["route": "\(request.route)", "error": "\(error)"])
   }
 
-  /// Why pushes of an event came or did not.
   func explanation(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
     let (head, types) = (request.head, services.value(on: reactor).idTypes)
     let user = head.id("user_id", of: types.users)

@@ -63,7 +63,6 @@ package enum DashboardRoutes {
   }
 }
 
-/// The addresses of the pages.
 enum DashboardLink {
   static let overview = "/dashboard"
   static let login = "/dashboard/login"
@@ -76,19 +75,16 @@ enum DashboardLink {
   static let retryEvents = "/dashboard/events/retry"
   static let style = "/dashboard/style.css"
 
-  /// The log-in form, and where it leads.
   static func login(then target: String) -> String {
     target == overview ? login : address(login, [("then", target)])
   }
 
-  /// A user's pushes; those after one.
   static func pushes(ofUser id: HostID, after last: LedgerEntry? = nil) -> String {
     address(
       pushes,
       [("user_id", text(id))] + (last.map { [("time", String($0.enqueuedAt)), ("after", $0.id.lowercased)] } ?? []))
   }
 
-  /// The recipients of a subject; those after one.
   static func pushes(ofSubject id: HostID, after last: LedgerEntry? = nil) -> String {
     address(
       pushes, [("subject_id", text(id))] + (last.map { [("after", text($0.userID)), ("kind", $0.kind)] } ?? []))

@@ -40,7 +40,6 @@ struct DashboardSessions: Sendable {
     return end + "." + key.signing.code(for: Self.statement(of: end)).hexadecimal()
   }
 
-  /// Whether a session is one of ours and has not ended.
   func accepts(_ session: String, now: Int64) -> Bool {
     let parts = session.split(separator: ".", omittingEmptySubsequences: false)
     guard parts.count == 2, let end = Int64(parts[0]), String(end) == parts[0], let signature = Self.bytes(parts[1])

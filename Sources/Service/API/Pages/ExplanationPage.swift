@@ -4,7 +4,6 @@ internal import Operations
 /// The story of an event's pushes, told in order.
 struct ExplanationPage {
   let explanations: [EventExplanation]
-  /// What was asked for.
   let subjectID: String
 
   var page: Page {
@@ -34,7 +33,6 @@ struct ExplanationPage {
       """
   }
 
-  /// What happened to the event as a whole.
   private func whole(_ explanation: EventExplanation) -> HTML {
     """
     <section>

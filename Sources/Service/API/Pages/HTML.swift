@@ -5,19 +5,16 @@
 /// So nothing reaches a page unescaped, and what the compiler does not know cannot be named. Attributes are always in double
 /// quotes: five characters are escaped, and they are enough there and between tags, and nowhere else.
 struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
-  /// Markup, as it is sent.
   private(set) var markup: String
 
   init(stringLiteral value: String) { markup = value }
 
   init(stringInterpolation: Interpolation) { markup = stringInterpolation.markup }
 
-  /// Nothing.
   static let none: HTML = ""
 
   static func + (a: HTML, b: HTML) -> HTML { "\(a)\(b)" }
 
-  /// What a literal gathers.
   struct Interpolation: StringInterpolationProtocol {
     fileprivate var markup = ""
 
@@ -27,15 +24,12 @@ struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
 
     mutating func appendLiteral(_ literal: String) { markup += literal }
 
-    /// Puts in another piece.
     mutating func appendInterpolation(_ piece: HTML) { markup += piece.markup }
 
-    /// Puts in pieces, one after the other.
     mutating func appendInterpolation(_ pieces: [HTML]) {
       for piece in pieces { markup += piece.markup }
     }
 
-    /// Puts in text.
     mutating func appendInterpolation(_ text: String) {
       for character in text.unicodeScalars {
         switch character {
@@ -49,7 +43,6 @@ struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
       }
     }
 
-    /// Puts in a whole number.
     mutating func appendInterpolation(_ number: Int) { markup += String(number) }
   }
 }
@@ -66,7 +59,6 @@ struct Table {
 
   /// What becomes of a row on a phone.
   enum Shape: String {
-    /// It stays one.
     case row
     /// A list of titles and values.
     case card

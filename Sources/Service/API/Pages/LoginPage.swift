@@ -42,7 +42,6 @@ enum LoginPage {
         """)
   }
 
-  /// Anything that went wrong, in a sentence.
   static func problem(
     _ title: String, _ text: String, _ status: HTTPResponse.Status, isLoggedIn: Bool = false
   ) -> Page {

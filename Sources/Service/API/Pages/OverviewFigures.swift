@@ -123,7 +123,6 @@ struct RateChart {
     return parts.isEmpty ? .none : "<g>\(parts)</g>\n"
   }
 
-  /// A bar's count as a rate.
   private func perMinute(_ count: Int) -> Int {
     let slice = figures.span / figures.slices.count
     return Int((Double(count) * (Duration.seconds(60) / slice)).rounded())

@@ -5,7 +5,6 @@ internal import PushStore
 /// How the service fares: what needs attention first, then figures, then the newest pushes. Without the database it is what
 /// this process knows by itself.
 struct OverviewPage {
-  /// How often the live page is loaded again, in seconds.
   static let refreshSeconds = 5
 
   /// Nil when the database did not answer.

@@ -10,12 +10,10 @@ struct Page {
   var isLoggedIn = true
   /// Seconds after which the browser loads it again; nil for never.
   var refresh: Int?
-  /// The text of the search field.
   var search = ""
   var status = HTTPResponse.Status.ok
   var body: HTML
 
-  /// The answer that shows it.
   func response(_ more: HTTPFields = [:]) -> HTTPServerResponse {
     var fields = more
     fields[.contentType] = "text/html; charset=utf-8"
@@ -26,7 +24,6 @@ struct Page {
     return HTTPServerResponse(status: status, fields: fields, body: Array(document.markup.utf8))
   }
 
-  /// An answer that leads to another page.
   static func redirect(to target: String, _ more: HTTPFields = [:]) -> HTTPServerResponse {
     var fields = more
     fields[.location] = target

@@ -4,7 +4,6 @@ internal import PushStore
 package struct RouteCondition: Equatable, Sendable {
   /// App and environment, as lanes are named.
   package let name: String
-  /// Whether pushes go.
   package let isReady: Bool
   /// Whether the service is not well without it.
   package let isNeeded: Bool
@@ -28,7 +27,6 @@ struct RouteReport: Equatable {
   let problem: String?
   let lane: WaitingLane?
 
-  /// Whether the operator should look after it.
   var needsAttention: Bool { lane != nil || isReady == false && isNeeded }
 
   /// Every route that is known here or waited for, sorted by name.

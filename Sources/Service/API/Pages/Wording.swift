@@ -75,7 +75,6 @@ enum Wording {
     return "<code title=\"\(id)\">\(String(id.prefix(8)))</code>"
   }
 
-  /// A decision as a coloured mark.
   static func decision(_ decision: OutcomeDecision) -> HTML {
     "<span class=\"mark \(decision.rawValue)\">\(decision.rawValue)</span>"
   }

@@ -78,7 +78,6 @@ enum ReportTime {
   static func clamped(_ time: Int64, now: Int64 = TimeText.now) -> Int64 { min(max(time, now - ageMax), now) }
 }
 
-/// A user's action as JSON.
 private struct ActionDocument: Decodable {
   let report: SlotActionReport
 
@@ -108,7 +107,6 @@ private struct ActionDocument: Decodable {
   }
 }
 
-/// The result of a batch of events.
 private struct TelemetryAnswer: JSONAnswer {
   let accepted: Int
   let duplicates: Int

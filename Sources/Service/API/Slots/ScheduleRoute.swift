@@ -19,7 +19,6 @@ enum ScheduleRoute {
   }
 }
 
-/// What is asked for, by the parameters of the query.
 struct ScheduleQuery: Equatable {
   static let (daysMax, rowsMax) = (7, 64)
 
@@ -53,7 +52,6 @@ struct ScheduleQuery: Equatable {
   }
 }
 
-/// The rows as JSON.
 enum ScheduleAnswer {
   /// The tolerance of devices whose alarms are inexact.
   private static let wideTolerance = 600

@@ -118,7 +118,6 @@ struct SlotsDocument: JSONAnswer, Decodable {
   }
 }
 
-/// One of them.
 struct SlotDocument: Codable {
   static let slotDemand = "must be a time from 0000 to 2359"
   private static let phaseScalarsMax = 32

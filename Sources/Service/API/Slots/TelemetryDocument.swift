@@ -7,7 +7,6 @@ internal import PushStore
 struct TelemetryDocument: Decodable {
   static let eventsMax = 100
 
-  /// Why an event is not used.
   struct Rejection: Encodable, Equatable {
     /// The event's place, from 0.
     let index: Int
@@ -52,7 +51,6 @@ private enum TelemetryElement: Decodable {
   }
 }
 
-/// One event.
 private struct TelemetryEnvelope: Decodable {
   let event: SlotEvent
 
@@ -123,6 +121,5 @@ private struct TelemetryEnvelope: Decodable {
 }
 
 extension DeviceToken {
-  /// What a text must be to be one.
   static var demand: String { "2 to \(digitsMax) hexadecimal digits, an even number" }
 }

@@ -4,7 +4,6 @@ internal import FoundationEssentials
 package struct CheckFinding: Equatable, Sendable {
   /// How well it is. The raw values are those of the JSON form.
   package enum Verdict: String, Sendable {
-    /// As it should be.
     case ok
     /// Works, and the operator should look at it.
     case warning = "warn"
@@ -19,7 +18,6 @@ package struct CheckFinding: Equatable, Sendable {
 
   /// What was looked at: small letters, with what it is about behind a blank, e.g. `apns com.example.app/production`.
   package let name: String
-  /// How well it is.
   package let verdict: Verdict
   /// What was found: one line, without secrets.
   package let found: String
@@ -34,7 +32,6 @@ package struct CheckFinding: Equatable, Sendable {
     self.remedy = remedy
   }
 
-  /// One line for people.
   package var line: String {
     let end = found.hasSuffix("?") ? "" : "."
     return "\(verdict.word)  \(name): \(found)" + (remedy.map { "\(end) To do: \($0)" } ?? "")
@@ -79,10 +76,8 @@ enum FindingWords {
 
 /// All findings about a service, in the order of the checks.
 package struct Diagnosis: Sendable {
-  /// What was found.
   package private(set) var findings: [CheckFinding] = []
 
-  /// Nothing has been looked at.
   package init() {}
 
   package mutating func add(_ finding: CheckFinding) { findings.append(finding) }

@@ -102,8 +102,6 @@ enum ListenCheck {
   static let notWanted = CheckFinding(
     name, .skipped, "IDLE_MODE is webhook, and a session that listens would keep the database awake")
 
-  /// - Parameters:
-  ///   - pooler: the pooler between, if there is one.
   static func judge(_ outcome: ListenExamination.Outcome, pooler: String?) -> CheckFinding {
     switch outcome {
     case .heard: CheckFinding(name, .ok, "a notification from another session arrived")

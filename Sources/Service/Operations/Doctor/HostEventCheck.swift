@@ -2,7 +2,6 @@ internal import PushStore
 internal import Reactors
 internal import Settings
 
-/// Whether events reach the host.
 enum HostEventCheck {
   static let name = "host events"
   static let receiverName = "host events receiver"

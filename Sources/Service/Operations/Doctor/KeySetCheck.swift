@@ -6,7 +6,6 @@ internal import Settings
 
 /// What came of fetching the key set.
 enum KeySetAnswer: Equatable, Sendable {
-  /// The server answered.
   case answered(status: Int, body: [UInt8])
   /// It did not, in words without the URL.
   case failed(String)

@@ -11,7 +11,6 @@ enum RouteAnswer: Equatable, Sendable {
   case untrusted(String)
   /// The server refuses connections.
   case refused
-  /// The server's name has no address.
   case unresolved
   /// No connection or no answer in time.
   case timedOut

@@ -48,7 +48,6 @@ final class RouteProbe {
     }
   }
 
-  /// Closes the connections.
   func close(on reactor: isolated Reactor) {
     for client in clients.values { client.close(on: reactor) }
   }

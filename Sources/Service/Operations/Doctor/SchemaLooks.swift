@@ -116,7 +116,6 @@ final class SchemaLooks {
     self.deadline = deadline
   }
 
-  /// - Returns: the addresses.
   func run(on reactor: isolated Reactor, add: ([CheckFinding]) -> Void) async -> ExaminedAddresses {
     var migrations: [CheckFinding] = []
     for (name, look) in Self.first {

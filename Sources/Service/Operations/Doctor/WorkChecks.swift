@@ -1,6 +1,5 @@
 internal import PushStore
 
-/// Whether the work is done.
 enum BacklogCheck {
   /// From ``QueueOverview/overdueFrom`` on it is a warning.
   static let failureFrom = Duration.seconds(60)

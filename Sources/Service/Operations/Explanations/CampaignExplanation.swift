@@ -6,9 +6,7 @@ package import PushStore
 package struct CampaignExplanation: Equatable, Sendable {
   /// One of the user's days.
   package struct Day: Equatable, Sendable {
-    /// What the database has.
     package let facts: CampaignDayFacts
-    /// The outcome in a sentence.
     package let summary: String
     /// What led there, in order.
     package let steps: [String]
@@ -30,7 +28,6 @@ package struct CampaignExplanation: Equatable, Sendable {
   /// What the slots say, the latest first.
   package let rows: [SlotRowExplanation]
 
-  /// Puts a story into words.
   package init(_ story: CampaignStory, campaign: String, userID: String) {
     self.campaign = campaign
     self.userID = userID
@@ -160,7 +157,6 @@ extension PayloadValue {
     }
   }
 
-  /// As a person writes it.
   fileprivate var plain: String {
     switch self {
     case .string(let text): text

@@ -3,11 +3,9 @@ internal import PushStore
 
 /// Why a push was held or skipped, as a clause behind "because": by the recorded reason, with the recorded numbers.
 struct DecisionWords {
-  /// The kind of the event.
   let kind: String
   let known: HistoryEntry.Situation
 
-  /// What the event is called.
   var event: String { Self.event(of: kind) }
 
   static func event(of kind: String) -> String { KnownKinds.words(ofEventKind: kind).event }
@@ -109,11 +107,8 @@ enum CauseWords {
   }
 }
 
-/// Numbers with their nouns.
 enum CountWords {
-  /// `1 device`, `2 devices`.
   static func devices(_ count: Int) -> String { counted(count, "device") }
 
-  /// A number and a noun.
   static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }

@@ -4,7 +4,6 @@ package import PushStore
 
 /// Why an event's pushes were sent or not: what the database keeps, in words and in order.
 package struct EventExplanation: Equatable, Sendable {
-  /// One recipient's part.
   package struct Recipient: Equatable, Sendable {
     /// The host's user id, in small letters.
     package let userID: String
@@ -19,7 +18,6 @@ package struct EventExplanation: Equatable, Sendable {
     /// What happened, the earliest first.
     package let steps: [Step]
 
-    /// Joins them.
     package init(
       userID: String, summary: String, decision: String? = nil, reason: String? = nil, pushLogID: String? = nil,
       steps: [Step]
@@ -33,28 +31,22 @@ package struct EventExplanation: Equatable, Sendable {
     }
   }
 
-  /// One thing that happened.
   package struct Step: Equatable, Sendable {
     /// What a step is about, for programs.
     package enum What: String, CaseIterable, Sendable {
       case committed, triggerFailed = "trigger_failed", unclaimed
       case woken, claimed, lostClaim = "lost_claim"
-      /// A decision and its ends.
       case decided, released, remaining
-      /// Devices and afterwards.
       case attempt, parked, opened, unread, now
     }
 
-    /// What it is about.
     package let what: What
     /// When, by the database's clock; microseconds since 1970.
     package let at: Int64
-    /// What, in words.
     package let text: String
     /// What was known or answered then: names and values for people, in order.
     package let details: [Detail]
 
-    /// Joins them.
     package init(_ what: What = .now, at: Int64, text: String, details: [Detail] = []) {
       self.what = what
       self.at = at
@@ -63,14 +55,10 @@ package struct EventExplanation: Equatable, Sendable {
     }
   }
 
-  /// A name and a value for people.
   package struct Detail: Equatable, Sendable, Encodable {
-    /// A word or two.
     package let name: String
-    /// What there is to say.
     package let value: String
 
-    /// Joins them.
     package init(name: String, value: String) {
       self.name = name
       self.value = value
@@ -90,10 +78,8 @@ package struct EventExplanation: Equatable, Sendable {
   package let steps: [Step]
   /// Sorted by user id.
   package let recipients: [Recipient]
-  /// Whether there are recipients that are not told about.
   package let hasMoreRecipients: Bool
 
-  /// Joins them.
   package init(
     subjectID: String, kind: String, isKnown: Bool = true, summary: String, committedAt: Int64?, steps: [Step] = [],
     recipients: [Recipient], hasMoreRecipients: Bool = false

@@ -8,7 +8,6 @@ struct EventSummary {
   private var event: EventFacts { records.event }
   private var noun: String { DecisionWords.event(of: event.kind) }
 
-  /// A sentence or a few.
   var text: String {
     guard let failure = event.hostFailure else { return story }
     return "\(story) The host's functions failed for it (\(failure)), so this is told from Tacet's own tables alone."

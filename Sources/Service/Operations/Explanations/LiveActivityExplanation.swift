@@ -5,7 +5,6 @@ package import PushStore
 package struct LiveActivityExplanation: Sendable {
   private let record: LiveActivityRecord
 
-  /// Explains a record.
   package init(_ record: LiveActivityRecord) {
     self.record = record
   }
@@ -80,7 +79,6 @@ package struct LiveActivityExplanation: Sendable {
     return (sentences + lines).joined(separator: "\n") + "\n"
   }
 
-  /// For programs.
   package var json: [UInt8] {
     var object: PayloadObject = [
       "id": .string(record.id), "user_id": .string(record.user_id.text), "type": .string(record.type),

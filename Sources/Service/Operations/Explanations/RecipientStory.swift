@@ -7,7 +7,6 @@ struct RecipientStory {
 
   let event: EventFacts
   let recipient: RecipientFacts
-  /// By their ids.
   let instances: [String: InstanceFacts]
 
   /// The earliest first; steps of one moment in the order in which they are added.
@@ -187,7 +186,6 @@ extension DeviceFacts {
 }
 
 extension PreferenceFacts {
-  /// Nil when there is nothing to say.
   fileprivate var words: String? {
     let words = [
       isOptedOut ? "no pushes of this kind" : nil, isMuted ? "muted here" : nil,

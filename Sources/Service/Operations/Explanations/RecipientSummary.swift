@@ -62,7 +62,6 @@ struct RecipientSummary {
       .joined(separator: " ")
   }
 
-  /// What kept it back before it was sent.
   private func holdSentence(_ ledger: LedgerFacts) -> String? {
     let history = self.history(ledger)
     guard let held = history.lastIndex(where: { $0.remaining == "held" }), held + 1 < history.count else { return nil }

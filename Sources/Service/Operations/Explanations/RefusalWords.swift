@@ -11,8 +11,6 @@ enum RefusalWords {
     return "APNs answered \(reason.dropFirst("http_".count)) without a reason"
   }
 
-  /// The reason and what it means.
-  /// - Parameter service: who gave it.
   static func described(_ reason: String, by service: String = "APNs") -> String {
     if service != "APNs", reason.hasPrefix("http_") {
       return "\(service) answered \(reason.dropFirst(5)) without a reason"

@@ -4,9 +4,7 @@ package import PushStore
 
 /// What became of a slot on one of the user's days.
 package struct SlotRowExplanation: Equatable, Sendable {
-  /// What the database has.
   package let facts: SlotRowFacts
-  /// The outcome in a sentence.
   package let summary: String
   /// What led there, in order.
   package let steps: [String]

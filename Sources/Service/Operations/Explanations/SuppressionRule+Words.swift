@@ -22,7 +22,6 @@ extension SuppressionRule {
     }
   }
 
-  /// What it found.
   func finding(in known: HistoryEntry.Situation) -> String {
     switch self {
     case .participant: known.isParticipant ? "yes" : "no"

@@ -11,7 +11,6 @@ enum SuppressionRule: Equatable {
   /// In the order in which they are asked.
   static let allCases = [.participant] + SuppressionPolicy.Rule.allCases.map(SuppressionRule.policy)
 
-  /// Whether it applied.
   func applies(to known: HistoryEntry.Situation) -> Bool {
     switch self {
     case .participant: !known.isParticipant && !known.isDeleted

@@ -9,7 +9,6 @@ package final class HostEventMetrics {
   /// The events that `tacet.announce` knows.
   private static let types = ["push.unread", "push.sent", "push.skipped", "push.failed", "device.dropped"]
 
-  /// - Parameter factory: the destination of the figures; by default none.
   package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
     self.factory = factory
     // A rate needs the zero before the first one.

@@ -6,7 +6,6 @@ internal import PushStore
 package import Reactors
 package import Settings
 
-/// Where events go, and how.
 package struct HostEventConfiguration: Sendable {
   /// `https`, or `http` on this machine.
   package var url: String
@@ -22,13 +21,11 @@ package struct HostEventConfiguration: Sendable {
   /// Events under way, each of another user.
   package var places = 8
 
-  /// The defaults, for a receiver.
   package init(url: String, signer: WebhookSigner) {
     self.url = url
     self.signer = signer
   }
 
-  /// The part of the settings that events need.
   package init(_ settings: EventSettings) {
     self.init(url: settings.url.exposed, signer: WebhookSigner(keys: settings.signingKeys.map(\.exposed)))
     certificates = settings.certificates
@@ -97,7 +94,6 @@ package struct HostEventFault: Error, Equatable, CustomStringConvertible {
   /// In a line, without a secret.
   package let description: String
 
-  /// A fault in words.
   package init(description: String) {
     self.description = description
   }

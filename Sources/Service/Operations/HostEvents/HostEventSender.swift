@@ -3,7 +3,6 @@ internal import Postgres
 package import PushStore
 package import Reactors
 
-/// When and how fast events are sent.
 package struct HostEventPace: Sendable {
   /// The wait between two looks while nothing is due.
   package var interval = Duration.seconds(1)
@@ -14,7 +13,6 @@ package struct HostEventPace: Sendable {
   /// How long a claim holds, beyond what the receiver may take: a process that was killed leaves its events for so long.
   package var leaseReserve = Duration.seconds(15)
 
-  /// The defaults.
   package init() {}
 }
 

@@ -27,7 +27,6 @@ package struct WebhookSigner: Sendable {
 extension HTTPField.Name {
   // Our own constants, so making them cannot fail.
 
-  /// The webhook's unique id.
   package static let webhookID = Self("webhook-id")!
   /// When it was sent, Unix seconds.
   package static let webhookTimestamp = Self("webhook-timestamp")!

@@ -5,7 +5,6 @@ package struct HostSchema: Equatable, Sendable {
   /// In the order of their names.
   package var tables: [HostTable]
 
-  /// Tables that say who wants to hear nothing of whom.
   var blocks: [BlockTable]
 
   /// - Parameter tables: in the order of their names.
@@ -54,7 +53,6 @@ package struct HostTable: Equatable, Sendable, Decodable {
   let columns: [HostColumn]
   /// The valid ones without a predicate, the primary key first.
   let indexes: [HostIndex]
-  /// Foreign keys of one column.
   let references: [HostReference]
   /// Columns that say, or look as if they said, that a row is hidden.
   var hiding: [HidingColumn] = []

@@ -13,7 +13,6 @@ package struct WiringAnswers: Equatable, Sendable {
   /// The service's role, where it is another than the tables' owner.
   package var role: String?
 
-  /// Says nothing.
   package init() {}
 }
 
@@ -28,14 +27,11 @@ package struct WiringQuestion: Error, Equatable, Sendable {
     case messageKinds = "message-kinds"
   }
 
-  /// What it is about.
   package let subject: Subject
-  /// A sentence or two.
   package let text: String
   /// Answers that fit, the likeliest first. For some questions others are possible.
   package let choices: [String]
 
-  /// Asks about a subject.
   package init(subject: Subject, text: String, choices: [String]) {
     self.subject = subject
     self.text = text

@@ -156,7 +156,6 @@ extension WiringFile {
 }
 
 extension UsersGuess {
-  /// The first name that is not empty.
   func name(_ row: String) -> String {
     let texts = names.map { $0.plainText(row) }
     return texts.count == 2 ? "coalesce(nullif(\(texts[0]), ''), \(texts[1]))" : texts[0]

@@ -6,10 +6,8 @@ internal import Postgres
 package struct WiringFile {
   let plan: WiringPlan
 
-  /// - Parameter plan: what was guessed and answered.
   package init(_ plan: WiringPlan) { self.plan = plan }
 
-  /// The whole text.
   package var text: String {
     ([head, check, ownTables] + messageFunctions + participantFunctions + barrierFunctions + deviceFunctions + [
       triggers, rights, "commit;", indexes, tail,

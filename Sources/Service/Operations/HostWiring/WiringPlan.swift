@@ -1,6 +1,5 @@
 /// How Tacet is wired to a host: the tables and columns that it takes for what it needs.
 package struct WiringPlan: Equatable, Sendable {
-  /// Who takes part in a conversation.
   enum Participants: Equatable, Sendable {
     case table(ParticipantsGuess)
     /// The conversation's row names both.
@@ -16,7 +15,6 @@ package struct WiringPlan: Equatable, Sendable {
     case own
   }
 
-  /// A table of blocks with its columns.
   struct Blocks: Equatable, Sendable {
     let table: HostTable
     let blocker: HostColumn
@@ -31,7 +29,6 @@ package struct WiringPlan: Equatable, Sendable {
   /// Where a sender may be of several classes: tables of the others, whose names are shown.
   let otherSenders: [UsersGuess]
   let devices: Devices
-  /// Who has blocked whom.
   let blocks: [Blocks]
   /// Columns and tables that look as if they hid something, and are not used.
   let unused: [String]
@@ -39,11 +36,8 @@ package struct WiringPlan: Equatable, Sendable {
   /// Tables that looked likely too, by what they were looked at for.
   let alternatives: [WiringQuestion.Subject: [String]]
 
-  /// The type in which Tacet stores the ids of messages.
   package let messageIDs: IDType
-  /// The same for conversations.
   package let conversationIDs: IDType
-  /// The same for users.
   package let userIDs: IDType
 
   /// Guesses the tables of a host.

@@ -2,7 +2,6 @@
 package struct WiringSummary {
   private let plan: WiringPlan
 
-  /// - Parameter plan: what was guessed and answered.
   package init(_ plan: WiringPlan) { self.plan = plan }
 
   /// One line for each need, and one for what else was possible.

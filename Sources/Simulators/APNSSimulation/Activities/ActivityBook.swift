@@ -11,14 +11,12 @@ package struct ActivityBook: Sendable {
   private var order: Deque<String> = []
   private var identifiers: MintedIdentifiers
 
-  /// Pushes that a device dropped.
   package private(set) var drops = ActivityDropLog()
 
   init(seed: UInt64) {
     identifiers = MintedIdentifiers(seed: seed)
   }
 
-  /// The number of activities.
   package var count: Int { activities.count }
 
   /// All activities, oldest first.
@@ -59,7 +57,6 @@ extension ActivityBook {
     return activities[identifier]?.token
   }
 
-  /// Ends an activity on its device.
   mutating func dismiss(_ identifier: String, at now: WallInstant) {
     activities[identifier]?.dismiss(at: now)
   }

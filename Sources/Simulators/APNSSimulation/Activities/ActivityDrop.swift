@@ -33,7 +33,6 @@ package enum ActivityDrop: String, CaseIterable, Codable, Sendable {
 
 /// Dropped pushes: a counter for each reason, and the latest ones.
 package struct ActivityDropLog: Sendable {
-  /// A push that one device dropped.
   package struct Entry: Codable, Equatable, Sendable {
     /// The number in the push log.
     package let push: Int

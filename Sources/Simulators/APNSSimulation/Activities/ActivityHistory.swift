@@ -8,9 +8,7 @@ package struct AppliedPush: Codable, Equatable, Sendable {
   package let receivedMilliseconds: Double
   /// `timestamp`, in Unix seconds.
   package let timestamp: Int64?
-  /// `event`.
   package let event: ActivityEvent?
-  /// `apns-priority`.
   package let priority: Int
   /// `content-state`; nil without one.
   package let state: ActivityJSON?

@@ -13,7 +13,6 @@ package struct ActivityJSON: Codable, Equatable, Sendable {
   /// Whether it is `null`, which counts as missing.
   var isNull: Bool { text == "null" }
 
-  /// Reads any JSON value.
   package init(from decoder: any Decoder) throws {
     text = String(decoding: try sortedJSON(JSONTree(from: decoder)), as: UTF8.self)
   }
@@ -24,7 +23,6 @@ package struct ActivityJSON: Codable, Equatable, Sendable {
   }
 }
 
-/// A parsed JSON value.
 private enum JSONTree: Codable {
   case null
   case truth(Bool)

@@ -1,7 +1,6 @@
 internal import FoundationEssentials
 internal import SimulationControl
 
-/// The event of a Live Activity push.
 package enum ActivityEvent: String, Codable, Sendable {
   case start
   /// Replaces its state.
@@ -11,7 +10,6 @@ package enum ActivityEvent: String, Codable, Sendable {
 
 /// The `aps` member of a Live Activity push as a device reads it. A malformed member counts as missing.
 struct ActivityPush: Equatable, Sendable {
-  /// The push in the log, and its time.
   struct Origin: Equatable, Sendable {
     /// The number in the push log.
     let push: Int
@@ -19,7 +17,6 @@ struct ActivityPush: Equatable, Sendable {
     let receivedMicroseconds: Int64
     /// The simulated time.
     let at: WallInstant
-    /// `apns-priority`.
     let priority: Int
   }
 
@@ -37,7 +34,6 @@ struct ActivityPush: Equatable, Sendable {
   var asksForToken = false
 }
 
-/// The alert of a Live Activity push.
 struct ActivityAlert: Equatable, Sendable {
   let content: ActivityJSON
   /// Whether its title is a text or has a `loc-key`. Without a title it is not shown.

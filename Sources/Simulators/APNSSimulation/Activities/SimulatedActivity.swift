@@ -5,18 +5,13 @@ internal import DequeModule
 /// Source of the rules: "Starting and updating Live Activities with ActivityKit push notifications" and "Displaying live
 /// data with Live Activities" (Apple).
 package struct SimulatedActivity: Sendable {
-  /// The app and environment of an activity.
   package struct Owner: Hashable, Sendable {
-    /// The service that issued its tokens.
     package let environment: SimulatedEnvironment
-    /// The app's bundle identifier.
     package let bundle: String
   }
 
-  /// The instance's identifier.
   package let identifier: String
   package let device: String
-  /// The environment and the app.
   package let owner: Owner
   package let attributesType: String
   /// The static data; nil for an activity that no push started.
@@ -34,13 +29,9 @@ package struct SimulatedActivity: Sendable {
   package private(set) var staleDate: Int64?
   /// The place among several activities; nil without one.
   package private(set) var relevanceScore: Double?
-  /// The number of alerts shown.
   package private(set) var alerts = 0
-  /// The last of them.
   package private(set) var lastAlert: ActivityJSON?
-  /// What was shown.
   package private(set) var history = ActivityHistory()
-  /// The number of drops for each reason.
   package private(set) var dropped: [ActivityDrop: Int] = [:]
 
   private var end: End?
@@ -51,7 +42,6 @@ package struct SimulatedActivity: Sendable {
     let dismissedAt: WallInstant
   }
 
-  /// The longest that an activity runs, in seconds.
   static let runningSecondsMax: Int64 = 8 * 3600
   /// The longest that an ended one stays on the lock screen, in seconds.
   static let lingeringSecondsMax: Int64 = 4 * 3600
@@ -84,7 +74,6 @@ extension SimulatedActivity {
     end?.dismissedAt ?? endedAt(now)?.adding(seconds: Self.lingeringSecondsMax)
   }
 
-  /// Whether it has left the lock screen.
   package func isDismissed(at now: WallInstant) -> Bool {
     dismissedAt(now).map { now >= $0 } ?? false
   }

@@ -1,6 +1,5 @@
 /// Live Activities for scripts and tests.
 extension SimulatedService {
-  /// Reads the Live Activities of all devices.
   package func withActivities<Result: Sendable>(_ body: (ActivityBook) throws -> Result) rethrows -> Result {
     try withBooks { books in try body(books.activities) }
   }

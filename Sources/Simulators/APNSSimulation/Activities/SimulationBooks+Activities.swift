@@ -40,7 +40,6 @@ struct ActivityStart {
 
   var owner: SimulatedActivity.Owner { SimulatedActivity.Owner(environment: device.environment, bundle: device.bundle) }
 
-  /// A device without a name is known by its token.
   var deviceName: String { device.name ?? token }
 
   /// Why nothing starts; nil when an activity does.

@@ -10,7 +10,6 @@ struct ConductDocument: ControlDocument, Encodable {
   var tokenRate: TokenRate?
   /// 0 connections remove the limit.
   var churn: ChurnLimit?
-  /// Whether users allow updates of an activity that a push started.
   var allowsUpdates: Bool?
   /// 0 removes the limit.
   var activityBudget: Int?
@@ -58,7 +57,6 @@ struct ConductDocument: ControlDocument, Encodable {
   }
 }
 
-/// A movement of the simulated clock.
 struct ClockDocument: ControlDocument {
   /// Negative moves it back.
   var advanceMilliseconds: Int64

@@ -2,7 +2,6 @@ internal import HTTP1
 internal import HTTPTypes
 internal import SimulationControl
 
-/// Live Activities on the devices.
 extension ControlRoutes {
   /// A megabyte with ordinary states. A script that wants more says so.
   private static let activitiesShownDefault = 100

@@ -3,7 +3,6 @@ internal import HTTPTypes
 internal import Reactors
 internal import SimulationControl
 
-/// The control endpoint for scripts.
 struct ControlRoutes: Sendable {
   let desk: ControlDesk
 
@@ -109,7 +108,6 @@ extension HTTPRoutes {
 extension ControlRoutes {
   /// The default limit of a wait, in milliseconds: longer than any push should take.
   private static let waitDefaultMilliseconds = 10_000
-  /// The longest wait: ten minutes.
   private static let waitMaxMilliseconds = 600_000
 
   private struct PushPage: Encodable {

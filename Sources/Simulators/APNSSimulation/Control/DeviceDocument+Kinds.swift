@@ -1,7 +1,6 @@
 internal import HTTP1
 internal import SimulationControl
 
-/// The kinds of tokens in registrations and responses.
 extension DeviceDocument {
   enum KindText: String, Codable, CaseIterable {
     case device

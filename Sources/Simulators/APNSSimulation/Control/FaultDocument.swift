@@ -24,7 +24,6 @@ struct FaultDocument: ControlDocument, Encodable {
   var status: Int?
   var reason: String?
   var rawBody: String?
-  /// The delay of `delay`.
   var delayMilliseconds: Int?
   /// The duration of `refuse_connections`; when absent `times` counts.
   var forMilliseconds: Int?
@@ -83,15 +82,12 @@ struct LastStreamText: Codable {
   }
 }
 
-/// The order of a fault document.
 enum FaultOrder: Equatable {
   /// Strike coming requests.
   case script(FaultScript.Entry)
   /// Strike every open connection.
   case strike(ServerFault)
-  /// Refuse this number of clients.
   case refuseNext(Int)
-  /// Refuse all clients for this time.
   case refuseFor(milliseconds: Int)
 }
 
@@ -171,7 +167,6 @@ extension FaultDocument {
 }
 
 extension FaultDocument {
-  /// A waiting fault with its remaining counts.
   init(_ entry: FaultScript.Entry) {
     self.init(kind: entry.fault.kind)
     skip = entry.skip

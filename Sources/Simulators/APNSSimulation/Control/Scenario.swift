@@ -89,7 +89,6 @@ extension Scenario {
   }
 }
 
-/// A mistake in a scenario, and its place.
 package struct ScenarioError: Error, Equatable, Sendable, CustomStringConvertible {
   /// `line 3: skip is a number from 0`
   package let description: String

@@ -4,7 +4,6 @@ internal import DequeModule
 ///
 /// Requests are counted over all connections, so "let 100 pass, then break 3" does not depend on how they are spread.
 package struct FaultScript: Sendable {
-  /// A fault with its counts.
   package struct Entry: Equatable, Sendable {
     package var fault: ServerFault
     /// Requests that pass before it.
@@ -14,7 +13,6 @@ package struct FaultScript: Sendable {
     /// Before this moment it is inactive, and later entries apply. Monotonic nanoseconds.
     package var notBefore: UInt64
 
-    /// A fault for `times` requests after `skip` others.
     package init(_ fault: ServerFault, skip: Int = 0, times: Int = 1, notBefore: UInt64 = 0) {
       self.fault = fault
       self.skip = skip
@@ -23,13 +21,11 @@ package struct FaultScript: Sendable {
     }
   }
 
-  /// The most waiting entries.
   package static let entriesMax = 10_000
 
   /// The waiting faults with their remaining counts.
   package private(set) var entries: [Entry] = []
 
-  /// No faults.
   package init() {}
 
   /// Appends a fault.
@@ -41,7 +37,6 @@ package struct FaultScript: Sendable {
     return true
   }
 
-  /// Removes all waiting faults.
   package mutating func removeAll() {
     entries = []
   }
@@ -86,12 +81,10 @@ package struct FaultRecord: Codable, Equatable, Sendable {
 
 /// The faults that happened, also those of requests that are not in the push log.
 package struct FaultLog: Sendable {
-  /// The number of records kept.
   package static let capacity = 10_000
 
   private var kept: Deque<FaultRecord> = []
 
-  /// No faults.
   package init() {}
 
   /// The latest records, oldest first.

@@ -33,7 +33,6 @@ package enum ServerFault: Equatable, Sendable {
   case announceStreams(Int)
   /// This is the answer to a good push. A refused one keeps its own.
   case answer(ScriptedAnswer)
-  /// The response is delayed.
   case delay(milliseconds: Int)
 
   /// Whether the request on this stream is judged and recorded before the fault strikes. It is, unless the fault proves

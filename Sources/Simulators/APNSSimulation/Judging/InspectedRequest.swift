@@ -12,7 +12,6 @@ package struct InspectedRequest: Sendable {
     case unknown
   }
 
-  /// `:method`.
   package var method: String
   /// `:path`, as sent.
   package var path: String
@@ -22,7 +21,6 @@ package struct InspectedRequest: Sendable {
   package var body: [UInt8]
   /// The size of the body as sent.
   package var bodyBytes: Int
-  /// The client certificate of the connection.
   package var certificate: Certificate
 
   /// A request with a whole body.

@@ -2,11 +2,9 @@ internal import DequeModule
 
 /// A mistake that APNs silently accepts. It is reported beside the response, never in it.
 package struct LintFinding: Hashable, Sendable {
-  /// The kind of mistake.
   package enum Code: String, CaseIterable, Codable, Sendable {
     /// A member of `aps` that Apple does not document; a misplaced `priority` or `topic` is the usual one.
     case apsUnknownKey = "aps-unknown-key"
-    /// No `apns-push-type`.
     case missingPushType = "missing-push-type"
     /// `iat` is a string or a fraction.
     case iatNotInteger = "iat-not-integer"
@@ -17,17 +15,14 @@ package struct LintFinding: Hashable, Sendable {
     case payloadTypeMismatch = "payload-type-mismatch"
     /// A background push that has an alert, a badge or a sound.
     case backgroundWithAlert = "background-with-alert"
-    /// A Live Activity push without a required member.
     case liveActivityMissingKey = "live-activity-missing-key"
     /// A Live Activity push whose event does not belong to the kind of its token.
     case liveActivityWrongToken = "live-activity-wrong-token"
     /// A Live Activity alert without a title, which is not shown.
     case liveActivityUntitledAlert = "live-activity-untitled-alert"
-    /// A device token in upper case.
     case upperCaseToken = "upper-case-token"
   }
 
-  /// The kind of mistake.
   package let code: Code
   /// The member or field; empty when the code is sufficient.
   package let detail: String
@@ -40,11 +35,8 @@ package struct LintFinding: Hashable, Sendable {
 
 /// Lint findings: a counter for each kind, and the latest ones in full.
 package struct LintLog: Sendable {
-  /// A finding and its request.
   package struct Entry: Codable, Equatable, Sendable {
-    /// The kind of mistake.
     package let code: LintFinding.Code
-    /// The member or field.
     package let detail: String
     /// The number of the request in the push log.
     package let push: Int
@@ -53,18 +45,15 @@ package struct LintLog: Sendable {
   /// Enough to show a pattern. The counters show how common it is.
   private static let entriesMax = 1000
 
-  /// The number of findings of each kind.
   package private(set) var counts: [LintFinding.Code: Int] = [:]
 
   private var kept: Deque<Entry> = []
 
-  /// No findings.
   package init() {}
 
   /// The latest findings, oldest first.
   package var entries: [Entry] { Array(kept) }
 
-  /// Adds the findings on one request.
   mutating func append(_ findings: [LintFinding], push: Int) {
     for finding in findings {
       counts[finding.code, default: 0] += 1

@@ -50,7 +50,6 @@ package struct ProviderBinding: Sendable {
   private var tokenText: String?
   private var tokenSince = WallInstant(microseconds: 0)
 
-  /// A new connection.
   package init() {}
 
   /// Admits a valid token.

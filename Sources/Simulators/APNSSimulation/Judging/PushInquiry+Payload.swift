@@ -81,10 +81,8 @@ struct PayloadOutline: Decodable {
     "dismissal-date", "attributes-type", "attributes", "input-push-token", "content-changed",
   ]
 
-  /// Members that a user can see or hear.
   static let visibleKeys: Set<String> = ["alert", "badge", "sound"]
 
-  /// Members of Live Activity pushes only.
   static let liveActivityOnlyKeys: Set<String> = ["event", "content-state", "attributes", "attributes-type"]
 
   /// Required members of a Live Activity push.

@@ -104,13 +104,10 @@ package struct JudgedPush: Equatable, Sendable {
   package var token = ""
   /// `apns-topic`, or the only topic of a client certificate.
   package var topic = ""
-  /// `apns-push-type`; nil when absent.
   package var pushType: SimulatedPushType?
-  /// `apns-priority`; 10 when absent.
   package var priority = 10
   /// `apns-expiration` in Unix seconds; nil when absent.
   package var expirationSeconds: Int64?
-  /// `apns-collapse-id`; nil when absent.
   package var collapseID: String?
   /// A prefix of the provider token's SHA-256 that distinguishes tokens, in hexadecimal; nil without a token.
   package var providerTokenHash: String?
@@ -124,7 +121,6 @@ package struct JudgedPush: Equatable, Sendable {
 
 /// The judge's response to one request, and its findings.
 package struct PushVerdict: Sendable {
-  /// The HTTP status.
   package let status: Int
   /// The reason in the body; nil with 200 and with scripted answers that have none.
   package let reason: String?
@@ -136,11 +132,8 @@ package struct PushVerdict: Sendable {
   package let uniqueIdentifier: String?
   /// The body; empty with a success.
   package let body: [UInt8]
-  /// The attributes of the push.
   package let push: JudgedPush
-  /// Whether the service would store the push for an offline device.
   package let isStored: Bool
-  /// Accepted mistakes.
   package let findings: [LintFinding]
   /// The device's additional delay, in milliseconds.
   package let delayMilliseconds: Int

@@ -3,30 +3,22 @@
 /// This table is independent of the product's own, so that a mistake there does not repeat here.
 /// Source: "Sending notification requests to APNs" (Apple).
 package enum SimulatedPushType: String, CaseIterable, Codable, Sendable {
-  /// Shown or heard.
   case alert
   /// Wakes the app in silence.
   case background
   /// Updates a watch face.
   case complication
-  /// Reloads controls.
   case controls
-  /// Signals a change in a file provider.
   case fileprovider
-  /// Starts, updates or ends a Live Activity.
   case liveactivity
-  /// Asks for the location.
   case location
   /// Wakes a managed device.
   case mdm
   /// Wakes a walkie-talkie.
   case pushtotalk
-  /// Announces a call.
   case voip
-  /// Reloads widgets.
   case widgets
 
-  /// The part of the topic after the bundle identifier.
   var topicSuffix: String {
     switch self {
     case .alert, .background, .mdm: ""
@@ -41,7 +33,6 @@ package enum SimulatedPushType: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  /// The largest body, in bytes.
   var bodyBytesMax: Int { self == .voip ? 5120 : 4096 }
 
   /// Whether Apple documents a priority as an error for this type.

@@ -18,7 +18,6 @@ package struct PushLog: Sendable {
   /// The number of each outcome, such as `200` or `400 BadDeviceToken`, including evicted ones.
   package private(set) var outcomes: [String: Int] = [:]
 
-  /// The devices' screens.
   package private(set) var screen: PushScreen
 
   /// An empty log.
@@ -81,11 +80,9 @@ package struct PushQuery: Equatable, Sendable {
   package var after = 0
   /// The device token, in either case.
   package var token: String?
-  /// The collapse identifier.
   package var collapseID: String?
   /// The `apns-id`, in either case.
   package var identifier: String?
-  /// The most records.
   package var limit = PushQuery.limitDefault
 
   /// Less than a megabyte with ordinary payloads.
@@ -93,7 +90,6 @@ package struct PushQuery: Equatable, Sendable {
   /// 50 MB of JSON with records of full size. Fetch more in pages.
   package static let limitMax = 10_000
 
-  /// All records, up to the default limit.
   package init() {}
 
   func matches(_ record: PushRecord) -> Bool {

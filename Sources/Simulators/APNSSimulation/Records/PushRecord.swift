@@ -6,17 +6,14 @@ package struct PushRecord: Codable, Equatable, Sendable {
   package var arrivedMicroseconds: Int64
   /// When the connection got the response, in microseconds since 1970; nil if it did not.
   package var answeredMicroseconds: Int64?
-  /// The listener's environment.
   package var environment: SimulatedEnvironment
   /// The connection's number since the start, from 1.
   package var connection: Int
-  /// The HTTP/2 stream.
   package var stream: Int32
   /// The device token as sent; empty when there was none.
   package var token: String
   /// `apns-topic`. This and the next fields have their default, or nil, where the request had none.
   package var topic: String
-  /// `apns-push-type`.
   package var pushType: SimulatedPushType?
   /// `apns-priority`, 10 when absent.
   package var priority: Int
@@ -26,15 +23,12 @@ package struct PushRecord: Codable, Equatable, Sendable {
   package var isStored = false
   /// The response's `apns-id`.
   package var identifier: String
-  /// `apns-collapse-id`.
   package var collapseID: String?
   /// The beginning of the provider token's SHA-256, in hexadecimal.
   package var providerTokenHash: String?
   /// The body as text. Invalid UTF-8 is replaced.
   package var payload: String
-  /// The response's status.
   package var status: Int
-  /// The response's reason.
   package var reason: String?
 
   private enum CodingKeys: String, CodingKey {
@@ -50,18 +44,14 @@ package struct PushRecord: Codable, Equatable, Sendable {
   }
 }
 
-/// The place and time of a request's arrival.
 package struct RequestOrigin: Equatable, Sendable {
-  /// The listener's environment.
   package var environment: SimulatedEnvironment
   /// The connection's number since the start, from 1.
   package var connection: Int
-  /// The HTTP/2 stream.
   package var stream: Int32
   /// When the request's last byte was read.
   package var arrival: WallInstant
 
-  /// An origin from its parts.
   package init(environment: SimulatedEnvironment, connection: Int, stream: Int32, arrival: WallInstant) {
     self.environment = environment
     self.connection = connection

@@ -4,7 +4,6 @@ internal import DequeModule
 ///
 /// A retry that showed a notification twice made a second line.
 package struct PushScreen: Sendable {
-  /// A line on a device.
   package struct Line: Codable, Equatable, Sendable {
     /// The device token, lower-case.
     package let token: String

@@ -14,14 +14,11 @@ package struct ProviderKey: Sendable {
   package let identifier: String
   /// The team that owns it, `iss` in a provider token.
   package let team: String
-  /// The apps that it may push to.
   package let scope: Scope
   /// Where it works. Legacy team keys work in both.
   package let environments: Set<SimulatedEnvironment>
-  /// The public half.
   package let publicKey: P256PublicKey
 
-  /// A key, by default for its whole team in both environments.
   package init(
     identifier: String,
     team: String,
@@ -75,7 +72,6 @@ package struct RegisteredCertificate: Equatable, Sendable {
   /// The topics that it may push to, with suffixes.
   package var topics: [String]
 
-  /// A certificate for these topics.
   package init(environments: Set<SimulatedEnvironment>, topics: [String]) {
     self.environments = environments
     self.topics = topics

@@ -8,22 +8,17 @@ package struct RegisteredDevice: Equatable, Sendable {
     case expired(atMilliseconds: Int64)
   }
 
-  /// The service that issued the token.
   package var environment: SimulatedEnvironment
-  /// The app's bundle identifier.
   package var bundle: String
   /// The physical device; tokens with the same name belong to the same one. Nil when only this token does.
   package var name: String?
-  /// The use of the token.
   package var kind: TokenKind
-  /// Why the token no longer works; nil while it does.
   package var end: End?
   /// The answers to the next good pushes, in order. The normal answers follow.
   package var answers: [ScriptedAnswer]
   /// An additional delay of the answers, in milliseconds.
   package var delayMilliseconds: Int
 
-  /// A device, by default one that accepts pushes.
   package init(
     environment: SimulatedEnvironment,
     bundle: String,
@@ -42,7 +37,6 @@ package struct RegisteredDevice: Equatable, Sendable {
     self.delayMilliseconds = delayMilliseconds
   }
 
-  /// Uses up one scripted answer.
   mutating func takeAnswer() -> ScriptedAnswer? {
     while let answer = answers.first, answer.times <= 0 { answers.removeFirst() }
     guard let answer = answers.first else { return nil }
@@ -62,10 +56,8 @@ package struct ScriptedAnswer: Codable, Equatable, Sendable {
   /// The number of pushes that get it, from 1, or ``always``.
   package var times: Int
 
-  /// Without end.
   package static let always = Int.max
 
-  /// An answer for `times` pushes in a row.
   package init(status: Int, reason: String? = nil, rawBody: String? = nil, times: Int = 1) {
     self.status = status
     self.reason = reason

@@ -1,4 +1,3 @@
-/// The registered keys, apps, devices and certificates.
 package struct SimulationRegistry: Sendable {
   /// The most device tokens. It bounds the memory that a runaway script can take.
   package static let devicesMax = 1_000_000
@@ -100,7 +99,6 @@ struct TokenRateMeter {
 
   private var paidUntil: [String: Int64] = [:]
 
-  /// Whether a device accepts a push now.
   mutating func admits(_ token: String, _ rate: TokenRate, now: WallInstant) -> Bool {
     let window = Int64(rate.seconds) * 1_000_000
     let cost = window / Int64(rate.pushes)

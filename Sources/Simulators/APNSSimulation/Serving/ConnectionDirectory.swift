@@ -6,7 +6,6 @@ internal import Synchronization
 package struct ConnectionSummary: Codable, Equatable, Sendable {
   /// Its number since the start, from 1.
   package let number: Int
-  /// The environment of its listener.
   package let environment: SimulatedEnvironment
   /// When its handshake ended, in microseconds since 1970.
   package let openedMicroseconds: Int64
@@ -14,7 +13,6 @@ package struct ConnectionSummary: Codable, Equatable, Sendable {
   package var requests = 0
   /// Streams refused for exceeding the limit. An obedient client has none.
   package var refusedStreams = 0
-  /// The streams that it may have open.
   package var streamsMax: Int
 
   private enum CodingKeys: String, CodingKey {
@@ -50,12 +48,10 @@ package final class ConnectionDirectory: Sendable {
   /// Clients refused before their handshake, since the start.
   package var refusedCount: Int { content.withLock { $0.gate.refusedCount } }
 
-  /// Refuses the next clients.
   package func refuse(next count: Int) {
     content.withLock { $0.gate.refuse(next: count) }
   }
 
-  /// Refuses every client for a while.
   package func refuse(for time: Duration) {
     let until = Reactor.now + UInt64(max(0, time / .nanoseconds(1)))
     content.withLock { $0.gate.refuse(until: until) }
@@ -115,15 +111,12 @@ struct ConnectionGate {
   private var refusedUntil: UInt64 = 0
   private var refusedNext = 0
 
-  /// Clients refused since the start.
   private(set) var refusedCount = 0
 
-  /// Refuses the next clients.
   mutating func refuse(next count: Int) {
     refusedNext += count
   }
 
-  /// Refuses every client until then.
   mutating func refuse(until moment: UInt64) {
     refusedUntil = max(refusedUntil, moment)
   }

@@ -2,7 +2,6 @@ internal import HTTP2
 internal import Logging
 internal import Reactors
 
-/// The responses.
 extension PushServer {
   func act(
     on reception: Reception, _ stream: Int32, _ connection: ServedConnection, on reactor: isolated Reactor
@@ -89,7 +88,6 @@ extension PushServer {
     }
   }
 
-  /// Carries out a fault on a connection.
   func strike(_ fault: ServerFault, _ connection: ServedConnection, on reactor: isolated Reactor) {
     switch fault {
     case .goAway(let lastStream, let code, let debug):

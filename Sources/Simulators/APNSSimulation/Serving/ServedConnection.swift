@@ -1,7 +1,6 @@
 internal import HTTP2
 internal import Reactors
 
-/// One client's connection and its state.
 final class ServedConnection {
   let link: HTTP2ServerConnection
   /// From 1, over all listeners.
@@ -38,7 +37,6 @@ extension InspectedRequest.Certificate {
 
 /// The effects of responses on their connection.
 package struct ConnectionConduct: Sendable {
-  /// An action after a response.
   package enum Action: Equatable, Sendable {
     /// Announce this value of SETTINGS_MAX_CONCURRENT_STREAMS.
     case announceStreams(Int)
@@ -53,7 +51,6 @@ package struct ConnectionConduct: Sendable {
   private var badTokens = 0
   private var isEnding = false
 
-  /// A new connection.
   package init(policy: StreamPolicy) {
     self.policy = policy
     streams = policy.startsWithOne ? 1 : policy.streamsMax

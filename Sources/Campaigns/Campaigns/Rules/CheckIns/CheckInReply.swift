@@ -3,9 +3,7 @@
 /// A reply that breaks a rule is refused as a whole. Nothing is repaired: a cut or cleaned text may say what the model
 /// did not mean.
 package struct CheckInReply: Equatable, Sendable {
-  /// The most grapheme clusters of a title.
   package static let titleClustersMax = 50
-  /// The most grapheme clusters of a body.
   package static let bodyClustersMax = 200
   /// The most bytes of a title. A cluster has no largest size; with 8 bytes each there is room for every script.
   package static let titleBytesMax = 400
@@ -98,9 +96,7 @@ extension CheckInReply {
 /// Raw values are part of the interface: they are stored to explain a run, and they are metric labels. A defect
 /// contains no text of the reply, which may repeat the user's words.
 package enum ReplyDefect: String, Error, CaseIterable, Sendable {
-  /// Larger than any reply within the limits.
   case tooLarge = "reply_too_large"
-  /// Not a JSON document.
   case notJSON = "reply_not_json"
   /// Not an object of exactly `title` and `body`, both strings with a letter in them.
   case wrongShape = "reply_wrong_shape"
@@ -114,8 +110,6 @@ package enum ReplyDefect: String, Error, CaseIterable, Sendable {
   case hasMarkup = "reply_has_markup"
   /// A phrase that would fit any recipient.
   case emptyPhrase = "reply_empty_phrase"
-  /// A demand instead of an invitation.
   case demands = "reply_demands"
-  /// A run of the user's own words.
   case quotesUser = "reply_quotes_user"
 }

@@ -11,7 +11,6 @@ package struct CoachingStyle: Equatable, Sendable {
   /// 0 challenging, 1 supportive.
   package let challengingSupportive: Double?
 
-  /// The style of a user without preferences.
   package static let unknown = CoachingStyle()
 
   /// A style. A value outside 0...1, or NaN, counts as unknown: it uses another scale.
@@ -66,10 +65,8 @@ package struct CoachingPreferences: Equatable, Sendable {
 
   /// By domain; never ``CoachingStyle/unknown``.
   package let domains: [String: CoachingStyle]
-  /// For domains without a style.
   package let general: CoachingStyle
 
-  /// Preferences; by default those of a user who stated none.
   package init(domains: [String: CoachingStyle] = [:], general: CoachingStyle = .unknown) {
     self.domains = domains.filter { $0.value != .unknown }
     self.general = general
@@ -99,7 +96,6 @@ package struct CoachingPreferences: Equatable, Sendable {
     self.init(domains: domains, general: general)
   }
 
-  /// The style for a domain; nil for none.
   package func style(in domain: String?) -> CoachingStyle { domain.flatMap { domains[$0] } ?? general }
 
   private static func styles(_ members: [String: JSONValue]) -> [String: CoachingStyle] {

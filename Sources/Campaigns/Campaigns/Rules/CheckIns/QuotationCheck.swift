@@ -47,7 +47,6 @@ struct QuotationCheck {
     return (false, lookups)
   }
 
-  /// Whether a reply quotes any of the sources, in any of the units.
   static func isAnyQuoted(of sources: [String], in parts: [String]) -> Bool {
     QuotationUnit.allCases.contains { unit in
       let check = QuotationCheck(parts: parts, unit: unit)

@@ -15,7 +15,6 @@ enum WordingCheck {
     return has(demands) || endsWithCommand(text.body) ? .demands : nil
   }
 
-  /// Phrases that would fit any recipient.
   private static let emptyPhrases = folded([
     "just checking in", "checking in on you", "we miss you", "we missed you", "miss you", "missed you",
     "don't forget", "do not forget", "come back", "it's been a while", "it has been a while", "long time no see",
@@ -31,7 +30,6 @@ enum WordingCheck {
     "hurry", "last chance", "no excuses", "it's time to", "log in now", "open the app", "tap here", "click here",
   ])
 
-  /// Phrases about the format that the prompt asks for.
   private static let formatPhrases = folded(["JSON", "system prompt", "previous instructions", "all instructions"])
 
   private static func folded(_ phrases: [String]) -> [[String]] { phrases.map { FoldedWords($0).words } }

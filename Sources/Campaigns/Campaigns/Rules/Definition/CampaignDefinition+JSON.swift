@@ -116,7 +116,6 @@ extension CampaignDefinition {
     }
   }
 
-  /// Refuses a campaign that lacks a template it may use.
   private static func requireTemplates(
     _ templates: [CampaignPushType: TemplatePool], of layers: [CampaignLayer], for composer: CampaignComposer
   ) throws(CampaignDefinitionDefect) {

@@ -5,7 +5,6 @@ package struct CampaignDefinition: Equatable, Sendable {
   package let layers: [CampaignLayer]
   /// The subject of ``OccasionLayer``, such as `evening reflection`; set exactly when the layer is used.
   package let occasion: String?
-  /// Who writes the pushes.
   package let composer: CampaignComposer
   /// Its templates by push type. If the composer may use a template, every layer's type has at least one.
   package let templates: [CampaignPushType: TemplatePool]
@@ -17,63 +16,49 @@ package struct CampaignDefinition: Equatable, Sendable {
     payload.compactMap { key, value in value.filled(with: values.lines).map { (key, $0) } }.sorted { $0.key < $1.key }
   }
 
-  /// The result of its layers for one user.
   package func evaluation(of material: CampaignMaterial) -> LayerEvaluation {
     LayerEvaluation(
       of: material, layers: layers, settings: LayerSettings(occasion: OccasionLayer(occasion: occasion)))
   }
 }
 
-/// Who writes a campaign's pushes.
 package enum CampaignComposer: Equatable, Sendable {
   /// What happens when the language model fails, is too late, or breaks a rule. Definitions use the raw values.
   package enum Failure: String, CaseIterable, Sendable {
     /// Nothing is sent: silence is better than a generic text.
     case skip
-    /// A template is sent.
     case template
   }
 
   /// A language model. Without a task it is the coach, who writes about what a layer has found.
   case model(failure: Failure, task: ModelTask? = nil)
-  /// The campaign's templates.
   case template
 
-  /// Whether it may use a template.
   package var usesTemplates: Bool {
     if case .model(.skip, _) = self { false } else { true }
   }
 }
 
-/// A mistake in a campaign's definition, and its place.
 package struct CampaignDefinitionDefect: Error, Equatable, Sendable {
   /// The kind of mistake. Raw values are stable.
   package enum Code: String, CaseIterable, Sendable {
-    /// The document is not JSON.
     case notJSON = "not_json"
     /// The key is unknown, or it is a payload key that the run itself sets.
     case unknownKey = "unknown_key"
-    /// A required key is missing.
     case missingKey = "missing_key"
-    /// The value has the wrong type.
     case wrongType = "wrong_type"
-    /// The value is not one of the known words.
     case unknownWord = "unknown_word"
     /// The number, or the length, is outside its limits.
     case outOfRange = "out_of_range"
-    /// The value occurs twice.
     case repeated
-    /// The template is malformed.
     case invalidTemplate = "invalid_template"
     /// A push type that the campaign may send has no template.
     case noTemplate = "no_template"
   }
 
-  /// The kind of mistake.
   package let code: Code
   /// The place as a path of keys and indices: `templates.event_based[0].title`; `$` for the document itself.
   package let field: String
-  /// The expected value.
   package let expected: String
 
   init(_ code: Code, at field: String, expected: String) {

@@ -5,7 +5,6 @@ internal import TemporalReferences
 package struct CampaignTemplate: Hashable, Sendable {
   private let title: TemplateText
   private let body: TemplateText
-  /// The same in other locales.
   private let localised: [LocaleTag: CampaignTemplate]
 
   /// Reads a template.
@@ -117,14 +116,10 @@ package enum TemplateDefect: String, Error, CaseIterable, Sendable {
   case invalidName = "template_invalid_name"
 }
 
-/// Title and body of one push.
 package struct CampaignText: Equatable, Hashable, Sendable {
-  /// The first line.
   package let title: String
-  /// The text below it.
   package let body: String
 
-  /// A text, unchanged.
   package init(title: String, body: String) {
     self.title = title
     self.body = body

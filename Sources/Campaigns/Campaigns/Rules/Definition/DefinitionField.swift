@@ -56,7 +56,6 @@ struct DefinitionField {
 }
 
 extension DefinitionField {
-  /// The most locales of one text.
   private static let localesMax = 50
 
   /// The member `localised`: the same text in other locales, `{"de": …}`; empty without one.

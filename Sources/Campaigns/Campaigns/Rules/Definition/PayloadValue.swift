@@ -1,6 +1,5 @@
 /// A custom member of a push, which may have tokens: `{{name}}`.
 enum PayloadValue: Equatable {
-  /// A text as it is.
   case literal(String)
   /// A text with tokens. It is left out of a push for which one of them has no value.
   case template(SlotTemplate)

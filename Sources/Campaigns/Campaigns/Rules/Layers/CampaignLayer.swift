@@ -4,7 +4,6 @@ package import TemporalReferences
 package enum CampaignLayer: String, CaseIterable, Encodable, Sendable {
   /// An upcoming event that the user mentioned.
   case event
-  /// A pattern in the user's conversations.
   case pattern
   /// The user has been inactive, and there is a conversation to resume.
   case reengagement = "re_engagement"
@@ -16,7 +15,6 @@ package enum CampaignLayer: String, CaseIterable, Encodable, Sendable {
   /// The layers that look at the user, in their usual order.
   package static let ofUser: [CampaignLayer] = [.event, .pattern, .reengagement]
 
-  /// The type of this layer's pushes.
   package var pushType: CampaignPushType {
     switch self {
     case .event: .eventBased
@@ -30,13 +28,10 @@ package enum CampaignLayer: String, CaseIterable, Encodable, Sendable {
 
 /// The type of a check-in. Raw values are those of the log's `push_type`.
 package enum CampaignPushType: String, CaseIterable, Sendable {
-  /// About an upcoming event.
   case eventBased = "event_based"
-  /// About a recognised pattern.
   case patternBased = "pattern_based"
   /// After some inactive days.
   case reengagement = "re_engagement"
-  /// About the campaign's own subject.
   case occasion
   /// After an absence, as the user wants to be treated.
   case absence = "reengagement"
@@ -47,7 +42,6 @@ package enum CampaignPushType: String, CaseIterable, Sendable {
 /// It is stored to explain a run. It has no text, so it cannot hold personal data.
 package struct LayerNote: Equatable, Sendable {
   package let layer: CampaignLayer
-  /// Why it found nothing.
   package let rule: LayerRule
   /// The rule's numbers, all finite; may be empty.
   package let figures: [LayerFigure: Double]
@@ -90,34 +84,26 @@ extension LayerNote: Encodable {
 package enum LayerRule: String, CaseIterable, Sendable {
   /// The user's messages could not be read, so inactivity is unknown too.
   case messageSourceMissing = "message_source_missing"
-  /// The patterns could not be read.
   case patternSourceMissing = "pattern_source_missing"
-  /// The conversations could not be read.
   case conversationSourceMissing = "conversation_source_missing"
   /// No recent message names an event with a time.
   case noUpcomingEvent = "no_upcoming_event"
-  /// The nearest event is beyond the horizon.
   case eventTooFar = "event_too_far"
-  /// An event is near, but its confidence is too low.
   case eventConfidenceLow = "event_confidence_low"
   /// The newest message about the event cancelled it.
   case eventCancelled = "event_cancelled"
   case eventOver = "event_over"
   /// The user never wrote, so the user cannot be inactive.
   case neverActive = "never_active"
-  /// The user was active too recently.
   case recentlyActive = "recently_active"
   /// There is no pattern with a name.
   case noValidPattern = "no_valid_pattern"
   /// Every pattern is too many sessions old.
   case patternExpired = "pattern_expired"
-  /// The confidence of every valid pattern is too low.
   case patternConfidenceLow = "pattern_confidence_low"
-  /// There is no conversation to resume.
   case noConversation = "no_conversation"
   /// The last conversation has no visible words.
   case noTopic = "no_topic"
-  /// The campaign has no occasion.
   case noOccasion = "no_occasion"
 }
 
@@ -131,11 +117,8 @@ package enum LayerFigure: String, CaseIterable, Sendable {
   case confidenceNeeded = "confidence_needed"
   /// Seconds until the nearest event begins.
   case aheadSeconds = "ahead_seconds"
-  /// The horizon, in seconds.
   case aheadSecondsMax = "ahead_seconds_max"
-  /// Seconds since the user was last active.
   case inactiveSeconds = "inactive_seconds"
-  /// The least sufficient inactivity, in seconds.
   case inactiveSecondsNeeded = "inactive_seconds_needed"
   /// The fewest sessions since one of the patterns.
   case sessions

@@ -6,7 +6,6 @@ package import FoundationEssentials
 package struct CampaignMaterial: Equatable, Sendable {
   /// The database's current time.
   package var moment: Date
-  /// The user's local time around the moment.
   package var localTime = LocalTime.utc
   /// Since the user's last message; nil when the user never wrote.
   package var inactiveFor: Duration?
@@ -16,11 +15,9 @@ package struct CampaignMaterial: Equatable, Sendable {
   package var happenings: [Happening] = []
   /// The user's patterns, in any order.
   package var patterns: [RecognizedPattern] = []
-  /// The user's last conversation; nil when there is none.
   package var lastConversation: LastConversation?
   /// The host's prose about the user; nil when it has none.
   package var contextSummary: String?
-  /// How a coach should address the user.
   package var styles = CoachingPreferences()
   /// The material's members as values.
   package var facts = SlotValues()
@@ -42,16 +39,13 @@ extension CampaignMaterial {
 package enum MaterialSource: String, CaseIterable, Sendable {
   /// The user's messages. They give the events and the inactivity.
   case messages
-  /// The recognised patterns.
   case patterns
-  /// The conversations with their domains.
   case conversations
   /// The profile with the context summary and the coaching preferences. No layer needs it: without it the style is
   /// balanced.
   case profile
 }
 
-/// One message that the user wrote.
 package struct WrittenMessage: Equatable, Sendable {
   /// The user's own words, of any length. They leave the material only as fenced data of a prompt.
   package var text: String
@@ -68,7 +62,6 @@ package struct WrittenMessage: Equatable, Sendable {
 package struct RecognizedPattern: Equatable, Sendable {
   /// Its name, such as `fear of speaking`. Only the name and the domains may be logged.
   package var theme: String
-  /// How often it was seen.
   package var occurrences: Int
   /// The host's names of its domains, most important first; may be empty.
   package var domains: [String]
@@ -99,7 +92,6 @@ extension Double {
   }
 }
 
-/// The user's last conversation.
 package struct LastConversation: Equatable, Sendable {
   /// The host's name of its domain, such as `work`; nil or blank when unknown.
   package var domain: String?

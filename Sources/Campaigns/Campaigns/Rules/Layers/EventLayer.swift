@@ -1,7 +1,6 @@
 import FoundationEssentials
 internal import TemporalReferences
 
-/// The layer for upcoming events.
 struct EventLayer: Equatable {
   /// The greatest age of a message that counts; inclusive. Default 7 days.
   var messageAgeMax = Duration.seconds(604_800)
@@ -96,11 +95,8 @@ extension EventLayer {
 /// The newest message always replaces older ones, at any confidence. This loses the first of two presentations when a
 /// later message mentions the second. A question about a cancelled event would be worse.
 private struct StandingStatements {
-  /// Upcoming events, each with its time.
   private(set) var upcoming: [(happening: Happening, span: EventSpan)] = []
-  /// The number of cancelled events.
   private(set) var cancelledCount = 0
-  /// The number of events that have taken place.
   private(set) var overCount = 0
 
   /// - Parameter happenings: in any order. Those of one message have the same time of writing.

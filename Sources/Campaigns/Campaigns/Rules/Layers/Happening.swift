@@ -3,13 +3,11 @@ package import TemporalReferences
 
 /// One message's statement about one event.
 package struct Happening: Equatable, Sendable {
-  /// The state of the event according to the message.
   package enum Standing: Equatable, Sendable {
     /// It has not begun, or it is going on.
     case upcoming
     /// It was called off, or moved without a new time.
     case cancelled
-    /// It has taken place.
     case over
     /// It is a wish, an assumption or another person's. It only explains why nothing was found.
     case doubtful
@@ -21,13 +19,10 @@ package struct Happening: Equatable, Sendable {
   package var span: EventSpan?
   /// The confidence of the reading, in 0...1; 0 for NaN.
   package let confidence: Double
-  /// When the message was written.
   package var writtenAt: Date
-  /// The state of the event according to the message.
   package var standing: Standing
   /// The domain of the message's conversation; nil when unknown.
   package var domain: String?
-  /// What speaks against the reading.
   package var doubts: Set<ReadingDoubt>
 
   /// A happening. A confidence outside 0...1 is clamped.
@@ -52,7 +47,6 @@ package struct Happening: Equatable, Sendable {
 
 /// The time of an event: an instant, a part of a day, a day, or longer.
 package struct EventSpan: Equatable, Sendable {
-  /// The first instant.
   package let start: Date
   /// The first instant afterwards; equal to the start for an instant, never before it.
   package let end: Date
@@ -66,7 +60,6 @@ package struct EventSpan: Equatable, Sendable {
     self.isDayOnly = isDayOnly
   }
 
-  /// The precision of the time.
   package var grain: EventGrain {
     if end.timeIntervalSince(start) > Self.dayMax { return .period }
     if isDayOnly { return .day }
@@ -79,7 +72,6 @@ package struct EventSpan: Equatable, Sendable {
   /// Whether it has ended. An instant has ended at itself.
   func isOver(at moment: Date) -> Bool { end <= moment }
 
-  /// Whether a part of it is in `(moment, horizon]`.
   func reaches(after moment: Date, until horizon: Date) -> Bool { end > moment && start <= horizon }
 
   /// Whether two spans share an instant. An instant shares itself.

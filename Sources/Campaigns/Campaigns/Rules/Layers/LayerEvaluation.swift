@@ -6,7 +6,6 @@ package struct LayerEvaluation: Equatable, Sendable {
   /// A note for each evaluated layer that found nothing, in order.
   package let notes: [LayerNote]
 
-  /// Evaluates the layers in the campaign's order until one hits.
   init(
     of material: CampaignMaterial,
     layers: [CampaignLayer] = CampaignLayer.ofUser,
@@ -27,15 +26,11 @@ package struct LayerEvaluation: Equatable, Sendable {
   }
 }
 
-/// The result of one layer for one user.
 enum LayerOutcome: Equatable {
-  /// There is a reason to write.
   case hit(LayerFinding)
-  /// There is no reason to write; the note says why.
   case miss(LayerNote)
 }
 
-/// The limits of all layers.
 struct LayerSettings: Equatable {
   var event = EventLayer()
   var pattern = PatternLayer()
@@ -71,7 +66,6 @@ struct OccasionLayer: Equatable {
   /// The subject; nil finds nothing.
   var occasion: String?
 
-  /// A finding if there is an occasion.
   func outcome(for material: CampaignMaterial) -> LayerOutcome {
     guard let occasion else { return .miss(LayerNote(layer: .occasion, rule: .noOccasion)) }
     return .hit(

@@ -2,11 +2,9 @@ package import TemporalReferences
 
 /// A reason to write to a user.
 package struct LayerFinding: Equatable, Sendable {
-  /// The layer that found it.
   package let layer: CampaignLayer
   /// The domain, on one line of at most 40 characters; nil when unknown.
   package let domain: String?
-  /// The subject of the check-in.
   package let subject: FindingSubject
 
   init(layer: CampaignLayer, domain: String?, subject: FindingSubject) {
@@ -36,7 +34,6 @@ package struct LayerFinding: Equatable, Sendable {
     return metadata
   }
 
-  /// The values for the payload: those of an absence.
   package var facts: SlotValues { if case .absence(let facts) = subject { facts } else { SlotValues() } }
 
   /// The values for templates: `event` and `when`, or `theme`, and `domain` if known. Topic and synthesis are excluded,
@@ -65,15 +62,12 @@ package enum FindingSubject: Equatable, Sendable {
   case pattern(RecognizedPattern)
   /// The last conversation, by a phrase from its last messages. These are the user's words.
   case conversation(topic: String)
-  /// The campaign's own subject.
   case occasion(name: String)
-  /// An absence, and what is known of the user.
   case absence(SlotValues)
 }
 
 /// The logged data of a check-in: names and numbers, no sentence of a user. As JSON, nil members are left out.
 package struct FindingMetadata: Encodable, Equatable, Sendable {
-  /// The layer that gave the reason.
   package var layer: CampaignLayer
   /// Names of themes, each on one line of at most 80 characters; empty except for a pattern and an occasion.
   package var themes: [String] = []

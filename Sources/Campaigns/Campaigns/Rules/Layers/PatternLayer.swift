@@ -1,4 +1,3 @@
-/// The layer for a pattern in a user's conversations.
 struct PatternLayer: Equatable {
   /// The least time since the user was last active; inclusive. Default 2 days.
   var inactiveMin = Duration.seconds(172_800)

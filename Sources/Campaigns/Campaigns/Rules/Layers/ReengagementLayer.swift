@@ -1,4 +1,3 @@
-/// The layer for users who have been inactive for some days.
 struct ReengagementLayer: Equatable {
   /// The least time since the user was last active; inclusive. Default 3 days.
   var inactiveMin = Duration.seconds(259_200)
@@ -30,7 +29,6 @@ struct ReengagementLayer: Equatable {
 /// The estimate is an upper bound without the model's dictionary: a word costs one token for every three bytes of UTF-8
 /// that it begins. English has four bytes a token or more, and a Chinese character (three bytes) is about one token.
 struct TopicPhrase {
-  /// The bytes of a word in one token.
   static let bytesPerToken = 3
 
   /// One line in reading order, with ` / ` between messages; empty when no message has a visible word.

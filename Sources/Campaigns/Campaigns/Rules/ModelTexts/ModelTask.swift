@@ -4,13 +4,10 @@ package struct ModelTask: Equatable, Sendable {
   package let task: String
   /// The names of the values that the model is told, in this order. One that is unknown is left out.
   package let facts: [String]
-  /// The rules that a reply keeps.
   package let rules: ReplyRules
   /// How long the model may take, with the wait for its turn; nil for the service's setting.
   package let limit: Duration?
 
-  /// The prompt for one user.
-  /// - Parameter form: what the reply has.
   package func prompt(for form: ReplyForm, with values: SlotValues) -> CheckInPrompt {
     prompt(for: form, with: values.lines)
   }
@@ -60,10 +57,8 @@ package enum ReplyRules: String, CaseIterable, Sendable {
   case plain
 }
 
-/// What a model's reply has.
 package enum ReplyForm: Equatable, Sendable {
   case titleAndBody
-  /// A body under this title.
   case body(title: String)
 
   fileprivate var description: String {

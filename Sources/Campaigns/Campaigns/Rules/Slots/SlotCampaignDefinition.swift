@@ -7,13 +7,10 @@ package struct SlotCampaignDefinition: Equatable, Sendable {
   /// The slots of a user who has not moved any, in the order of the definition; 1 to 24. Each time and each phase occurs
   /// once.
   package let slots: [DefaultSlot]
-  /// How its texts reach the device.
   package let way: SlotWay
-  /// The notification category of its texts.
   package let category: SlotCategory
   /// The host's address of fetched values; nil without one. It may contain `{user_id}`.
   package let contentURL: String?
-  /// The entries that take turns by day.
   let pools: SlotPools?
   /// What a language model writes; nil for a campaign of texts alone.
   package let composer: SlotComposer?
@@ -111,7 +108,6 @@ struct SlotTextRule: Equatable {
   /// The same in other locales, without conditions.
   let localised: [LocaleTag: SlotTextRule]
 
-  /// The same in the user's locale, or as it is.
   func suited(to locale: LocaleTag?) -> SlotTextRule {
     guard !localised.isEmpty, let locale, let choice = LocaleChoice(asked: locale, among: { localised[$0] != nil })
     else { return self }

@@ -5,7 +5,6 @@ internal import TemporalReferences
 ///
 /// The campaign's texts take its place where the model fails.
 package struct SlotComposer: Equatable, Sendable {
-  /// What the body is to say.
   package let task: ModelTask
   /// Titles that take turns; empty for the title of the text that applies. One of which a token has no value is left out.
   let titles: [SlotTemplate]
@@ -22,9 +21,7 @@ package struct SlotComposer: Equatable, Sendable {
 
 /// A text that a model is to write for one row.
 package struct SlotDraft: Sendable {
-  /// What the model is asked.
   package let prompt: CheckInPrompt
-  /// The title above the body.
   package let title: String
 }
 
@@ -67,7 +64,6 @@ extension SlotComposer {
 }
 
 extension DefinitionField {
-  /// The name of a value.
   func tokenName() throws(CampaignDefinitionDefect) -> String {
     let name = try string()
     guard name.isTokenName else { throw defect(.outOfRange, expected: "a name of a–z, 0–9 and _") }

@@ -9,9 +9,7 @@ internal import TemporalReferences
 ///
 /// `slots` has values by slot, or by slot and weekday, which take precedence. `skip` says that nothing is to be said now.
 package struct SlotMaterial: Equatable, Sendable {
-  /// Why nothing is said.
   package enum Skip: String, Sendable {
-    /// What the slot reminds of has been done.
     case alreadyDone = "already_done"
     /// Any other reason of the host.
     case notWanted = "not_wanted"
@@ -40,7 +38,6 @@ package struct SlotMaterial: Equatable, Sendable {
     let slots: [String: SlotValues]
   }
 
-  /// The values for one row.
   package func values(for occasion: SlotOccasion) -> SlotValues {
     guard !bySlot.isEmpty else { return values }
     let slot = occasion.slot.description

@@ -2,7 +2,6 @@ package import TemporalReferences
 
 /// One slot of one campaign on one local day: what a row is rendered for.
 package struct SlotOccasion: Hashable, Sendable {
-  /// The campaign's name.
   package let campaign: String
   package let slot: SlotTime
   /// The slot's phase, such as `morning`; nil for a slot without one.
@@ -27,7 +26,6 @@ package struct SlotOccasion: Hashable, Sendable {
   /// bytes, so the campaign's name may have 48.
   package var identifier: String { "\(campaign).\(slot).\(fireDate.description)" }
 
-  /// `<campaign>.<fire_date>`.
   package var threadID: String { "\(campaign).\(fireDate.description)" }
 
   /// The names of its values. No pool's entry can have them.

@@ -8,9 +8,7 @@ package struct SlotText: Equatable, Sendable {
   /// The most grapheme clusters of a body, likewise.
   package static let bodyClustersMax = 200
 
-  /// The first line.
   package let title: String
-  /// The text below it.
   package let body: String
   /// Custom members of the push, a JSON object without spaces whose keys are sorted: the definition's payload, `slot`,
   /// `fire_date`, `phase` if the slot has one, and `micro_action` as a number if a pool was used.

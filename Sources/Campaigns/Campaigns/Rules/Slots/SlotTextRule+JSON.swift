@@ -52,7 +52,6 @@ extension SlotTextRule {
 }
 
 extension SlotPools {
-  /// The most pools of a campaign.
   private static let poolsMax = 100
   /// The most entries of a pool: one for each day of a leap year.
   private static let entriesMax = 366
@@ -102,7 +101,6 @@ extension DefinitionField {
     return member
   }
 
-  /// The elements of an array, with a bounded count.
   func elements(_ counts: ClosedRange<Int>) throws(CampaignDefinitionDefect) -> [DefinitionField] {
     let elements = try elements()
     guard counts.contains(elements.count) else {
@@ -130,7 +128,6 @@ extension DefinitionField {
     return text
   }
 
-  /// The identifier of a category or an action.
   func identifier() throws(CampaignDefinitionDefect) -> String {
     let text = try string()
     let isIdentifier = text.utf8.allSatisfy { byte in

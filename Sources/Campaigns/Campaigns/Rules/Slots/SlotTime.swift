@@ -20,7 +20,6 @@ package struct SlotTime: Hashable, Sendable {
 }
 
 extension SlotTime: Comparable {
-  /// Earlier in the day.
   package static func < (left: Self, right: Self) -> Bool { left.minutes < right.minutes }
 }
 

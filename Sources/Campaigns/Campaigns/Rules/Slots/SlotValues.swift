@@ -7,7 +7,6 @@ package import PushRules
 /// Strings, numbers and booleans count. Each becomes one line without control characters. Null, blank and nested members
 /// are absent.
 package struct SlotValues: Equatable, Sendable {
-  /// The most bytes of a document.
   package static let documentBytesMax = 65_536
   /// The most Unicode scalars of one value: enough for a body of 200 emoji with joiners and skin tones.
   package static let valueScalarsMax = 2_400
@@ -15,10 +14,8 @@ package struct SlotValues: Equatable, Sendable {
   /// Visible lines by name.
   let lines: [String: String]
 
-  /// The user's locale: the value `locale`. Nil when it is not known.
   package var locale: LocaleTag? { lines["locale"].flatMap { LocaleTag($0) } }
 
-  /// No values.
   package init() {
     lines = [:]
   }
@@ -50,7 +47,6 @@ package struct SlotValues: Equatable, Sendable {
 }
 
 extension SlotValues: Decodable {
-  /// Reads an object of a document.
   package init(from decoder: any Decoder) throws {
     let members = try decoder.singleValueContainer().decode([String: Scalar].self)
     self.init(lines: members.compactMapValues { $0.text.flatMap(Self.line) })

@@ -51,9 +51,7 @@ extension String {
 private enum ScalarTreatment {
   /// Keep this scalar, which may be a replacement.
   case keep(Unicode.Scalar)
-  /// Treat it as white space.
   case space
-  /// Remove it.
   case leaveOut
 
   init(of scalar: Unicode.Scalar, isFenced: Bool) {
@@ -104,7 +102,6 @@ enum TextLimits {
 }
 
 extension StringProtocol {
-  /// Without the white space around it.
   var trimmed: String {
     guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace }) else {
       return ""

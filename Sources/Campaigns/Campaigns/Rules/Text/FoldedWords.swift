@@ -27,7 +27,6 @@ enum FoldedScalar: Equatable {
   case letter(Unicode.Scalar)
   /// Ignored inside a word: a combining accent, an apostrophe or an invisible character.
   case nothing
-  /// The end of a word.
   case separator
 
   init(_ scalar: Unicode.Scalar) {

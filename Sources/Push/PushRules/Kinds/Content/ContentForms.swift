@@ -29,7 +29,6 @@ package struct ContentForms: Sendable {
     let notice: String
   }
 
-  /// No forms yet.
   package init() {}
 
   /// The push as a target may get it.
@@ -98,7 +97,6 @@ package struct ContentForms: Sendable {
 
 /// A push as one target gets it.
 package struct DisclosedPush: Sendable {
-  /// What is sent.
   package let push: PreparedPush
 
   /// What was kept back; nil for nothing.
@@ -107,7 +105,6 @@ package struct DisclosedPush: Sendable {
 
 /// What was kept back of a push, in the words of the history.
 package enum ContentNote: String, Sendable {
-  /// It shows the sender's name.
   case sender
   /// It shows no words of the event.
   case none

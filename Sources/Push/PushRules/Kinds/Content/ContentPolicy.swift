@@ -1,6 +1,5 @@
 /// What the operator lets pushes say.
 package struct ContentPolicy: Equatable, Sendable {
-  /// For every push.
   package var service: ContentLevel
 
   /// For pushes to an app, by its identifier.
@@ -9,17 +8,14 @@ package struct ContentPolicy: Equatable, Sendable {
   /// The app of device tokens that do not name theirs.
   package var defaultApp: String?
 
-  /// Everything, unless it says otherwise.
   package init(service: ContentLevel = .full, apps: [String: ContentLevel] = [:], defaultApp: String? = nil) {
     self.service = service
     self.apps = apps
     self.defaultApp = defaultApp
   }
 
-  /// Whether nothing is kept back from any app.
   var isFull: Bool { service == .full && apps.isEmpty }
 
-  /// What a push to a target may say.
   func level(for target: PushTarget) -> ContentLevel {
     guard let app = target.app ?? (target.channel == .apns ? defaultApp : nil), let own = apps[app] else {
       return service

@@ -1,5 +1,4 @@
 extension PreparedPush {
-  /// The same with another document.
   func replacing(_ document: Document) -> PreparedPush {
     var push = self
     push.document = document

@@ -59,7 +59,6 @@ extension JSONBytes {
     append(literal: "1")
   }
 
-  /// An object whose members a closure writes.
   package mutating func append(member name: StaticString, members: (inout JSONBytes) -> Void) {
     append(name: name)
     append(literal: "{")
@@ -77,7 +76,6 @@ extension JSONBytes {
     }
   }
 
-  /// A whole document whose members a closure writes.
   package static func document(reservingBytes capacity: Int, members: (inout JSONBytes) -> Void) -> [UInt8] {
     var json = JSONBytes(reservingBytes: capacity)
     json.append(literal: "{")

@@ -27,7 +27,6 @@ package struct JSONBytes {
     bytes.append(contentsOf: text.utf8)
   }
 
-  /// A whole number in decimal digits.
   package mutating func append(integer: Int64) {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.integerBytesMax) { digits in
       var (rest, start) = (integer.magnitude, digits.count)

@@ -1,14 +1,10 @@
 /// Decodes types from a document that has been read, in the place of Foundation's decoder: for JSON that another party wrote. It looks
 /// at a value once, and costs as much as the value is large.
 package struct PayloadDecoder: Decoder {
-  /// The value to decode from.
   package let value: PayloadValue
-  /// Where it is in the document.
   package let codingPath: [any CodingKey]
-  /// What the caller gives the types.
   package let userInfo: [CodingUserInfoKey: Any]
 
-  /// Decodes from a value.
   package init(_ value: PayloadValue, userInfo: [CodingUserInfoKey: Any] = [:]) {
     self.init(value, at: [], userInfo)
   }
@@ -23,19 +19,16 @@ package struct PayloadDecoder: Decoder {
     PayloadDecoder(value, at: codingPath + [key], userInfo)
   }
 
-  /// The members of an object.
   package func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard case .object(let object) = value else { throw mismatch([String: PayloadValue].self) }
     return KeyedDecodingContainer(PayloadMembers(object, of: self))
   }
 
-  /// The values of an array.
   package func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
     guard case .array(let values) = value else { throw mismatch([PayloadValue].self) }
     return PayloadElements(values, of: self)
   }
 
-  /// The value itself.
   package func singleValueContainer() -> any SingleValueDecodingContainer { PayloadSingle(decoder: self) }
 
   fileprivate func mismatch(_ type: Any.Type) -> DecodingError {

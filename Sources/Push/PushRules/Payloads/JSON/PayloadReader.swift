@@ -25,13 +25,10 @@ package struct JSONLimits: Sendable {
 
 /// Why a text is no JSON document that is read.
 package struct JSONFault: Error, Equatable, Sendable {
-  /// What is wrong.
   package enum Code: Sendable {
     /// Not JSON (RFC 8259) in UTF-8.
     case malformed
-    /// More arrays and objects inside each other than the limits allow.
     case tooDeep
-    /// More values than the limits allow.
     case tooManyElements
     /// A number that a `Double` does not hold, or an integer that would lose digits.
     case numberTooLarge
@@ -41,7 +38,6 @@ package struct JSONFault: Error, Equatable, Sendable {
     case tooManyMarks
   }
 
-  /// What is wrong.
   package let code: Code
   /// Names of members and places in arrays, from the outermost; empty for the whole document.
   package internal(set) var path: [String] = []

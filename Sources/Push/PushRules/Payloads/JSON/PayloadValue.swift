@@ -1,28 +1,20 @@
 /// A JSON value of the app's own data.
 package enum PayloadValue: Equatable, Sendable {
-  /// Text, written as UTF-8.
   case string(String)
-  /// A whole number, written in decimal digits.
   case integer(Int64)
   /// A number, written in the shortest form that reads back the same.
   case number(FiniteNumber)
-  /// `true` or `false`.
   case boolean(Bool)
-  /// `null`.
   case null
-  /// Values in their order.
   case array([PayloadValue])
-  /// Members in their order.
   case object(PayloadObject)
 }
 
 extension PayloadValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral {
   package init(stringLiteral value: String) { self = .string(value) }
 
-  /// A whole number.
   package init(integerLiteral value: Int64) { self = .integer(value) }
 
-  /// A truth value.
   package init(booleanLiteral value: Bool) { self = .boolean(value) }
 }
 
@@ -34,7 +26,6 @@ package struct PayloadObject: Equatable, Sendable, ExpressibleByDictionaryLitera
   /// Keys and values in the order in which the keys were first set.
   package private(set) var members: [(key: String, value: PayloadValue)] = []
 
-  /// An object without members.
   package init() {}
 
   /// Members in the order written; of equal keys the last value stays.
