@@ -7,7 +7,7 @@ struct HabitTests {
   private static let linesMax = 500
 
   /// Where tasks are made with the reactor's executor. The library for apps runs where there is none.
-  private static let taskMakers = ["Sources/Runtime/Reactors/Reactor+Work.swift"]
+  private static let taskMakers = ["Sources/Runtime/Reactors/Reactor.swift"]
 
   /// How slow work is moved off the reactors, in so many words.
   private static let offReactor = "Task(executorPreference: globalConcurrentExecutor)"

@@ -83,3 +83,96 @@ package final class DeliveryPipeline {
     wake(.due, on: reactor)
   }
 }
+
+/// Hears, on the pipeline's reactor, of events that concern other parts of the process. Must not block.
+package protocol DeliveryPipelineObserver: AnyObject {
+  /// A claim came back full: other reactors may help.
+  func pipelineFoundMore(on reactor: isolated Reactor)
+
+  /// The pipeline began or stopped polling so fast that the host need not notify it.
+  func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor)
+
+  /// A service refuses a route's pushes for a credential or a setting, and would refuse those of other reactors too.
+  func pipelineStopped(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor)
+
+  /// The pipeline asks how long a commit that notifies takes now.
+  func pipelineAsksForNotifyCost(on reactor: isolated Reactor)
+}
+
+// What the rest of the process asks about routes, and tells of them.
+extension DeliveryPipeline {
+  /// Why pushes of a route wait in the database; nil when they go.
+  package func fault(of route: DeliveryRoute) -> String? {
+    lanes[route].map(\.fault) ?? Lanes.isNotConfigured
+  }
+
+  /// Whether pushes of a route go; open for one that is not configured.
+  package func breakerState(of route: DeliveryRoute) -> BreakerState {
+    lanes[route]?.breaker.state ?? .open
+  }
+
+  /// Whether pushes of a route's own device tokens wait for it, as far as this pipeline knows since the route shut. A shut
+  /// route without such pushes had only trials of tokens of the app's other environment.
+  package func isWaitedFor(_ route: DeliveryRoute) -> Bool {
+    lanes[route]?.isWaitedFor ?? false
+  }
+
+  /// Keeps pushes out of a route that refused another reactor's for a credential or a setting. A probe of this reactor finds
+  /// out when they may go.
+  package func stop(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor) {
+    lanes[route]?.stop(because: reason, now: Reactor.now, draw: jitter.draw())
+  }
+}
+
+// Waits for what is being recorded: of a drain for all of it, of a caller for one subject.
+extension DeliveryPipeline {
+  /// Stops claiming and waits until all claimed work is recorded.
+  /// - Returns: whether all of it was, within the time. Another process claims the rest later.
+  package func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+    isDraining = true
+    recorder.hurry(on: reactor)
+    signal.signal(on: reactor)
+    let deadline = Reactor.now + limit.clampedNanoseconds
+    while !(isStopped && placesInFlight == 0) {
+      let now = Reactor.now
+      guard now < deadline else { return false }
+      _ = await idle.wait(for: .nanoseconds(Int64(deadline - now)), on: reactor)
+    }
+    return true
+  }
+
+  /// Ends the tries to record what is left after a drain; another process claims it again.
+  package func abandon() {
+    recorder.giveUp()
+  }
+
+  package func waitForRecord(of subject: PushSubject, _ limit: Duration, on reactor: isolated Reactor) async {
+    recorder.hurry(on: reactor)
+    await waiters.wait(for: subject, limit, on: reactor)
+  }
+}
+
+/// Tasks on this reactor that wait for a subject to be recorded.
+final class OutcomeWaiters {
+  private var signals: [PushSubject: [Signal]] = [:]
+
+  /// Waits until the subject is recorded here, or the time is over. Another reactor or replica may record it, so the caller
+  /// reads the ledger afterwards in either case.
+  func wait(for subject: PushSubject, _ limit: Duration, on reactor: isolated Reactor) async {
+    let signal = Signal()
+    signals[subject, default: []].append(signal)
+    _ = await signal.wait(for: limit, on: reactor)
+    remove(signal, for: subject)
+  }
+
+  func isAwaited(_ subject: PushSubject) -> Bool { signals[subject] != nil }
+
+  func recorded(_ subject: PushSubject, on reactor: isolated Reactor) {
+    for signal in signals[subject] ?? [] { signal.signal(on: reactor) }
+  }
+
+  private func remove(_ signal: Signal, for subject: PushSubject) {
+    signals[subject]?.removeAll { $0 === signal }
+    if signals[subject]?.isEmpty == true { signals[subject] = nil }
+  }
+}

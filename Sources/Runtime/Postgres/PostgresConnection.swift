@@ -174,3 +174,189 @@ extension PostgresConnection {
     return connection
   }
 }
+
+extension PostgresConnection {
+  /// Runs a statement. Prepares it first, if this session has not yet.
+  ///
+  /// It is sent in this tick, and answered after the statements before it.
+  /// - Parameter limit: how long to wait for the answer; nil for the configuration's `answerLimit`.
+  /// - Throws: ``PostgresError``. After ``PostgresError/Code/connectionLost`` and ``PostgresError/Code/timedOut`` the statement may
+  ///   have taken effect. After other errors it has not, and the connection can still be used.
+  @discardableResult
+  package func query(
+    _ statement: PostgresStatement, _ parameters: [any PostgresEncodable] = [], within limit: Duration? = nil,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> PostgresRows {
+    try checkRoom(for: statement)
+    let statement = statement.resolved(by: chosenTypes)
+    try encoder.encode(parameters, for: statement)
+    if configuration.poolMode == .transaction {
+      guard sendWhole(statement) else { throw broken(on: reactor) }
+      return try await answer(to: statement, isPreparing: false, within: limit, on: reactor)
+    }
+    let isPreparing = try sendParseIfNeeded(statement, on: reactor)
+    let isSent = encoder.withArguments { values, lengths, formats, count in
+      PQsendQueryPrepared(handle, statement.name, count, values, lengths, formats, 1) == 1
+    }
+    guard isSent else { throw broken(on: reactor) }
+    return try await answer(to: statement, isPreparing: isPreparing, within: limit, on: reactor)
+  }
+
+  /// Prepares a statement without running it, e.g. to test it against a schema. Not for transaction mode.
+  package func prepare(_ statement: PostgresStatement, on reactor: isolated Reactor) async throws(PostgresError) {
+    try checkRoom(for: statement)
+    let statement = statement.resolved(by: chosenTypes)
+    guard try sendParseIfNeeded(statement, on: reactor) else { return }
+    _ = try await answer(to: statement, isPreparing: true, within: nil, on: reactor)
+  }
+
+  /// Runs a ``PostgresConfiguration/sessionCheck``, and uses the types that it returns.
+  package func check(
+    _ statement: PostgresStatement, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    let row = try await query(statement, on: reactor).one()
+    if row.result.columnCount > 1 {
+      let numbers: [Int64] = try row.decode(1)
+      chosenTypes = numbers.map { PostgresType(oid: UInt32(truncatingIfNeeded: $0)) }
+      configuration.chosenTypes = chosenTypes
+    }
+    return try row.decode(0)
+  }
+
+  private func checkRoom(for statement: PostgresStatement) throws(PostgresError) {
+    guard isOpen else { throw (lossReason ?? PostgresError(.notConnected)).with(code: .notConnected) }
+    guard script == nil, pending.count < configuration.pendingStatementsMax else {
+      throw PostgresError(.tooManyPending, "\(pending.count) pending").of(statement: statement.name)
+    }
+  }
+
+  /// Remembers the statement at once, because later statements of this connection follow its Parse.
+  private func sendParseIfNeeded(
+    _ statement: PostgresStatement, on reactor: isolated Reactor
+  ) throws(PostgresError) -> Bool {
+    if let sql = prepared[statement.name] {
+      precondition(sql == statement.sql, "two statements are named \(statement.name)")
+      return false
+    }
+    let types = statement.parameterTypes.map { Oid($0.oid) }
+    guard PQsendPrepare(handle, statement.name, statement.sql, Int32(types.count), types) == 1 else {
+      throw broken(on: reactor)
+    }
+    prepared[statement.name] = statement.sql
+    return true
+  }
+
+  private func answer(
+    to statement: PostgresStatement, isPreparing: Bool, within limit: Duration?, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> PostgresRows {
+    guard clibpq_append_sync_point(handle) == 1 else { throw broken(on: reactor) }
+    flushAtTickEnd(on: reactor)
+    let now = Reactor.now
+    let deadline = answerDeadline(limit, now: now)
+    let result = await withUnsafeContinuation { continuation in
+      if pending.isEmpty { oldestSince = now }
+      pending.append(
+        PendingStatement(
+          name: statement.name, continuation: continuation, deadline: deadline, isPreparing: isPreparing))
+      armDeadline(now: now, on: reactor)
+    }
+    return try result.get()
+  }
+
+  /// libpq refuses to send on a broken connection or without memory. Neither recovers on this connection.
+  private func broken(on reactor: isolated Reactor) -> PostgresError {
+    let error = PostgresError(.connectionLost, of: handle)
+    lose(error, on: reactor)
+    return error
+  }
+
+  /// Sends the settings and the encoded statement as one sync unit, and so as one transaction. Both are unnamed, because the next
+  /// transaction may run in another session.
+  private func sendWhole(_ statement: PostgresStatement) -> Bool {
+    guard
+      statement.controlsTransaction
+        || PQsendQueryParams(handle, transactionSettings, 0, nil, nil, nil, nil, 1) == 1
+    else { return false }
+    let types = statement.parameterTypes.map { Oid($0.oid) }
+    return encoder.withArguments { values, lengths, formats, count in
+      PQsendQueryParams(handle, statement.sql, count, types, values, lengths, formats, 1) == 1
+    }
+  }
+}
+
+struct PendingScript {
+  let continuation: UnsafeContinuation<Result<Void, PostgresError>, Never>
+  var failure: PostgresError?
+}
+
+extension PostgresConnection {
+  /// Runs a script of any number of statements, like `psql -c`: in one implicit transaction, unless the script controls it.
+  ///
+  /// Waits until nothing is pending, and leaves pipeline mode meanwhile. Other statements are refused with
+  /// ``PostgresError/Code/tooManyPending``, so use a separate connection. Results are dropped. There is no client-side limit, and
+  /// the server's `statement_timeout` applies to the whole script.
+  package func simple(_ sql: String, on reactor: isolated Reactor) async throws(PostgresError) {
+    guard !sql.utf8.contains(0) else { throw PostgresError(.invalidParameter, "a script has no NUL") }
+    guard script == nil, await drain(within: configuration.answerLimit, on: reactor) else {
+      throw PostgresError(.tooManyPending, "the connection is busy")
+    }
+    guard isOpen else { throw (lossReason ?? PostgresError(.notConnected)).with(code: .notConnected) }
+    guard PQexitPipelineMode(handle) == 1, PQsendQuery(handle, sql) == 1 else {
+      let error = PostgresError(.connectionLost, of: handle)
+      lose(error, on: reactor)
+      throw error
+    }
+    flushAtTickEnd(on: reactor)
+    try await withUnsafeContinuation { script = PendingScript(continuation: $0) }.get()
+  }
+
+  func takeScriptResult(_ result: OpaquePointer, on reactor: isolated Reactor) {
+    defer { PQclear(result) }
+    switch PQresultStatus(result) {
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY: break
+    case PGRES_FATAL_ERROR where !PostgresError.endsSession(report: result):
+      if script?.failure == nil { script?.failure = PostgresError(report: result) }
+    case PGRES_FATAL_ERROR: lose(PostgresError(.connectionLost, report: result), on: reactor)
+    // COPY would wait for rows, and none are sent.
+    default: lose(PostgresError(.connectionLost, "a script cannot use COPY"), on: reactor)
+    }
+  }
+
+  func finishScript(on reactor: isolated Reactor) {
+    guard let finished = script else { return }
+    script = nil
+    if PQenterPipelineMode(handle) != 1 { lose(PostgresError(.connectionLost, of: handle), on: reactor) }
+    finished.continuation.resume(returning: finished.failure.map { .failure($0) } ?? .success(()))
+  }
+}
+
+extension PostgresConnection {
+  /// Runs `body` between BEGIN and COMMIT. An error of `body` rolls back and is rethrown.
+  ///
+  /// Use a separate connection: other statements on this one become part of the transaction.
+  /// - Throws: the error of `body`, or ``PostgresError``: with ``SQLState/inFailedTransaction`` when a statement failed and `body`
+  ///   continued, which rolls back. A COMMIT that ends in ``PostgresError/Code/connectionLost`` or ``PostgresError/Code/timedOut``
+  ///   may have taken effect.
+  package func withTransaction<Value>(
+    on reactor: isolated Reactor, _ body: () async throws -> Value
+  ) async throws -> Value {
+    try await query(.begin, on: reactor)
+    let value: Value
+    do {
+      value = try await body()
+    } catch {
+      // If ROLLBACK fails the connection is lost, which rolls back too.
+      _ = try? await query(.rollback, on: reactor)
+      throw error
+    }
+    let answer = try await query(.commit, on: reactor)
+    // The server answers COMMIT of a failed transaction without an error, but with the tag ROLLBACK.
+    guard answer.result.commandTag == "COMMIT" else {
+      throw PostgresError(.server, context: .init(sqlState: .inFailedTransaction, statement: "commit"))
+    }
+    return value
+  }
+
+  /// Whether the session is in no transaction, and no pending statement can have opened one.
+  var isOutsideTransaction: Bool { pending.isEmpty && PQtransactionStatus(handle) == PQTRANS_IDLE }
+}

@@ -238,3 +238,156 @@ extension PostgresPool: ReconnectingConnectionOwner {
     failure = error
   }
 }
+
+// A pool with an idle limit closes the sessions that have nothing to do, and the next statement opens them again.
+extension PostgresPool {
+  /// Whether the sessions were closed for want of work, and no attempt to open them has failed since. False for a pool
+  /// without an idle limit.
+  package var isResting: Bool { idling?.hasRested == true && failure == nil && !isReady }
+
+  /// A caller needs a session.
+  func noteUse(on reactor: isolated Reactor) {
+    onUse?()
+    idling?.used(on: reactor)
+  }
+
+  var isUnused: Bool { usage.waiting == 0 && usage.inUse == 0 }
+
+  /// Closes the sessions. This is no loss of the database: what was committed on them is safe.
+  func rest(on reactor: isolated Reactor) {
+    restedCounters = counters
+    let resting = members
+    members = []
+    (failure, lostAt, returnedAt) = (nil, nil, nil)
+    // All at once: while one is closed, the next may fail to connect, which would be the pool's failure for ever.
+    for member in resting { member.retire() }
+    reactor.start {
+      for member in resting { await member.close(on: reactor) }
+    }
+  }
+}
+
+/// Ends the sessions of a pool that nobody uses: one timer, set again while they are used.
+final class PoolIdling {
+  /// Weak, because the reactor keeps this alive as long as a timer is set.
+  private weak var pool: PostgresPool?
+  private let limit: Duration
+  private var usedAt: UInt64 = 0
+  private var timer: TimerToken?
+
+  /// Whether the sessions were ever closed for want of work.
+  private(set) var hasRested = false
+
+  init(of pool: PostgresPool, limit: Duration) {
+    self.pool = pool
+    self.limit = limit
+  }
+
+  func used(on reactor: isolated Reactor) {
+    usedAt = Reactor.now
+    if timer == nil { timer = reactor.schedule(after: limit, self) }
+  }
+
+  func cancel(on reactor: isolated Reactor) { reactor.cancel(&timer) }
+}
+
+extension PoolIdling: TimerHandler {
+  func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
+    self.timer = nil
+    guard let pool else { return }
+    let idle = Duration.nanoseconds(Int64(Reactor.now &- usedAt))
+    if idle >= limit, pool.isUnused {
+      hasRested = true
+      pool.rest(on: reactor)
+    } else {
+      self.timer = reactor.schedule(after: idle < limit ? limit - idle : limit, self)
+    }
+  }
+}
+
+extension PostgresPool {
+  /// Runs a statement on the least-loaded session. Retries it a few times after a deadlock or a serialization failure, because a
+  /// single statement is a whole transaction.
+  ///
+  /// Waits up to the pool's limit while no session can be used.
+  /// - Parameters:
+  ///   - limit: how long each attempt waits for its answer.
+  ///   - time: how long to leave the database to others after its return.
+  /// - Throws: ``PostgresError``; ``PostgresError/Code/notConnected`` if no session was opened in time.
+  @discardableResult
+  package func query(
+    _ statement: PostgresStatement, _ parameters: [any PostgresEncodable] = [], within limit: Duration? = nil,
+    afterReturn time: Duration = .zero, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> PostgresRows {
+    noteUse(on: reactor)
+    var retry = ConflictRetry()
+    var generator = SystemRandomNumberGenerator()
+    while true {
+      do throws(PostgresError) {
+        var member = leastBusy
+        if member == nil { member = try await awaitUsable(on: reactor) }
+        if let rest = rest(afterReturn: time) {
+          await reactor.sleep(for: rest)
+          continue
+        }
+        guard let connection = member?.usable else { throw notConnected }
+        defer { if configuration.poolMode == .transaction { wakeFirstWaiter(on: reactor) } }
+        return try await connection.query(statement, parameters, within: limit, on: reactor)
+      } catch {
+        guard let wait = retry.wait(after: error, using: &generator) else { throw error }
+        await reactor.sleep(for: wait)
+      }
+    }
+  }
+}
+
+extension PostgresPool {
+  /// Leases a session to `body` exclusively, for transactions and session state.
+  ///
+  /// The session returns to the pool after `body`. A session left in a transaction is closed and replaced.
+  /// - Throws: the error of `body`, or ``PostgresError/Code/notConnected``.
+  package func withConnection<Value>(
+    on reactor: isolated Reactor, _ body: (PostgresConnection) async throws -> Value
+  ) async throws -> Value {
+    noteUse(on: reactor)
+    let member = try await awaitUsable(on: reactor)
+    guard let connection = member.usable else { throw PostgresError(.notConnected) }
+    member.isLeased = true
+    let result: Result<Value, any Error>
+    do {
+      result = .success(try await body(connection))
+    } catch {
+      result = .failure(error)
+    }
+    let isDrained = await connection.drain(within: configuration.answerLimit, on: reactor)
+    if !isDrained || !connection.isOutsideTransaction { connection.close(on: reactor) }
+    member.isLeased = false
+    wakeWaiters(on: reactor)
+    return try result.get()
+  }
+}
+
+// The time after the database's return.
+extension PostgresPool {
+  /// A session is open. If it is the first after a loss, the observer is called.
+  func reportReturn(on reactor: isolated Reactor) {
+    guard let lostAt else { return }
+    self.lostAt = nil
+    returnedAt = Reactor.now
+    observer?.databaseReturned(lostAt: lostAt, on: reactor)
+  }
+
+  /// How long a statement must wait to leave the database to others after its return; nil if it may run.
+  private func rest(afterReturn time: Duration) -> Duration? {
+    guard let returnedAt, time > .zero else { return nil }
+    let (elapsed, wait) = (Reactor.now &- returnedAt, time.clampedNanoseconds)
+    return elapsed < wait ? .nanoseconds(Int64(wait - elapsed)) : nil
+  }
+}
+
+/// Handles the return of the database, before other work.
+package protocol PostgresPoolObserver: AnyObject {
+  /// A session is open again after all had ended.
+  /// - Parameter lostAt: when the last session ended, in monotonic nanoseconds.
+  func databaseReturned(lostAt: UInt64, on reactor: isolated Reactor)
+}

@@ -134,3 +134,210 @@ extension PhraseResolver {
     return minutes
   }
 }
+
+struct ResolvedDays: Equatable {
+  /// At least one day.
+  let days: Range<CivilDay>
+  let grain: TemporalGrain
+  let doubt: ReadingDoubt?
+
+  init(_ days: Range<CivilDay>, _ grain: TemporalGrain, doubt: ReadingDoubt? = nil) {
+    self.days = days
+    self.grain = grain
+    self.doubt = doubt
+  }
+
+  init(_ first: CivilDay, count: Int = 1, _ grain: TemporalGrain = .day, doubt: ReadingDoubt? = nil) {
+    self.init(first..<first + count, grain, doubt: doubt)
+  }
+}
+
+extension PhraseResolver {
+  /// Farther off, one of the two is more likely a mistake.
+  private static let namedDaysMax = 200
+  /// Months to look for a date on its weekday.
+  private static let namedMonthsMax = 14
+  private static let endOfMonthDays = 3
+
+  /// The days of an expression; nil when the day does not exist.
+  func days(of expression: DayExpression, isPast: Bool) -> ResolvedDays? {
+    switch expression {
+    case .offset(let offset): ResolvedDays(today + offset)
+    case .weekday(let weekday, let selector): day(weekday, selector, isPast).map { ResolvedDays($0) }
+    case .weekdayOfWeek(let weekday, let weeks): ResolvedDays(today.monday + (7 * weeks + weekday - 1))
+    case .date(let month, let day, let year): date(month, day, year, isPast).map { ResolvedDays($0) }
+    case .dayOfMonth(let day, let months): dayOfMonth(day, months, isPast).map { ResolvedDays($0) }
+    case .named(let weekday, let day): named(weekday, day, isPast)
+    case .nthWeekday(let number, let weekday, let month): nthWeekday(number, weekday, month, isPast)
+    case .holiday(let holiday): self.holiday(holiday, isPast).map { ResolvedDays($0) }
+    case .about(let unit, let count): about(unit, count)
+    case .period(let unit, let offset): period(unit, offset)
+    case .endOfPeriod(let unit, let offset): end(of: unit, offset)
+    case .month(let month, let year, let isEnd): self.month(month, year, isEnd, isPast)
+    case .later(let days, let day): self.days(of: day, isPast: false).map { ResolvedDays($0.days.lowerBound + days) }
+    case .range(let first, let last): range(first, last, isPast)
+    case .elapsed: nil
+    }
+  }
+
+  /// A weekday. Without a selector it is never today, because people then say *today*. With *this* it may be today.
+  private func day(_ weekday: Int, _ selector: PeriodSelector?, _ isPast: Bool) -> CivilDay? {
+    let ahead = (weekday - today.weekday).modulo(7)
+    switch selector {
+    case .this: return today + (isPast && ahead > 0 ? ahead - 7 : ahead)
+    case .next: return today.monday + (7 + weekday - 1)
+    case .afterNext: return today.monday + (14 + weekday - 1)
+    case .last: return today + (ahead - 7)
+    case .coming: return today + (ahead == 0 ? 7 : ahead)
+    case nil: return today + (isPast ? ahead - 7 : ahead == 0 ? 7 : ahead)
+    case .every: return nil
+    }
+  }
+
+  /// A date. Without a year it is the next from today on, or the latest up to today.
+  private func date(_ month: Int, _ day: Int, _ year: Int?, _ isPast: Bool) -> CivilDay? {
+    if let year { return CivilDay(year: year, month: month, day: day) }
+    // Two leap days are at most eight years apart.
+    for distance in 0...8 {
+      let year = today.year + (isPast ? -distance : distance)
+      if let found = CivilDay(year: year, month: month, day: day), isPast ? found <= today : found >= today {
+        return found
+      }
+    }
+    return nil
+  }
+
+  /// A day by its position. Without a month it is in the next month that has it from today on, or the latest up to
+  /// today.
+  private func dayOfMonth(_ day: Int, _ months: Int?, _ isPast: Bool) -> CivilDay? {
+    if let months { return dayOfMonth(day, months) }
+    // Of two months in a row at least one has the day, and this month's may be over.
+    for distance in 0...2 {
+      if let found = dayOfMonth(day, isPast ? -distance : distance), isPast ? found <= today : found >= today {
+        return found
+      }
+    }
+    return nil
+  }
+
+  private func dayOfMonth(_ day: Int, _ months: Int) -> CivilDay? {
+    let first = today.firstOfMonth(later: months)
+    return CivilDay(year: first.year, month: first.month, day: day)
+  }
+
+  /// A weekday with its date. Without a month it is the next month, or the latest, in which both fit.
+  private func named(_ weekday: Int, _ day: DayExpression, _ isPast: Bool) -> ResolvedDays? {
+    if case .dayOfMonth(let number, nil) = day {
+      let found = (0...Self.namedMonthsMax).lazy.compactMap { self.dayOfMonth(number, isPast ? -$0 : $0) }
+        .first { $0.weekday == weekday && (isPast ? $0 <= self.today : $0 >= self.today) }
+      if let found {
+        return ResolvedDays(found, doubt: abs(found.number - today.number) > Self.namedDaysMax ? .contradiction : nil)
+      }
+    }
+    guard let resolved = days(of: day, isPast: isPast) else { return nil }
+    let fits = resolved.days.lowerBound.weekday == weekday
+    return ResolvedDays(resolved.days, resolved.grain, doubt: fits ? resolved.doubt : .contradiction)
+  }
+
+  /// A weekday of a month by its number, in the next such month that has it ahead, or the latest up to today.
+  private func nthWeekday(_ number: Int, _ weekday: Int, _ month: DayExpression, _ isPast: Bool) -> ResolvedDays? {
+    guard let first = days(of: month, isPast: isPast)?.days.lowerBound else { return nil }
+    let day = nth(number, weekday, year: first.year, month: first.month)
+    if case .month(let named, nil, _) = month, let found = day, isPast ? found > today : found < today {
+      return nth(number, weekday, year: first.year + (isPast ? -1 : 1), month: named).map { ResolvedDays($0) }
+    }
+    return day.map { ResolvedDays($0) }
+  }
+
+  /// A weekday of a month by its number; nil when the month has none.
+  private func nth(_ number: Int, _ weekday: Int, year: Int, month: Int) -> CivilDay? {
+    guard let first = CivilDay(year: year, month: month, day: 1) else { return nil }
+    if number < 0 {
+      let last = first.firstOfMonth(later: 1) + -1
+      return last + -(last.weekday - weekday).modulo(7)
+    }
+    let day = first + ((weekday - first.weekday).modulo(7) + 7 * (number - 1))
+    return day.month == month ? day : nil
+  }
+
+  private func holiday(_ holiday: Holiday, _ isPast: Bool) -> CivilDay? {
+    let years = isPast ? [today.year, today.year - 1] : [today.year, today.year + 1]
+    return years.lazy.compactMap { self.day(of: holiday, in: $0) }
+      .first { isPast ? $0 <= self.today : $0 >= self.today }
+  }
+
+  private func day(of holiday: Holiday, in year: Int) -> CivilDay? {
+    switch holiday {
+    case .date(let month, let day): CivilDay(year: year, month: month, day: day)
+    case .easter(let days): CivilDay.easter(of: year).map { $0 + days }
+    case .nth(let number, let weekday, let month, let later):
+      nth(number, weekday, year: year, month: month).map { $0 + later }
+    }
+  }
+
+  private func period(_ unit: CalendarUnit, _ offset: Int) -> ResolvedDays? {
+    switch unit {
+    case .week: ResolvedDays(today.monday + 7 * offset, count: 7, .week)
+    case .weekend: ResolvedDays(today.monday + (7 * offset + 5), count: 2, .week)
+    case .month: ResolvedDays(today.firstOfMonth(later: offset)..<today.firstOfMonth(later: offset + 1), .month)
+    case .year: year(offset)
+    case .minute, .hour, .day, .fortnight: nil
+    }
+  }
+
+  /// The same day some weeks, months or years later: a guess that is near.
+  private func about(_ unit: CalendarUnit, _ count: Int) -> ResolvedDays? {
+    if unit == .week { return ResolvedDays(today + 7 * count, doubt: .approximate) }
+    guard unit == .month || unit == .year else { return period(unit, count) }
+    let first = today.firstOfMonth(later: unit == .month ? count : 12 * count)
+    let day = CivilDay(year: first.year, month: first.month, day: min(today.date.day, 28)) ?? first
+    return ResolvedDays(day, doubt: .approximate)
+  }
+
+  private func year(_ offset: Int) -> ResolvedDays {
+    let months = 12 * offset - today.month + 1
+    return ResolvedDays(today.firstOfMonth(later: months)..<today.firstOfMonth(later: months + 12), .year)
+  }
+
+  /// The end of a week begins on Friday; the end of a year is December.
+  private func end(of unit: CalendarUnit, _ offset: Int) -> ResolvedDays? {
+    guard let whole = period(unit, offset) else { return nil }
+    let end = whole.days.upperBound
+    switch unit {
+    case .week: return ResolvedDays(end + -3..<end, .week)
+    case .month: return ResolvedDays(end + -Self.endOfMonthDays..<end, .month)
+    case .year: return ResolvedDays(end.firstOfMonth(later: -1)..<end, .year)
+    case .weekend, .minute, .hour, .day, .fortnight: return whole
+    }
+  }
+
+  /// A month by name. Without a year it is the next that is not over, or the latest that has begun.
+  private func month(_ month: Int, _ year: Int?, _ isEnd: Bool, _ isPast: Bool) -> ResolvedDays? {
+    let distance = isPast ? -(today.month - month).modulo(12) : (month - today.month).modulo(12)
+    let months = year.map { ($0 - today.year) * 12 + month - today.month } ?? distance
+    let end = today.firstOfMonth(later: months + 1)
+    return ResolvedDays((isEnd ? end + -Self.endOfMonthDays : today.firstOfMonth(later: months))..<end, .month)
+  }
+
+  /// A range whose end follows its start. An earlier end, as of weekdays, moves a week later or is dropped.
+  private func range(_ first: DayExpression, _ last: DayExpression, _ isPast: Bool) -> ResolvedDays? {
+    guard let start = days(of: first, isPast: isPast), let end = days(of: last, isPast: isPast) else { return nil }
+    let grain = start.grain == .day ? end.grain : start.grain
+    for weeks in 0...1 where end.days.upperBound + 7 * weeks > start.days.lowerBound {
+      return ResolvedDays(start.days.lowerBound..<end.days.upperBound + 7 * weeks, grain)
+    }
+    return start
+  }
+}
+
+extension CivilDay {
+  /// Easter Sunday of the Gregorian calendar. Source: the anonymous algorithm in Nature of 20 April 1876.
+  fileprivate static func easter(of year: Int) -> CivilDay? {
+    let (century, ofCentury) = (year / 100, year % 100)
+    let moon = (19 * (year % 19) + century - century / 4 - (century - (century + 8) / 25 + 1) / 3 + 15) % 30
+    let weekday = (32 + 2 * (century % 4) + 2 * (ofCentury / 4) - moon - ofCentury % 4) % 7
+    let correction = (year % 19 + 11 * moon + 22 * weekday) / 451
+    let days = moon + weekday - 7 * correction + 114
+    return CivilDay(year: year, month: days / 31, day: days % 31 + 1)
+  }
+}

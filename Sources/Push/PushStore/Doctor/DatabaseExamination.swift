@@ -154,3 +154,165 @@ package final class DatabaseExamination {
     return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
   }
 }
+
+/// What campaigns have left undone.
+package struct ExaminedCampaignWork: Equatable, Sendable {
+  /// Hours that came ten minutes ago or earlier and were not served.
+  package var unservedHours = 0
+  /// Users who were enrolled ten minutes ago or earlier and are undecided.
+  package var undecided = 0
+  /// Decisions of the last day that failed.
+  package var failed = 0
+
+  package init() {}
+}
+
+/// What language models have used on the present day of UTC, with what is set aside for calls under way.
+package struct ExaminedModelUsage: Equatable, Sendable {
+  /// Tokens, read and written.
+  package var tokens: Int
+  package var microdollars: Int
+
+  package init(tokens: Int = 0, microdollars: Int = 0) {
+    self.tokens = tokens
+    self.microdollars = microdollars
+  }
+}
+
+/// A name of a time zone that the server has lost since it was noted.
+package struct LostZone: Equatable, Sendable {
+  package let name: String
+  /// The zone that users there have instead; nil for UTC.
+  package let standIn: String?
+
+  package init(name: String, standIn: String?) {
+    self.name = name
+    self.standIn = standIn
+  }
+}
+
+// Pushes that no event asks for.
+extension DatabaseExamination {
+  /// The campaigns that are active.
+  package func campaigns(on reactor: isolated Reactor) async throws(PostgresError) -> [StoredCampaign] {
+    try await rows(.campaigns, on: reactor) { row throws(PostgresError) in try StoredCampaign(row) }
+  }
+
+  /// Calls the functions of a campaign for a user who does not exist.
+  package func call(_ campaign: StoredCampaign, on reactor: isolated Reactor) async throws(PostgresError) {
+    try await connection.query(.examineCampaign(campaign: campaign.name), on: reactor)
+  }
+
+  /// What is undone.
+  /// - Parameter minutes: after midnight, where a campaign names no time.
+  package func campaignWork(
+    minutes: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> ExaminedCampaignWork {
+    let row = try await connection.query(
+      .examineCampaignWork(minutes: Int32(clamping: minutes)), on: reactor
+    ).one()
+    var work = ExaminedCampaignWork()
+    work.unservedHours = try row.decode("unserved")
+    work.undecided = try row.decode("undecided")
+    work.failed = try row.decode("failed")
+    return work
+  }
+
+  /// The zones that the server has lost, by name.
+  package func lostZones(on reactor: isolated Reactor) async throws(PostgresError) -> [LostZone] {
+    try await rows(.examineZones, on: reactor) { row throws(PostgresError) in
+      LostZone(name: try row.decode("name"), standIn: try row.decode("stand_in"))
+    }
+  }
+
+  package func modelUsage(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedModelUsage {
+    let row = try await connection.query(.examineModelUsage, on: reactor).one()
+    return ExaminedModelUsage(tokens: try row.decode("tokens"), microdollars: try row.decode("microdollars"))
+  }
+}
+
+// The tables of the application.
+extension DatabaseExamination {
+  /// Of all tables together. A catalog with more is read by the beginning of the alphabet.
+  package static let hostColumnsMax = 5000
+
+  /// The host's tables and views in the order of their names, the columns that hide rows, and the tables of blocks: a JSON document
+  /// each, as `examine_host.sql` and `db/functions/applying_to_hosts.sql` say.
+  /// - Returns: also how many tables `hostColumnsMax` leaves out.
+  package func hostTables(
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> (tables: [String], hidden: [String], blocks: [String], leftOut: Int) {
+    var count = 0
+    var encoding = "UTF8"
+    let documents = try await rows(.examineHost(columnsMax: Int64(Self.hostColumnsMax)), on: reactor) {
+      row throws(PostgresError) in
+      count = Int(try row.decode("count", as: Int64.self))
+      encoding = try row.decode("encoding", as: String.self)
+      return try row.decode("document", as: String.self)
+    }
+    guard encoding == "UTF8" else { throw await connection.refusal(ofEncoding: encoding, on: reactor) }
+    let hidden = try await HiddenRows.look(at: [], over: connection, on: reactor)
+    return (documents, hidden.columns, hidden.blocks, count - documents.count)
+  }
+}
+
+package struct ExaminedActivityType: Equatable, Sendable {
+  /// The name of its attributes in Swift.
+  package let name: String
+  /// Why no document of it can be made; nil for a type without a fault.
+  package let fault: String?
+
+  package init(name: String, fault: String? = nil) {
+    self.name = name
+    self.fault = fault
+  }
+}
+
+// Live Activities.
+extension DatabaseExamination {
+  /// The types of Live Activities, and what is wrong with them; 1000 at most.
+  package func activityTypes(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedActivityType] {
+    try await rows(.examineActivityTypes, on: reactor) { row throws(PostgresError) in
+      ExaminedActivityType(name: try row.decode("name"), fault: try row.decode("fault"))
+    }
+  }
+}
+
+// Content that is sealed for devices.
+extension DatabaseExamination {
+  /// How many devices have registered a key; of the first 200,000 of each kind.
+  package func sealingKeys(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    let counts = try await rows(.examineSealingKeys, on: reactor) { row throws(PostgresError) -> Int in
+      try row.decode("keys")
+    }
+    return counts.first ?? 0
+  }
+}
+
+/// A text of a watched kind in another locale.
+package struct ExaminedText: Equatable, Sendable {
+  package let kind: String
+  package let locale: String
+  package let isUnwatched: Bool
+  /// A column in braces that the kind's own texts do not have; nil for none.
+  package let missingColumn: String?
+
+  package init(kind: String, locale: String, isUnwatched: Bool = false, missingColumn: String? = nil) {
+    self.kind = kind
+    self.locale = locale
+    self.isUnwatched = isUnwatched
+    self.missingColumn = missingColumn
+  }
+}
+
+// Texts in other locales.
+extension DatabaseExamination {
+  /// The texts of watched kinds, by kind and locale; 3000 at most.
+  package func texts(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedText] {
+    try await rows(.examineTexts, on: reactor) { row throws(PostgresError) in
+      ExaminedText(
+        kind: try row.decode("kind"), locale: try row.decode("locale"), isUnwatched: try row.decode("is_unwatched"),
+        missingColumn: try row.decode("missing_column"))
+    }
+  }
+}

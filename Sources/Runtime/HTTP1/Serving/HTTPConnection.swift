@@ -1,3 +1,5 @@
+internal import HTTPTypes
+internal import Logging
 internal import Reactors
 
 /// Performs the actions of one connection's state machine: reads, writes, calls handlers. Decides nothing about the protocol.
@@ -164,5 +166,251 @@ extension HTTPConnection {
     case .linger: beginLinger(on: reactor)
     case .leave: leave(on: reactor)
     }
+  }
+}
+
+extension HTTPConnection {
+  /// Bytes that a lingering peer may still send before the close.
+  ///
+  /// 256 KiB: a fast client has as much on its way when it is refused.
+  private static let lingeringBytesMax = 256 * 1024
+
+  func close(_ reason: CloseReason, on reactor: isolated Reactor) {
+    if case .refused(let refusal) = reason {
+      registry.counters.countResponse(refusal.status.code, of: timed.take()?.route)
+      service.logger.debug("request refused", metadata: ["reason": "\(refusal)", "peer": "\(peerText)"])
+    }
+    let next = reason.lingers ? Next.linger : .leave
+    if send(then: next, on: reactor) { proceed(to: next, on: reactor) }
+  }
+
+  /// The peer in log lines.
+  var peerText: String { peer?.description ?? "unix" }
+
+  /// Closes at once. A running handler keeps its task, and its answer is dropped.
+  func leave(on reactor: isolated Reactor) {
+    if case .closed = phase { return }
+    phase = .closed
+    endRequest()
+    uncountBytes()
+    channel.prepareToClose()
+    channel.close(on: reactor)
+    registry.remove(self, on: reactor)
+    service.census.leave(isProxy ? nil : peer, admission)
+  }
+
+  /// Reads on after the last answer. Closing with unread bytes would reset the connection, which can destroy the answer before
+  /// the peer reads it (RFC 9112 section 9.6).
+  func beginLinger(on reactor: isolated Reactor) {
+    deadline = registry.sweeps + registry.clock.linger
+    phase = .finishing
+    finish(on: reactor)
+  }
+
+  /// Ends the stream for the peer.
+  func finish(on reactor: isolated Reactor) {
+    if let interest = channel.shutDownWriting() { return wait(for: interest, until: deadline, on: reactor) }
+    phase = .lingering(bytesLeft: Self.lingeringBytesMax)
+    guard !channel.hasBufferedInput else { return linger(Self.lingeringBytesMax, on: reactor) }
+    wait(for: channel.readInterest, until: deadline, on: reactor)
+  }
+
+  func linger(_ bytesLeft: Int, on reactor: isolated Reactor) {
+    var bytesLeft = bytesLeft
+    repeat {
+      guard let count = discard() else { return leave(on: reactor) }
+      bytesLeft -= count
+    } while bytesLeft > 0 && channel.hasBufferedInput
+    guard bytesLeft > 0 else { return leave(on: reactor) }
+    phase = .lingering(bytesLeft: bytesLeft)
+    wait(for: channel.readInterest, until: deadline, on: reactor)
+  }
+
+  /// - Returns: the number of bytes discarded; nil at the end of the stream.
+  private func discard() -> Int? {
+    withUnsafeTemporaryAllocation(byteCount: 16 * 1024, alignment: 1) { space in
+      switch channel.read(into: space) {
+      case .bytes(let count): count
+      case .wouldBlock: 0
+      case .endOfStream, .failed: nil
+      }
+    }
+  }
+}
+
+extension HTTPConnection {
+  private static let tlsExpected = ProblemDetails(
+    .badRequest, detail: "This port expects TLS: use the scheme https."
+  ).response.prepared
+
+  /// Waits for the peer's first byte before it allocates memory for TLS.
+  func awaitHandshake(on reactor: isolated Reactor) {
+    let time = admission == .reserved ? registry.clock.reserve : registry.clock.handshake
+    wait(for: .read, until: registry.sweeps + time, on: reactor)
+  }
+
+  func shakeHands(on reactor: isolated Reactor) {
+    do throws(TLSError) {
+      guard let stream = try stream(on: reactor) else { return }
+      if let interest = try stream.continueHandshake() { return wait(for: interest, until: deadline, on: reactor) }
+    } catch {
+      registry.counters.countFailedHandshake()
+      service.logger.debug("TLS handshake failed", metadata: ["peer": "\(peerText)", "error": "\(error)"])
+      return leave(on: reactor)
+    }
+    channel.handshakeEnded()
+    perform(machine.opened(), on: reactor)
+  }
+
+  /// TLS over the socket. Nil for a peer that has left or speaks plain HTTP; the connection then ends.
+  private func stream(on reactor: isolated Reactor) throws(TLSError) -> TLSStream? {
+    switch channel.carrier {
+    case .tls(let stream): return stream
+    case .plain(let socket):
+      guard let tls, let first = socket.peek() else {
+        leave(on: reactor)
+        return nil
+      }
+      guard Self.isTLS(first) else {
+        refusePlain(on: reactor)
+        return nil
+      }
+      return try channel.secure(socket, with: tls)
+    }
+  }
+
+  /// A handshake record begins with 22 (RFC 8446 section 5.1), and the hello of an SSL 2 client with the highest bit set. An
+  /// HTTP method begins with neither.
+  private static func isTLS(_ first: UInt8) -> Bool { first == 22 || first >= 0x80 }
+
+  private func refusePlain(on reactor: isolated Reactor) {
+    registry.counters.countFailedHandshake()
+    registry.counters.countResponse(Self.tlsExpected.status.code)
+    service.logger.debug("plain HTTP where TLS is expected", metadata: ["peer": "\(peerText)"])
+    let bytes = Self.tlsExpected.bytes(date: registry.currentDate())
+    // A new connection has room for it.
+    _ = bytes.withUnsafeBytes { channel.write($0) }
+    beginLinger(on: reactor)
+  }
+}
+
+// Input and output.
+extension HTTPConnection {
+  /// Sends the output, then waits for the peer.
+  /// - Returns: an action to perform without a wait; nil when an event will bring it.
+  func read(_ stretch: ReadStretch, on reactor: isolated Reactor) -> ConnectionAction? {
+    guard send(then: .perform(.read(stretch)), on: reactor) else { return nil }
+    begin(stretch)
+    machine.giveBack(to: &registry.spareBuffers)
+    guard countBytes() else { return machine.bytesRefused() }
+    if registry.closesQuiet(stretch) {
+      // Read once more, to answer a request that has arrived.
+      let action = receive(stretch)
+      guard action.isRead(of: stretch) else { return action }
+      if let close = machine.drainRequested() { return close }
+    }
+    phase = .reading(stretch)
+    wait(for: channel.readInterest, until: endOfStretch, on: reactor)
+    if channel.hasBufferedInput { readLater(on: reactor) }
+    return nil
+  }
+
+  /// Reads input that the kernel will not report again, after the other connections: a peer that never stops sending would
+  /// otherwise occupy the reactor.
+  private func readLater(on reactor: isolated Reactor) {
+    reactor.start {
+      guard case .reading(let stretch) = self.phase else { return }
+      self.perform(self.receive(stretch), on: reactor)
+    }
+  }
+
+  /// Reads once, and passes the bytes to the machine.
+  func receive(_ stretch: ReadStretch) -> ConnectionAction {
+    registry.update(&machine.date)
+    machine.borrow(from: &registry.spareBuffers)
+    var outcome = ChannelRead.wouldBlock
+    _ = machine.receive { space in
+      outcome = channel.read(into: space)
+      guard case .bytes(let count) = outcome else { return 0 }
+      stretchBytes += count
+      return count
+    }
+    return switch outcome {
+    case .bytes: machine.received()
+    case .wouldBlock: .read(stretch)
+    case .endOfStream: machine.peerClosed()
+    case .failed: .close(.peerClosed)
+    }
+  }
+
+  /// Sends the output, usually in one write.
+  /// - Parameter next: what to do later if the peer does not accept everything now.
+  /// - Returns: whether everything is sent.
+  func send(then next: Next, on reactor: isolated Reactor) -> Bool {
+    while !machine.output.isEmpty {
+      switch write() {
+      case .bytes: continue
+      case .failed:
+        leave(on: reactor)
+        return false
+      case .wouldBlock:
+        waitToSend(then: next, on: reactor)
+        return false
+      }
+    }
+    return true
+  }
+
+  @discardableResult
+  func write() -> ChannelWrite {
+    var outcome = ChannelWrite.wouldBlock
+    machine.output.send { bytes in
+      outcome = channel.write(bytes)
+      if case .bytes(let count) = outcome { return count }
+      return 0
+    }
+    return outcome
+  }
+
+  /// Waits until the socket is ready, at most until the sweep `deadline`.
+  func wait(for interest: Interest, until deadline: Int, on reactor: isolated Reactor) {
+    self.deadline = deadline
+    machine.giveBack(to: &registry.spareBuffers)
+    countBytes()
+    if !channel.watch(for: interest, on: reactor) { leave(on: reactor) }
+  }
+
+  /// The time for sending begins with the first byte that the peer does not accept.
+  private func waitToSend(then next: Next, on reactor: isolated Reactor) {
+    var end = registry.sweeps + registry.clock.write
+    if case .sending = phase { end = deadline }
+    phase = .sending(then: next)
+    guard countBytes(isAnswering: true) else { return leave(on: reactor) }
+    wait(for: channel.writeInterest, until: end, on: reactor)
+  }
+
+  /// Records the start of a new stretch. Further bytes of the same stretch do not move its end.
+  private func begin(_ stretch: ReadStretch) {
+    guard stretch != self.stretch else { return }
+    self.stretch = stretch
+    stretchStart = registry.sweeps
+    stretchBytes = 0
+  }
+
+  /// The end of a stretch. That of content moves with the bytes that arrive, as far as its rate allows.
+  var endOfStretch: Int {
+    let clock = registry.clock
+    guard admission != .reserved else { return stretchStart + clock.reserve }
+    return switch stretch {
+    case .head: stretchStart + clock.head
+    case .body: stretchStart + clock.body(afterReceiving: stretchBytes)
+    case .idle, nil: stretchStart + clock.idle
+    }
+  }
+}
+
+extension ConnectionAction {
+  func isRead(of stretch: ReadStretch) -> Bool {
+    if case .read(stretch) = self { true } else { false }
   }
 }

@@ -117,3 +117,133 @@ struct Dashboard: Sendable {
     request.head.sessionCookies.contains { sessions.accepts($0, now: Self.now / 1_000_000) }
   }
 }
+
+// Finding pushes.
+extension Dashboard {
+  /// Registrations that a search by device token shows at the most.
+  private static let ownersMax = 20
+
+  /// Leads to what was meant. Sent as a form, because a device token must not be part of an address, which browsers and
+  /// proxies keep.
+  func search(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+    let text = FormBody(request.body)?["q"] ?? ""
+    let store = services.value(on: reactor).operators
+    switch SearchTerm(text, store.idTypes) {
+    case .id(let id): return try await pushes(of: id, store, on: reactor) ?? Self.noPush(id)
+    case .deviceToken(let beginning): return try await owners(beginning, store, on: reactor)
+    case .either(let id, let beginning):
+      if let known = try await pushes(of: id, store, on: reactor) { return known }
+      return try await owners(beginning, store, on: reactor)
+    case nil:
+      return Self.nothing(
+        "Search for a user id, a message id, or eight or more digits from the beginning of a device token.", "",
+        title: "That is no id", .badRequest)
+    }
+  }
+
+  /// Leads to the pushes of an id; nil where the ledger has none.
+  private func pushes(
+    of id: HostID, _ store: PushDatabase, on reactor: isolated Reactor
+  ) async throws -> HTTPServerResponse? {
+    let types = store.idTypes
+    let meaning = try await store.meaning(ofID: (types.subjects.id(id.text), types.users.id(id.text)), on: reactor)
+    if meaning.isSubject { return Page.redirect(to: DashboardLink.pushes(ofSubject: id)) }
+    return meaning.isUser ? Page.redirect(to: DashboardLink.pushes(ofUser: id)) : nil
+  }
+
+  private static func noPush(_ id: HostID) -> HTTPServerResponse {
+    nothing("No push has this id as its user, its message or another subject.", id.text)
+  }
+
+  /// Leads to the pushes of a device token's owner.
+  private func owners(
+    _ beginning: String, _ store: PushDatabase, on reactor: isolated Reactor
+  ) async throws -> HTTPServerResponse {
+    let owners = try await store.owners(ofDeviceToken: beginning, countMax: Self.ownersMax, on: reactor)
+    let users = Set(owners.map(\.userID))
+    if users.count == 1, let user = users.first { return Page.redirect(to: DashboardLink.pushes(ofUser: user)) }
+    if !users.isEmpty { return Self.choice(owners) }
+    return Self.nothing("No registered device token begins like this.", String(beginning.prefix(8)))
+  }
+
+  /// A user's pushes, or the recipients of an event.
+  func pushes(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
+    let store = services.value(on: reactor).operators
+    let head = request.head
+    if let user = head.id("user_id", of: store.idTypes.users) {
+      let after = head.queryValue("after").flatMap { UUID(hyphenated: $0) }
+      let last = head.number("time").flatMap { time in after.map { (time, $0) } }
+      let page = try await store.pushes(ofUser: user, after: last, size: Self.pageRows, on: reactor)
+      return PushListPage(
+        title: "Pushes to", id: user, ledger: page, isUser: true, isFirst: last == nil,
+        next: page.entries.last.map { DashboardLink.pushes(ofUser: user, after: $0) }
+      ).page.response()
+    }
+    guard let subject = head.id("subject_id", of: store.idTypes.subjects) else { return Self.notAnID }
+    let last = head.id("after", of: store.idTypes.users).flatMap { user in head.queryValue("kind").map { (user, $0) } }
+    let page = try await store.pushes(ofSubject: subject, after: last, size: Self.pageRows, on: reactor)
+    return PushListPage(
+      title: "Recipients of", id: subject, ledger: page, isUser: false, isFirst: last == nil,
+      next: page.entries.last.map { DashboardLink.pushes(ofSubject: subject, after: $0) }
+    ).page.response()
+  }
+
+  private static func nothing(
+    _ text: String, _ term: String, title: String = "Nothing found", _ status: HTTPResponse.Status = .notFound
+  ) -> HTTPServerResponse {
+    Page(
+      title: title, search: term, status: status, body: "<h1>\(title)</h1><p class=\"lead\">\(text)</p>"
+    ).response()
+  }
+
+  private static func choice(_ owners: [DeviceTokenOwner]) -> HTTPServerResponse {
+    let items = owners.map { owner -> HTML in
+      let user = owner.userID.text
+      return """
+        <li>Device <code>\(owner.device)</code> of <a href="\(DashboardLink.pushes(ofUser: owner.userID))"><code>\(
+        user)</code></a></li>
+        """
+    }
+    return Page(
+      title: "Devices", body: "<h1>Several devices begin like this</h1><ul class=\"choices\">\(items)</ul>"
+    ).response()
+  }
+}
+
+enum SearchTerm: Equatable {
+  case id(HostID)
+  /// Its beginning, in lower case.
+  case deviceToken(String)
+  /// Where ids may look like device tokens.
+  case either(HostID, String)
+
+  /// Digits that a beginning of a device token has at least: as many as are shown of one.
+  private static let digitsMin = 8
+
+  /// Reads what was typed; nil when it can be neither. Spaces around it, as they are copied along, do not count.
+  init?(_ text: String, _ types: IDTypes = IDTypes()) {
+    let text = text.trimmingPrefix(while: \.isWhitespace)
+    let term = String(text.reversed().drop(while: \.isWhitespace).reversed())
+    let id = types.users.id(term) ?? types.subjects.id(term)
+    let token = Self.tokenBeginning(term.lowercased())
+    switch (id, token) {
+    case (let id?, let token?): self = .either(id, token)
+    case (let id?, nil): self = .id(id)
+    case (nil, let token?): self = .deviceToken(token)
+    case (nil, nil): return nil
+    }
+  }
+
+  private static func tokenBeginning(_ term: String) -> String? {
+    let isToken =
+      term.utf8.count >= digitsMin
+      && term.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    return isToken ? term : nil
+  }
+}
+
+extension RequestHead {
+  func id(_ name: String, of type: IDTypes.IDType) -> HostID? { queryValue(name).flatMap { type.id($0) } }
+
+  fileprivate func number(_ name: String) -> Int64? { queryValue(name).flatMap { Int64($0) } }
+}

@@ -1,3 +1,6 @@
+internal import FoundationEssentials
+internal import SimulationControl
+
 /// The state of one request during the checks. Attributes that were read stay when a check refuses.
 struct PushInquiry {
   let request: InspectedRequest
@@ -211,5 +214,199 @@ enum AnswerBody {
     text += "\""
     if let timestamp { text += #","timestamp":\#(timestamp)"# }
     return Array((text + "}").utf8)
+  }
+}
+
+extension PushInquiry {
+  /// The greatest distance of `iat` from now, in seconds.
+  private static let issuedAtTolerance = 3600.0
+
+  /// Checks the provider token, and whether the connection may carry it.
+  mutating func authenticate(
+    _ cache: inout ProviderTokenCache, _ binding: inout ProviderBinding, registry: SimulationRegistry
+  ) throws(Refusal) {
+    switch request.certificate {
+    case .topics: return
+    case .unknown: throw .forbidden("BadCertificate")
+    case .none: break
+    }
+    let text = try bearerToken()
+    push.providerTokenHash = ProviderToken.hash(of: text)
+    let token = try cache.token(text, registry: registry)
+    guard token.key.environments.contains(environment) else { throw .forbidden("BadEnvironmentKeyInToken") }
+    try checkAge(of: token)
+    try binding.admit(token, now: now)
+    key = token.key
+    findings += token.findings
+  }
+
+  /// The scheme's name is case-insensitive (RFC 9110 §11.1).
+  private func bearerToken() throws(Refusal) -> String {
+    guard let credentials = request.value(of: "authorization") else { throw .missingProviderToken }
+    let parts = credentials.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw .missingProviderToken }
+    let token = parts[1].drop { $0 == " " }
+    guard !token.isEmpty else { throw .missingProviderToken }
+    return String(token)
+  }
+
+  private func checkAge(of token: ProviderToken) throws(Refusal) {
+    let age = Double(now.microseconds) / 1e6 - token.issuedAtSeconds
+    if age < -Self.issuedAtTolerance { throw .invalidProviderToken }
+    if age > Self.issuedAtTolerance { throw .forbidden("ExpiredProviderToken") }
+  }
+}
+
+/// The binding of a connection to its provider tokens.
+///
+/// The first good token binds the connection to a team and a kind of key. Later the token may change once in 20
+/// minutes. Source: "Establishing a token-based connection to APNs" (Apple).
+package struct ProviderBinding: Sendable {
+  /// The least time between two provider tokens of a connection, in seconds.
+  package static let updateIntervalSeconds: Int64 = 20 * 60
+
+  private var firstKey: ProviderKey?
+  private var tokenText: String?
+  private var tokenSince = WallInstant(microseconds: 0)
+
+  package init() {}
+
+  /// Admits a valid token.
+  ///
+  /// A refused replacement changes nothing. The current token stays valid.
+  mutating func admit(_ token: ProviderToken, now: WallInstant) throws(Refusal) {
+    if let firstKey {
+      guard firstKey.team == token.key.team else { throw .invalidProviderToken }
+      guard firstKey.mayShareConnection(with: token.key) else { throw .forbidden("UnrelatedKeyIdInToken") }
+    }
+    if let tokenText, tokenText != token.text {
+      guard now.microseconds - tokenSince.microseconds >= Self.updateIntervalSeconds * 1_000_000 else {
+        throw .tooManyProviderTokenUpdates
+      }
+    }
+    if tokenText != token.text { (tokenText, tokenSince) = (token.text, now) }
+    if firstKey == nil { firstKey = token.key }
+  }
+}
+
+/// Verified provider tokens by their text. A client sends one token with thousands of pushes, and the signature is the
+/// most expensive check.
+struct ProviderTokenCache {
+  /// Far more tokens than a well-behaved client uses in an hour.
+  private static let entriesMax = 256
+
+  private var entries: [String: Result<ProviderToken, Refusal>] = [:]
+  private var keysRevision = 0
+
+  init() {}
+
+  mutating func token(_ text: String, registry: SimulationRegistry) throws(Refusal) -> ProviderToken {
+    if registry.keysRevision != keysRevision || entries.count > Self.entriesMax {
+      entries.removeAll()
+      keysRevision = registry.keysRevision
+    }
+    if let known = entries[text] { return try known.get() }
+    let read: Result<ProviderToken, Refusal>
+    do throws(Refusal) {
+      read = .success(try ProviderToken(verifying: text, keys: registry.keys))
+    } catch {
+      read = .failure(error)
+    }
+    entries[text] = read
+    return try read.get()
+  }
+}
+
+extension PushInquiry {
+  /// Empty, too large, not a JSON object, in this order. Sizes are bytes of the body as sent.
+  mutating func checkPayload() throws(Refusal) {
+    guard request.bodyBytes > 0 else { throw .badRequest("PayloadEmpty") }
+    guard request.bodyBytes <= bodyBytesMax else { throw .payloadTooLarge }
+    guard let payload = try? JSONDecoder().decode(PayloadOutline.self, from: Data(request.body)) else {
+      throw .badRequest("PayloadEmpty")
+    }
+    lint(payload)
+  }
+
+  /// Without a push type the topic's suffix identifies a call.
+  private var bodyBytesMax: Int {
+    if let type = push.pushType { return type.bodyBytesMax }
+    let isCall = push.topic != bundle && push.topic.hasSuffix(SimulatedPushType.voip.topicSuffix)
+    return isCall ? SimulatedPushType.voip.bodyBytesMax : SimulatedPushType.alert.bodyBytesMax
+  }
+
+  /// Reports mistakes that APNs ignores. Devices then show nothing, or the wrong thing.
+  mutating func lint(_ payload: PayloadOutline) {
+    guard let aps = payload.aps, push.pushType != .mdm else { return }
+    for key in aps.keys.subtracting(PayloadOutline.knownKeys).sorted() { report(.apsUnknownKey, key) }
+    if let type = push.pushType, type != .liveactivity { lintStrayKeys(aps) }
+    switch push.pushType {
+    case .alert: lintAlert(aps)
+    case .background: lintBackground(aps)
+    case .liveactivity: lintLiveActivity(aps)
+    case .widgets where !aps.keys.contains("content-changed"): report(.payloadTypeMismatch, "content-changed")
+    default: break
+    }
+  }
+
+  private mutating func lintStrayKeys(_ aps: PayloadOutline.Aps) {
+    for key in aps.keys.intersection(PayloadOutline.liveActivityOnlyKeys).sorted() { report(.payloadTypeMismatch, key) }
+  }
+
+  private mutating func lintAlert(_ aps: PayloadOutline.Aps) {
+    if aps.keys.isDisjoint(with: PayloadOutline.visibleKeys) { report(.payloadTypeMismatch, "nothing to show") }
+  }
+
+  private mutating func lintBackground(_ aps: PayloadOutline.Aps) {
+    if !aps.keys.contains("content-available") { report(.payloadTypeMismatch, "content-available") }
+    for key in aps.keys.intersection(PayloadOutline.visibleKeys).sorted() { report(.backgroundWithAlert, key) }
+  }
+
+  private mutating func lintLiveActivity(_ aps: PayloadOutline.Aps) {
+    let required = PayloadOutline.liveActivityKeys(event: aps.event)
+    for key in required where !aps.keys.contains(key) { report(.liveActivityMissingKey, key) }
+  }
+}
+
+/// The members of a payload that the lint rules check. Decoding it proves that the body is a JSON object.
+struct PayloadOutline: Decodable {
+  struct Aps: Decodable {
+    let keys: Set<String>
+    let event: String?
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: MemberName.self)
+      keys = Set(container.allKeys.map(\.stringValue))
+      event = try? container.decode(String.self, forKey: MemberName("event"))
+    }
+  }
+
+  /// Nil when it is missing or not an object.
+  let aps: Aps?
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: MemberName.self)
+    aps = try? container.decode(Aps.self, forKey: MemberName("aps"))
+  }
+
+  /// The documented members of `aps`. Source: "Generating a remote notification" and the pages on Live Activities and
+  /// widgets (Apple).
+  static let knownKeys: Set<String> = [
+    "alert", "badge", "sound", "thread-id", "category", "content-available", "mutable-content", "target-content-id",
+    "interruption-level", "relevance-score", "filter-criteria", "timestamp", "event", "content-state", "stale-date",
+    "dismissal-date", "attributes-type", "attributes", "input-push-token", "content-changed",
+  ]
+
+  static let visibleKeys: Set<String> = ["alert", "badge", "sound"]
+
+  static let liveActivityOnlyKeys: Set<String> = ["event", "content-state", "attributes", "attributes-type"]
+
+  /// Required members of a Live Activity push.
+  static func liveActivityKeys(event: String?) -> [String] {
+    switch event {
+    case "start": ["timestamp", "event", "content-state", "attributes-type", "attributes", "alert"]
+    case "end": ["timestamp", "event"]
+    default: ["timestamp", "event", "content-state"]
+    }
   }
 }

@@ -126,3 +126,171 @@ struct SlotTextRule: Equatable {
     return candidates[TemplatePool.turn(among: candidates.count, for: user, on: day.number)]
   }
 }
+
+extension SlotCampaignDefinition {
+  private static let keys = [
+    "slots", "way", "category", "pools", "pool", "composer", "texts", "payload", "presentation", "content",
+  ]
+  private static let textsMax = 100
+  /// Members that a row sets itself, and those of every campaign's push.
+  private static let reservedPayloadKeys = CampaignDefinition.reservedPayloadKeys.union([
+    "fire_date", "identifier", "micro_action", "phase", "slot",
+  ])
+
+  /// Whether a definition is one of a slot campaign: an object with the member `slots`. It may still have defects.
+  package static func hasSlots(json: String) -> Bool {
+    guard case .object(let members) = JSONValue(json) else { return false }
+    return members["slots"] != nil
+  }
+
+  /// Reads a definition.
+  ///
+  /// ```json
+  /// {"slots": [{"slot": "0800", "phase": "morning", "weekdays": [1, 2, 3, 4, 5]}],
+  ///  "way": "auto",
+  ///  "category": {"id": "DAILY", "actions": [{"id": "OPEN", "title": "Open", "foreground": true}]},
+  ///  "pools": {"cold.morning": [{"text": "Drink a glass of warm water", "seconds": "10"}]},
+  ///  "pool": "{{group}}.{{phase}}",
+  ///  "composer": {"task": "Say something about the weather.", "facts": ["weather"], "titles": ["Day {{streak}}"]},
+  ///  "texts": [{"if": {"phase": "morning", "streak": {"above": 3}}, "title": "Day {{streak}}", "body": "{{text}}"}],
+  ///  "payload": {"action": "open"},
+  ///  "presentation": {"sound": "reminder.caf", "collapse_id": "daily_{{phase}}"},
+  ///  "content": {"url": "https://host.example/content/{user_id}"}}
+  /// ```
+  ///
+  /// Only `slots` and `texts` are required. A slot has no phase and fires on all days by default. The way is `auto`, the
+  /// category ``SlotCategory/daily`` and the payload `{"action": "open"}` by default. `pools` and `pool` come together. A text
+  /// may have several bodies, which take turns.
+  /// - Throws: the first ``CampaignDefinitionDefect``, in the order of the keys above.
+  package init(json: String) throws(CampaignDefinitionDefect) {
+    guard let value = JSONValue(json) else { throw CampaignDefinitionDefect(.notJSON, at: "$", expected: "an object") }
+    let root = DefinitionField(value: value, path: "$")
+    let members = try root.members(known: Self.keys)
+    func optional(_ key: String) -> DefinitionField? { members[key].map { root.field(key, $0) } }
+
+    slots = try Self.slots(root.member("slots", of: members))
+    way = try optional("way").map(Self.way) ?? .auto
+    category = try optional("category").map(SlotCategory.init(field:)) ?? .daily
+    let hasPools = members["pools"] != nil || members["pool"] != nil
+    pools =
+      hasPools
+      ? try SlotPools(pools: root.member("pools", of: members), name: root.member("pool", of: members)) : nil
+    composer = try optional("composer").map(SlotComposer.init(field:))
+    texts = try Self.texts(root.member("texts", of: members))
+    payload = try optional("payload").map(Self.payload) ?? ["action": .literal("open")]
+    let presentation = optional("presentation")
+    try presentation?.checkPresentation(known: DefinitionField.presentationKeys)
+    hasCollapseID = try presentation?.object()["collapse_id"] != nil
+    contentURL = try optional("content").map(Self.contentURL)
+  }
+
+  private static func slots(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [DefaultSlot] {
+    var slots: [DefaultSlot] = []
+    for element in try field.elements(1...24) {
+      let slot = try DefaultSlot(field: element)
+      if slots.contains(where: { $0.slot == slot.slot }) {
+        throw element.field("slot", .null).defect(.repeated, expected: "each time once")
+      }
+      if let phase = slot.phase, slots.contains(where: { $0.phase == phase }) {
+        throw element.field("phase", .null).defect(.repeated, expected: "each phase once")
+      }
+      slots.append(slot)
+    }
+    return slots
+  }
+
+  private static func way(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> SlotWay { try field.word() }
+
+  private static func texts(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [SlotTextRule] {
+    var texts: [SlotTextRule] = []
+    for element in try field.elements(1...textsMax) { texts.append(try SlotTextRule(field: element)) }
+    return texts
+  }
+
+  private static func payload(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [String: PayloadValue] {
+    try field.payload(reserved: reservedPayloadKeys)
+  }
+
+  private static func contentURL(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> String {
+    let url = try field.member("url", of: field.members(known: ["url"]))
+    let text = try url.string()
+    guard text.isContentURL else {
+      throw url.defect(
+        .outOfRange, expected: "an http or https URL of at most 2048 bytes, without braces except {user_id}")
+    }
+    return text
+  }
+}
+
+extension DefaultSlot {
+  fileprivate init(field: DefinitionField) throws(CampaignDefinitionDefect) {
+    let members = try field.members(known: ["slot", "phase", "weekdays"])
+    let time = try field.member("slot", of: members)
+    guard let slot = SlotTime(try time.string()) else { throw time.defect(.outOfRange, expected: "HHmm, 0000 to 2359") }
+    self.slot = slot
+    phase = try members["phase"].map { value throws(CampaignDefinitionDefect) in
+      try Self.phase(field.field("phase", value))
+    }
+    weekdays =
+      try members["weekdays"].map { value throws(CampaignDefinitionDefect) in
+        try Self.weekdays(field.field("weekdays", value))
+      } ?? Array(1...7)
+  }
+
+  private static func phase(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> String {
+    let phase = try field.string()
+    guard phase.utf8.count <= 32, phase.isTokenName, phase.first?.isLetter == true else {
+      throw field.defect(.outOfRange, expected: "a letter, then letters, digits or _, all lowercase, at most 32")
+    }
+    return phase
+  }
+
+  private static func weekdays(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [Int] {
+    var weekdays: [Int] = []
+    for element in try field.elements(1...7) {
+      guard let weekday = Int(exactly: try element.number()), (1...7).contains(weekday) else {
+        throw element.defect(.outOfRange, expected: "1 to 7")
+      }
+      if weekdays.contains(weekday) { throw element.defect(.repeated, expected: "each weekday once") }
+      weekdays.append(weekday)
+    }
+    return weekdays.sorted()
+  }
+}
+
+extension SlotCategory {
+  fileprivate init(field: DefinitionField) throws(CampaignDefinitionDefect) {
+    let members = try field.members(known: ["id", "actions"])
+    id = try field.member("id", of: members).identifier()
+    var actions: [SlotAction] = []
+    for element in try field.member("actions", of: members).elements(0...10) {
+      let action = try SlotAction(field: element)
+      if actions.contains(where: { $0.id == action.id }) {
+        throw element.field("id", .null).defect(.repeated, expected: "each identifier once")
+      }
+      actions.append(action)
+    }
+    self.actions = actions
+  }
+}
+
+extension SlotAction {
+  fileprivate init(field: DefinitionField) throws(CampaignDefinitionDefect) {
+    let members = try field.members(known: ["id", "title", "foreground"])
+    id = try field.member("id", of: members).identifier()
+    title = try field.member("title", of: members).line(scalarsMax: 64)
+    isForeground = try field.member("foreground", of: members).flag()
+  }
+}
+
+extension String {
+  /// Whether it can be the address of content: printable ASCII, and braces only as `{user_id}`. The fetch reads the rest.
+  fileprivate var isContentURL: Bool {
+    guard utf8.count <= 2_048, utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return false }
+    let scheme = ["https://", "http://"].first { hasPrefix($0) }
+    guard let scheme, let host = dropFirst(scheme.count).first, !"/?#:@{".contains(host) else { return false }
+    return !split(separator: "{user_id}", omittingEmptySubsequences: false).contains { part in
+      part.contains { $0 == "{" || $0 == "}" }
+    }
+  }
+}
