@@ -195,3 +195,112 @@ extension PreferenceFacts {
     return words.isEmpty ? nil : words.joined(separator: ", ")
   }
 }
+
+/// The attempts of one claim at the recipient's devices.
+struct AttemptSteps {
+  let entry: HistoryEntry
+
+  /// In the order in which they ended.
+  var steps: [EventExplanation.Step] {
+    zip(0..., entry.attempts).map { index, attempt in
+      .init(
+        .attempt, at: entry.claimedAt + attempt.endedMicroseconds, text: text(of: attempt, at: index),
+        details: Self.details(of: attempt))
+    }
+  }
+
+  private func text(of attempt: HistoryEntry.Attempt, at index: Int) -> String {
+    let device = "device \(attempt.device)"
+    let service = attempt.service
+    let why = attempt.reason.map { RefusalWords.described($0, by: service) } ?? "no reason was given"
+    let isSent = attempt.identifier != nil || attempt.status != nil
+    switch attempt.verdict {
+    case "accepted":
+      let form = attempt.content.map { ", \(ContentWords.form($0))" } ?? ""
+      return "\(service) accepted the push for \(device)\(attempt.localeWords)\(form)"
+        + (followsTrial(index) ? "; its environment was noted" : "")
+    case "elsewhere":
+      return "not for \(device) in this environment: \(why); the other one was asked next"
+    case "dropped": return "\(service) refused \(device): \(why); its token was dropped"
+    case "refused": return isSent ? "\(service) refused \(device): \(why)" : "not sent to \(device): \(why)"
+    case ShadowedKinds.reason: return "shadow: the push for \(device) was built, and not sent to \(service)"
+    case "postponed": return "put off for \(device): \(why)"
+    case "waiting":
+      return isSent
+        ? "waits for the route of \(device): \(why)"
+        : "not sent to \(device), because its route takes no pushes: \(why)"
+    case "impossible": return "the other environment could tell nothing about \(device): \(why)"
+    default: return "\(attempt.verdict) for \(device): \(why)"
+    }
+  }
+
+  /// Whether the same device was asked in another environment before.
+  private func followsTrial(_ index: Int) -> Bool {
+    entry.attempts[..<index].contains { $0.device == entry.attempts[index].device && $0.verdict == "elsewhere" }
+  }
+
+  private static func details(of attempt: HistoryEntry.Attempt) -> [EventExplanation.Detail] {
+    [
+      ("route", attempt.route), ("status", attempt.status.map(String.init)), ("reason", attempt.reason),
+      (attempt.service == "APNs" ? "apns-id" : "id", attempt.identifier),
+    ].compactMap { name, value in value.map { .init(name: name, value: $0) } }
+  }
+}
+
+extension HistoryEntry.Attempt {
+  /// In which locale the push was shown; empty for the words of the event itself.
+  fileprivate var localeWords: String {
+    guard let locale else { return "" }
+    return ", in \(locale), " + (askedLocale.map { "since the device asks for \($0)" } ?? "as the device asks")
+  }
+}
+
+/// Whether the host was told that a push is unread, in words.
+struct UnreadSteps {
+  let unread: UnreadFacts
+  let sentAt: Int64?
+  let now: Int64
+
+  var step: EventExplanation.Step { EventExplanation.Step(.unread, at: min(unread.at, now), text: text) }
+
+  private var text: String {
+    switch unread.state {
+    case .checkedLater:
+      return "if it is not read or opened by \(TimeText.instant(unread.at)), push.unread goes to the host"
+    case .waiting:
+      guard unread.attempts > 0 else { return "\(unlooked): push.unread is about to be sent to the host" }
+      return "\(unlooked): the host has not taken push.unread in \(CountWords.counted(unread.attempts, "attempt"))"
+        + " (\(unread.error ?? "no answer yet")); the next is at \(TimeText.instant(unread.at))"
+    case .taken:
+      let status = unread.status.map { " with \($0)" } ?? ""
+      return "\(unlooked): push.unread was sent to the host, taken\(status) at \(TimeText.instant(unread.at))"
+    case .cancelled:
+      let tried = unread.attempts == 0 ? "" : ", after \(CountWords.counted(unread.attempts, "attempt"))"
+      return "no push.unread to the host\(tried): \(cause)"
+    case .dead:
+      return "\(unlooked): the host has not taken push.unread in \(CountWords.counted(unread.attempts, "attempt"))"
+        + " (\(unread.error ?? "no answer")), and nobody tries again"
+    }
+  }
+
+  private var unlooked: String {
+    guard let sentAt = unread.sentAt ?? sentAt, unread.occurredAt > sentAt else { return "not read or opened" }
+    return "not read or opened for \(TimeText.span(unread.occurredAt - sentAt))"
+  }
+
+  /// Why it was cancelled.
+  private var cause: String {
+    switch unread.reason {
+    case "opened": "the push was opened"
+    case "read": "the message was read"
+    case "seen": "the user has looked since"
+    case "deleted": "what it was about is deleted"
+    case "cancelled": "it was cancelled"
+    case "left": "the user is no recipient any more"
+    case "user_gone": "the user is deleted"
+    case "opted_out": "the user wants none"
+    case "not_known": "a function of the host failed for an hour"
+    case let reason: reason ?? "the reason was not kept"
+    }
+  }
+}

@@ -1,3 +1,4 @@
+internal import PushRules
 internal import PushStore
 
 /// What stood in the way of a push, by the reason that the ledger keeps: APNs' words, and our own.
@@ -115,5 +116,19 @@ extension HistoryEntry.Attempt {
   var service: String {
     if route?.hasPrefix("web_push/") == true { return "the push service" }
     return route?.hasPrefix("fcm/") == true ? "FCM" : "APNs"
+  }
+}
+
+/// How much of the event's words a push had.
+enum ContentWords {
+  /// Follows "accepted the push".
+  static func form(_ note: String) -> String {
+    guard let known = ContentNote(rawValue: note) else { return "with content \(note)" }
+    return switch known {
+    case .sender: "with the sender's name alone"
+    case .none: "without content"
+    case .sealed: "sealed for the device"
+    case .noKey: "without content, because the device has no key to seal it for"
+    }
   }
 }

@@ -1,6 +1,7 @@
+internal import Cryptography
 internal import FoundationEssentials
 internal import HTTPTransfers
-internal import HTTPTypes
+package import HTTPTypes
 internal import PushRules
 internal import PushStore
 package import Reactors
@@ -97,4 +98,119 @@ package struct HostEventFault: Error, Equatable, CustomStringConvertible {
   package init(description: String) {
     self.description = description
   }
+}
+
+/// When an event is tried again that the host has not taken.
+///
+/// A host that is away is tried after 5 s, 20 s, 80 s, five minutes, 20 minutes, and then every hour. One that refuses an event will
+/// not take it soon: it is tried after five minutes, twice as long each time, and then every six hours. A fifth is added or taken
+/// away at random, so that events which failed together do not come together.
+enum HostEventWaits {
+  private static let base = Duration.seconds(5)
+  private static let longest = Duration.seconds(3600)
+  private static let refusedBase = Duration.seconds(300)
+  private static let refusedLongest = Duration.seconds(6 * 3600)
+  /// The longest wait that a host may ask for.
+  static let askedLongest = Duration.seconds(24 * 3600)
+  /// Statuses below 500 that another time may change: request timeout, too early, too many requests.
+  private static let passing: Set<Int> = [408, 425, 429]
+
+  /// What an answer means for an event.
+  /// - Parameters:
+  ///   - retryAfter, date: the answer's fields.
+  ///   - attempt: attempts so far, from 1.
+  ///   - now: Unix seconds.
+  ///   - chance: from 0.8 to 1.2.
+  static func judge(
+    status: Int, retryAfter: String?, date: String?, attempt: Int, now: Int64, chance: Double
+  ) -> HostEventAnswer {
+    if (200..<300).contains(status) { return HostEventAnswer(status: status) }
+    let isRefused = (300..<500).contains(status) && !passing.contains(status)
+    let asked = RetryAfter.wait(retryAfter, date: date, atMost: askedLongest, now: now)
+    let wait = wait(attempt: attempt, isRefused: isRefused, chance: chance)
+    return HostEventAnswer(status: status, fault: "status \(status)", nextTry: max(wait, asked ?? .zero))
+  }
+
+  /// What an attempt without an answer means.
+  static func judge(_ error: HTTPTransferError, attempt: Int, chance: Double) -> HostEventAnswer {
+    HostEventAnswer(
+      status: nil, fault: error.debugDescription, nextTry: wait(attempt: attempt, isRefused: false, chance: chance))
+  }
+
+  static func wait(attempt: Int, isRefused: Bool, chance: Double) -> Duration {
+    let (base, factor, longest) = isRefused ? (refusedBase, 2, refusedLongest) : (base, 4, longest)
+    // Beyond 16 doublings either has reached its longest.
+    let wait = (1..<max(1, min(attempt, 16))).reduce(base) { wait, _ in min(wait * factor, longest) }
+    return wait * chance
+  }
+}
+
+extension HostEvent {
+  /// The event as JSON, in the form that Standard Webhooks recommends: `type`, `timestamp` and `data`. It has ids, names and
+  /// times, and no text of a message. Members without a value are left out; the same event is the same bytes.
+  var body: [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(HostEventDocument(self)) else {
+      preconditionFailure("strings cannot be encoded")
+    }
+    return Array(data)
+  }
+}
+
+private struct HostEventDocument: Encodable {
+  struct Content: Encodable {
+    let user_id: String
+    let push_id: String?
+    let subject_id: String?
+    let kind: String?
+    let reason: String?
+    let sent_at: String?
+    let channel: String?
+    let device: String?
+  }
+
+  let type: String
+  let timestamp: String
+  let data: Content
+
+  init(_ event: HostEvent) {
+    type = event.type
+    timestamp = TimeText.instant(event.occurredAt)
+    data = Content(
+      user_id: event.userID.text, push_id: event.pushID?.lowercased, subject_id: event.subjectID?.text,
+      kind: event.kind, reason: event.reason, sent_at: event.sentAt.map(TimeText.instant), channel: event.channel,
+      device: event.device)
+  }
+}
+
+/// Signs webhooks that the service sends, as Standard Webhooks asks and ``WebhookAuthentication`` verifies.
+package struct WebhookSigner: Sendable {
+  private let keys: [HMACSHA256]
+
+  /// - Parameter keys: each makes a signature, so that the receiver may know either while one replaces another.
+  package init(keys: [[UInt8]]) {
+    self.keys = keys.map { HMACSHA256(key: $0) }
+  }
+
+  /// `webhook-id`, `webhook-timestamp` and `webhook-signature` for a content.
+  /// - Parameters:
+  ///   - id: the webhook's, which has no full stop.
+  ///   - timestamp: when this attempt is made, Unix seconds.
+  package func fields(id: String, timestamp: Int64, body: [UInt8]) -> HTTPFields {
+    let signed = Array("\(id).\(timestamp).".utf8) + body
+    let signatures = keys.map { "v1," + Data($0.code(for: signed).bytes).base64EncodedString() }
+    return [
+      .webhookID: id, .webhookTimestamp: String(timestamp), .webhookSignature: signatures.joined(separator: " "),
+    ]
+  }
+}
+
+extension HTTPField.Name {
+  // Our own constants, so making them cannot fail.
+
+  package static let webhookID = Self("webhook-id")!
+  /// When it was sent, Unix seconds.
+  package static let webhookTimestamp = Self("webhook-timestamp")!
+  package static let webhookSignature = Self("webhook-signature")!
 }

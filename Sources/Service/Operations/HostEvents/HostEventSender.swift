@@ -1,3 +1,4 @@
+package import CoreMetrics
 package import Logging
 internal import Postgres
 package import PushStore
@@ -129,5 +130,64 @@ package final class HostEventSender {
     } else {
       logger.debug("the host has not taken an event", metadata: metadata)
     }
+  }
+}
+
+/// How many events may be under way, so that a receiver that is down is asked by few.
+///
+/// After three failures in a row one event at a time is tried, after a pause that doubles from a second to a minute. The first
+/// success lifts both. Without this each waiting event would fail and be put off, and the receiver would hear of all at once.
+struct ReceiverPacing {
+  private static let failuresMax = 3
+  private static let pauseMax: UInt64 = 60_000_000_000
+
+  let places: Int
+  private(set) var failures = 0
+  private var pausedUntil: UInt64 = 0
+
+  init(places: Int) {
+    self.places = places
+  }
+
+  /// Whether the receiver seems to be down.
+  var isSuspicious: Bool { failures >= Self.failuresMax }
+
+  /// Events that may begin now.
+  /// - Parameters:
+  ///   - underWay: events that have begun. now: monotonic nanoseconds.
+  func free(underWay: Int, now: UInt64) -> Int {
+    guard isSuspicious else { return max(0, places - underWay) }
+    return underWay == 0 && now >= pausedUntil ? 1 : 0
+  }
+
+  mutating func succeeded() { (failures, pausedUntil) = (0, 0) }
+
+  mutating func failed(now: UInt64) {
+    failures += 1
+    guard isSuspicious else { return }
+    pausedUntil = now + min(Self.pauseMax, 1_000_000_000 << UInt64(min(failures - Self.failuresMax, 6)))
+  }
+}
+
+/// Counts attempts at events in `tacet_host_events_total`, by `type` and by `outcome`: `taken`, `waiting` for one that is tried again,
+/// `dead`, or `lost` to another process.
+package final class HostEventMetrics {
+  private let factory: any MetricsFactory
+
+  /// The events that `tacet.announce` knows.
+  private static let types = ["push.unread", "push.sent", "push.skipped", "push.failed", "device.dropped"]
+
+  package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
+    self.factory = factory
+    // A rate needs the zero before the first one.
+    for type in Self.types { counter(of: type, HostEventState.taken.rawValue).increment(by: 0) }
+  }
+
+  func count(_ event: HostEvent, _ state: HostEventState?) {
+    counter(of: event.type, state?.rawValue ?? "lost").increment()
+  }
+
+  private func counter(of type: String, _ outcome: String) -> Counter {
+    Counter(label: "tacet_host_events_total", dimensions: [("type", type), ("outcome", outcome)], factory: factory)
   }
 }

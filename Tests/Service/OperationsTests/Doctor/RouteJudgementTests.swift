@@ -1,12 +1,11 @@
 import Cryptography
 import Glibc
+@testable import Operations
 import PushRules
 import PushStore
 import Reactors
-import Testing
-
-@testable import Operations
 @testable import Settings
+import Testing
 
 @Suite("Judgements about APNs, devices and key sets")
 struct RouteJudgementTests {
@@ -99,5 +98,55 @@ struct RouteJudgementTests {
     let finding = SecretFileCheck.judge(.init(setting: "TLS_KEY_FILE", path: "/key", mode: mode))
     #expect(finding.verdict.rawValue == verdict)
     #expect(SecretFileCheck.look(at: .init(key: "TLS_KEY_FILE", path: "/no such file")) == nil)
+  }
+}
+
+@Suite("What FCM's answer to the doctor means")
+struct OtherChannelJudgementTests {
+  @Test(
+    "an answer about the token shows that the account works, and each fault has its remedy",
+    arguments: [
+      (
+        DeliveryAttempt(.dropToken(invalidSinceMilliseconds: nil), status: 404, reason: "UNREGISTERED"),
+        CheckFinding.Verdict.ok, false
+      ),
+      (DeliveryAttempt(.suspectToken, status: 403, reason: "SENDER_ID_MISMATCH"), .ok, false),
+      (DeliveryAttempt(.accepted, status: 200), .ok, false),
+      (
+        DeliveryAttempt(.fixCredentials, status: 403, reason: "SERVICE_DISABLED", fault: .configuration), .failure, true
+      ),
+      (DeliveryAttempt(.retryLater(minimumWait: .zero), reason: "unreachable", fault: .connection), .failure, true),
+      (
+        DeliveryAttempt(.retryLater(minimumWait: .zero), status: 503, reason: "UNAVAILABLE", fault: .service), .warning,
+        false
+      ),
+      (DeliveryAttempt(.fixRequest, status: 400, reason: "INVALID_ARGUMENT"), .warning, false),
+    ] as [(DeliveryAttempt, CheckFinding.Verdict, Bool)])
+  func meanings(_ attempt: DeliveryAttempt, _ verdict: CheckFinding.Verdict, _ hasRemedy: Bool) {
+    let finding = AndroidCheck.judge(attempt, project: "demo")
+    #expect(finding.verdict == verdict && (finding.remedy != nil) == hasRemedy)
+  }
+}
+
+@Suite("Judgements about sealing keys")
+struct SealingKeyJudgementTests {
+  private static func lines(_ keys: Int, _ settings: String) -> [String] {
+    let file = """
+      APNS_KEY_ID=KEY0000001
+      APNS_TEAM_ID=TEAM000001
+      APNS_BUNDLE_ID=com.example.app
+      APNS_PRIVATE_KEY=\(P256PrivateKey().pem.replacing("\n", with: #"\n"#))
+      \(settings)
+      """
+    let settings = ExaminedSettings(environment: ["TACET_CONFIG": "/settings"]) { _ in Array(file.utf8) }
+    let counts = [DeviceTokenCount(app: "", environment: "", tokens: 40)]
+    return SealingKeyCheck.judge(keys, counts, apns: settings.apns).map(\.line)
+  }
+
+  @Test("where settings seal, devices without keys show no words; elsewhere nothing is said")
+  func lines() {
+    #expect(Self.lines(12, "CONTENT=sealed") == ["ok    sealing keys: 12 devices have one; there are 40 device tokens"])
+    #expect(Self.lines(0, "[app com.example.coach]\nCONTENT=sealed").first?.hasPrefix("warn  sealing keys: ") == true)
+    #expect(Self.lines(0, "CONTENT=none") == [] && Self.lines(0, "") == [])
   }
 }

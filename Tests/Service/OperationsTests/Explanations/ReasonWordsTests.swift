@@ -1,0 +1,210 @@
+import Campaigns
+import Foundation
+@testable import Operations
+import PushRules
+@testable import PushStore
+import TemporalReferences
+import TestRandomness
+import TestRepository
+import Testing
+
+@Suite("Reasons of campaigns in words")
+struct CampaignWordsTests {
+  private static func isKnown(_ reason: String) -> Bool {
+    !CampaignWords.sentence(reason).hasPrefix("The reason is")
+  }
+
+  @Test("every failure of a model has a sentence", arguments: LanguageModelError.Code.allCases)
+  func model(code: LanguageModelError.Code) {
+    #expect(Self.isKnown(code.rawValue))
+  }
+
+  @Test("so has every defect of a reply", arguments: ReplyDefect.allCases)
+  func reply(defect: ReplyDefect) {
+    #expect(Self.isKnown(defect.rawValue))
+  }
+
+  @Test("so has every rule of a layer", arguments: LayerRule.allCases)
+  func layer(rule: LayerRule) {
+    #expect(Self.isKnown(rule.rawValue))
+  }
+
+  @Test("so has every doubt about an event", arguments: ReadingDoubt.allCases)
+  func doubt(_ doubt: ReadingDoubt) {
+    #expect(!CampaignWords.doubt(doubt.rawValue).hasPrefix("of "))
+  }
+
+  @Test("so has everything that the database refuses")
+  func database() throws {
+    let functions = try ["campaign_audience", "campaign_decisions"].map {
+      try Repository.text("db/functions/\($0).sql")
+    }.joined()
+    var reasons: Set<String> = []
+    for name in ["campaign_gate", "campaign_refusal"] {
+      let start = try #require(functions.range(of: "function tacet.\(name)(")).upperBound
+      let body = functions[start...].prefix(upTo: try #require(functions[start...].range(of: "\n$$;")).lowerBound)
+      reasons.formUnion(body.matches(of: /(?:then|return) '([a-z_]+)'/).map { String($0.1) })
+    }
+    #expect(reasons.count == 12, "\(reasons)")
+    #expect(reasons.filter { !Self.isKnown($0) } == [])
+  }
+
+  @Test("so has everything that the service gives up for")
+  func service() throws {
+    var reasons: Set<String> = []
+    for file in ["CampaignRunner", "CheckInComposer", "ModelTexts", "TurnDecider"] {
+      let source = try Repository.text("Sources/Campaigns/Campaigns/\(file).swift")
+      let places = /(?:\bfailed\(|refused\(\.\w+, |\.(?:skipped|failed), |\?\? )"([a-z_]+)"/
+      reasons.formUnion(source.matches(of: places).map { String($0.1) })
+    }
+    #expect(reasons.isSuperset(of: ["too_late", "attempts_exhausted", "no_template"]))
+    #expect(reasons.count >= 10, "\(reasons)")
+    #expect(reasons.filter { !Self.isKnown($0) } == [])
+  }
+
+  @Test("so has every refusal of an audience of Tacet's, and every reason for which a slot says nothing")
+  func audiences() throws {
+    var reasons: Set = ["refused_by_host", "not_wanted"]
+    for file in ["lapse", "reminders", "slot_rows"] {
+      let source = try Repository.text("db/functions/\(file).sql")
+      reasons.formUnion(source.matches(of: /(?:then|'skip', case when .*? then) '([a-z_]+)'/).map { String($0.1) })
+    }
+    // What else the files compare and answer.
+    reasons.subtract([
+      "sent", "skipped", "infinity", "local", "push", "unknown_slot", "nothing_stored", "cooldown", "cancelled",
+    ])
+    #expect(
+      reasons.isSuperset(of: ["asked_by_coach", "already_done", "preferences_unreadable", "permission_denied"]),
+      "\(reasons)")
+    #expect(reasons.filter { !Self.isKnown($0) } == [])
+  }
+
+  @Test("a reason that is not known is named")
+  func unknown() {
+    #expect(CampaignWords.sentence("moon_full") == "The reason is moon_full.")
+  }
+}
+
+@Suite("Reasons in words")
+struct RefusalWordsTests {
+  private static func source(_ path: String) throws -> String {
+    try Repository.text("Sources/Push/\(path)")
+  }
+
+  @Test("every reason of APNs that the service knows means something")
+  func reasons() throws {
+    let table = try Self.source("PushRules/Payloads/PushDisposition+Table.swift")
+    let reasons = table.matches(of: /"([A-Za-z ]+)": Row/).map { String($0.1) }
+    #expect(reasons.count > 25)
+    #expect(reasons.filter { RefusalWords.meaning(of: $0) == nil } == [])
+  }
+
+  @Test("so does every fault of a request that is found before it is sent")
+  func faults() throws {
+    let codes = try Self.source("PushRules/Payloads/PushRequestError.swift").matches(of: /\n    case (\w+)\n/).map {
+      String($0.1)
+    }
+    #expect(codes.count >= 10)
+    #expect(codes.filter { RefusalWords.meaning(of: $0) == nil } == [])
+  }
+
+  @Test(
+    "so do the service's own words and bare statuses; what is not known is quoted",
+    arguments: [
+      ("apns_unreachable", "APNs could not be reached, and has certainly not seen the push (apns_unreachable)"),
+      (
+        "apns_answer_lost",
+        "the connection ended before APNs' answer, so APNs may have delivered the push (apns_answer_lost)"
+      ),
+      ("app_not_configured", "the app of the device is not configured in the service (app_not_configured)"),
+      ("http_502", "APNs answered 502 without a reason (http_502)"),
+      ("SomethingNew", "APNs' reason was SomethingNew"),
+    ])
+  func described(reason: String, text: String) {
+    #expect(RefusalWords.described(reason) == text)
+  }
+}
+
+@Suite("The rule that an explanation names")
+struct SuppressionRuleTests {
+  /// Ages around every edge of a window of 60 s and a life of an hour.
+  private static let ages: [Int64] = [
+    -90_000_000, -1, 0, 1, 59_999_999, 60_000_000, 60_000_001, 3_599_999_999, 3_600_000_000, 3_600_000_001,
+  ]
+
+  @Test("is the one that decides, in 20,000 random situations")
+  func property() {
+    var random = SeededGenerator(seed: .random(in: 0...UInt64.max))
+    for _ in 0..<20_000 {
+      let known = Self.situation(&random)
+      let decision = known.policy.decision(for: known.recipientSituation)
+      #expect(Self.reason(of: decision) == SuppressionRule.first(for: known)?.reason, "\(known), \(random)")
+    }
+  }
+
+  @Test("takes part comes first, but for what is deleted")
+  func participant() {
+    var known = HistoryEntry.Situation()
+    known.isParticipant = false
+    known.hasRead = true
+    known.deviceCount = 1
+    #expect(SuppressionRule.first(for: known)?.reason == "not_participant")
+    known.isDeleted = true
+    #expect(SuppressionRule.first(for: known)?.reason == "deleted")
+  }
+
+  @Test("what was asked ends with the rule that decided; without one all were asked")
+  func asked() {
+    var known = HistoryEntry.Situation()
+    known.deviceCount = 1
+    known.timeToLive = 1
+    let usual = SuppressionRule.allCases.filter { ![.policy(.cancelled), .policy(.capped)].contains($0) }
+    #expect(SuppressionRule.asked(of: known) == usual)
+    known.isCapped = true
+    #expect(SuppressionRule.asked(of: known).last == .policy(.capped))
+    known.isMuted = true
+    #expect(SuppressionRule.asked(of: known).last == .policy(.muted))
+  }
+
+  @Test("every reason of the rules has a clause of its own", arguments: DecisionReason.allCases)
+  func clauses(reason: DecisionReason) {
+    // Said of an event, never of a recipient.
+    guard reason != .noRecipients else { return }
+    let words = DecisionWords(kind: "message", known: HistoryEntry.Situation())
+    #expect(words.clause(for: reason.rawValue) != nil)
+    // Decided of messages that the rules let go.
+    guard reason != .folding, reason != .folded else { return }
+    #expect(SuppressionRule.allCases.contains { $0.reason == reason.rawValue })
+  }
+
+  private static func reason(of decision: PushDecision) -> String? {
+    switch decision {
+    case .send: nil
+    case .hold(_, let reason), .skip(let reason): reason.rawValue
+    }
+  }
+
+  private static func situation(_ random: inout SeededGenerator) -> HistoryEntry.Situation {
+    func age() -> Int64 { ages.randomElement(using: &random) ?? 0 }
+    func isSo(_ share: Int) -> Bool { Int.random(in: 0..<share, using: &random) == 0 }
+    var known = HistoryEntry.Situation()
+    known.messageAge = max(0, age())
+    known.heldFor = isSo(2) ? 0 : max(0, age())
+    known.isDeleted = isSo(12)
+    known.hasRead = isSo(12)
+    known.lastSeenAge = isSo(3) ? nil : age()
+    known.sawAfterMessage = isSo(6)
+    known.hasLeft = isSo(4)
+    known.newestOtherReadAge = isSo(2) ? nil : age()
+    known.isOptedOut = isSo(12)
+    known.isMuted = isSo(12)
+    known.wantsMentionsOnly = isSo(6)
+    known.isMentioned = isSo(2)
+    known.quietHoursRemaining = isSo(6) ? age() : nil
+    known.quietHoursPolicy = isSo(2) ? "hold" : "drop"
+    known.deviceCount = isSo(8) ? 0 : 2
+    known.window = 60_000_000
+    known.timeToLive = 3_600_000_000
+    return known
+  }
+}

@@ -1,0 +1,309 @@
+import Foundation
+import Logging
+import Operations
+import Postgres
+import PushStore
+import Reactors
+import TestHosts
+import TestPostgres
+import TestReactors
+import Testing
+
+/// A database with an application's tables, and what is guessed of them.
+struct WiredHost {
+  let server: TestPostgres
+  let database: String
+  let schema: HostSchema
+
+  init(_ tables: String) async throws {
+    server = try await TestPostgres.shared
+    let conninfo = try await server.makeDatabase()
+    database = String(try #require(conninfo.split(separator: "=").last))
+    try await server.psql(tables, database: database)
+    schema = try await Self.look(conninfo)
+  }
+
+  /// What is there now.
+  func lookAgain() async throws -> HostSchema { try await Self.look(server.conninfo(database: database)) }
+
+  private static func look(_ conninfo: String) async throws -> HostSchema {
+    let found = try await onReactor { reactor in
+      let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+      let examination = try await DatabaseExamination.begin(conninfo, within: .seconds(30), logger: logger, on: reactor)
+      defer { examination.end(on: reactor) }
+      return try await examination.hostTables(on: reactor)
+    }
+    return try HostSchema(tables: found.tables, hidden: found.hidden, blocks: found.blocks)
+  }
+
+  @discardableResult
+  func sql(_ text: String) async throws -> String {
+    try await server.psql(text, database: database).trimmingCharacters(in: .whitespacesAndNewlines)
+  }
+
+  /// Runs a wiring file.
+  func run(_ file: String) async throws { try await server.psql(script: file, database: database) }
+
+  /// As much of schema `tacet` as a wiring file needs, with ids of a plan's types. The file is written for what `tacet migrate`
+  /// makes; tests of the service run it there.
+  func makeContract(for plan: WiringPlan) async throws {
+    let (message, conversation, user) = (plan.messageIDs, plan.conversationIDs, plan.userIDs)
+    try await sql(
+      """
+      create schema tacet;
+      create function tacet.message_context(message_id \(message))
+      returns table (
+        conversation_id \(conversation), sender_id \(user), sender_name text, body text, created_at timestamptz,
+        read_by \(user)[], prior_read_by \(user)[], prior_touched_at timestamptz
+      ) language plpgsql as 'begin end';
+      create function tacet.seen_by(conversation_id \(conversation))
+      returns table (user_id \(user), last_seen timestamptz, left_at timestamptz) language plpgsql as 'begin end';
+      create function tacet.device_tokens(user_id \(user))
+      returns table (device_token text, environment text, app text) language plpgsql as 'begin end';
+      create function tacet.known_zone(zone text) returns text language sql as 'select zone';
+      create function tacet.release_conversation(conversation_id \(conversation), user_id \(user)) returns void
+      language sql as 'select';
+      create function tacet.grant_service(service regrole) returns void language sql as 'select';
+      create function tacet.enqueue_inserted_messages() returns trigger language plpgsql as 'begin return null; end';
+      create function tacet.forget_deleted_profiles() returns trigger language plpgsql as 'begin return null; end'
+      """)
+  }
+}
+
+extension WiringAnswers {
+  /// The options of `tacet init`.
+  init(_ options: [String: String]) {
+    self.init()
+    for subject in WiringQuestion.Subject.allCases { self[subject] = options["--\(subject.rawValue)"] }
+    role = options["--role"]
+  }
+}
+
+@Suite("Applications that many people run")
+struct HostSampleTests {
+  @Test("are guessed, with at most two answers", arguments: HostSample.all)
+  func guessed(_ sample: HostSample) async throws {
+    let host = try await WiredHost(sample.tables)
+    let plan = try WiringPlan(host.schema, WiringAnswers(sample.answers))
+    #expect(WiringSummary(plan).lines == sample.summary)
+    #expect(plan.migrateOptions == sample.migrateOptions)
+    #expect(sample.answers.count <= 2)
+    #expect(!WiringPlan.isDefault(host.schema))
+    // Each answer was asked for, and the one given is among the choices where there is a list.
+    var answers = WiringAnswers()
+    for _ in sample.answers {
+      let question = try #require(throws: WiringQuestion.self) { try WiringPlan(host.schema, answers) }
+      let answer = try #require(sample.answers["--\(question.subject.rawValue)"])
+      #expect(question.isOpen || question.choices.first == answer)
+      answers[question.subject] = answer
+    }
+    #expect(try WiringPlan(host.schema, answers) == plan)
+  }
+
+  @Test("have functions that read their tables, from a file that may run twice", arguments: HostSample.all)
+  func read(_ sample: HostSample) async throws {
+    let host = try await WiredHost(sample.tables)
+    var answers = WiringAnswers(sample.answers)
+    // A role's name may be anything, and roles are shared by all databases of the server.
+    let role = "a \"role\" \(UUID())"
+    answers.role = role
+    try await host.sql("create role \"\(role.replacing("\"", with: "\"\""))\"")
+    let plan = try WiringPlan(host.schema, answers)
+    try await host.makeContract(for: plan)
+    for _ in 1...2 { try await host.run(WiringFile(plan).text) }
+    let again = try WiringPlan(try await host.lookAgain(), answers)
+    #expect(WiringSummary(again).lines == sample.summary)
+    // Tokens reach Tacet in lower case; applications store them in either.
+    let isOwn = sample.people.contains("register_device")
+    let token = String(repeating: isOwn ? "ab" : "aB", count: 32)
+    try await host.sql(sample.people.replacing("$token", with: token))
+    let message = try await host.sql(sample.message)
+    let shown = try await host.sql(
+      """
+      select conversation_id, coalesce(sender_name, '-'), body, abs(extract(epoch from now() - coalesce(created_at, now()))) < 3600
+      from tacet.message_context('\(message)')
+      """)
+    #expect(shown == "\(sample.conversation)|\(sample.shown.name ?? "-")|\(sample.shown.text)|t")
+    let recipients = try await host.sql(
+      """
+      select s.user_id from tacet.seen_by('\(sample.conversation)') s, tacet.message_context('\(message)') m
+      where s.user_id is distinct from m.sender_id
+      """)
+    #expect(recipients == sample.reader)
+    let tokens = "select string_agg(device_token, ',') from tacet.device_tokens('\(sample.reader)')"
+    #expect(try await host.sql(tokens) == token.lowercased())
+    #expect(try await host.sql("select user_id from tacet.device_token_owners('abab', 5)") == sample.reader)
+    for (since, isKept) in [("- interval '9 years'", sample.hasRegistrationTimes), ("+ interval '1 hour'", false)] {
+      try await host.sql(
+        "select tacet.invalidate_device_token('\(token.lowercased())', 'Unregistered', now() \(since))")
+      #expect(try await host.sql(tokens) == (isKept ? token.lowercased() : ""))
+    }
+  }
+
+  @Test(
+    "date a message without a time zone by its insert, wherever the host's sessions are",
+    arguments: ["America/Los_Angeles", "Asia/Tokyo"])
+  func unzoned(_ zone: String) async throws {
+    for sample in HostSample.all where sample.tables.contains("timestamp") {
+      let host = try await WiredHost(sample.tables)
+      let plan = try WiringPlan(host.schema, WiringAnswers(sample.answers))
+      try await host.makeContract(for: plan)
+      try await host.run(WiringFile(plan).text)
+      try await host.sql(
+        "do $$ begin execute format('alter database %I set timezone = %L', current_database(), '\(zone)'); end $$")
+      try await host.sql(sample.people.replacing("$token", with: String(repeating: "ab", count: 32)))
+      let message = try await host.sql(sample.message)
+      let age = "select coalesce(now() - created_at, '0') < '1 h' from tacet.message_context('\(message)')"
+      #expect(try await host.sql("set timezone = 'UTC'; \(age)").hasSuffix("t"), "\(sample)")
+    }
+  }
+
+  @Test("keep back what people did not write or have deleted", arguments: HostSample.all)
+  func keptBack(_ sample: HostSample) async throws {
+    let host = try await WiredHost(sample.tables)
+    let plan = try WiringPlan(host.schema, WiringAnswers(sample.answers))
+    try await host.makeContract(for: plan)
+    try await host.run(WiringFile(plan).text)
+    try await host.sql(sample.people.replacing("$token", with: "00"))
+    try await host.sql(sample.note)
+    let table = sample.summary[0].split(separator: " ")[1]
+    let pushed = "select count(*) from \(table) t cross join lateral tacet.message_context(t.id) m"
+    #expect(try await host.sql(pushed) == "0")
+  }
+
+  @Test("take presence from apps", arguments: HostSample.all)
+  func presence(_ sample: HostSample) async throws {
+    let host = try await WiredHost(sample.tables)
+    let plan = try WiringPlan(host.schema, WiringAnswers(sample.answers))
+    try await host.makeContract(for: plan)
+    try await host.run(WiringFile(plan).text)
+    try await host.sql(sample.people.replacing("$token", with: "00"))
+    func report(_ hasLooked: Bool, _ hasLeft: Bool) async throws -> String {
+      try await host.sql(
+        """
+        select is_participant, is_skipped
+        from tacet.view_conversations('{\(sample.conversation)}', '{\(sample.reader)}', '{\(hasLooked)}', '{\(hasLeft)}')
+        """)
+    }
+    let seen = """
+      select last_seen > now() - interval '1 minute', left_at >= last_seen from tacet.seen_by('\(sample.conversation)')
+      where user_id = '\(sample.reader)'
+      """
+    #expect(try await report(true, false) == "t|f")
+    #expect(try await host.sql(seen) == "t|")
+    #expect(try await report(false, true) == "t|f")
+    #expect(try await host.sql(seen) == "t|t")
+    #expect(try await report(true, false) == "t|f")
+    #expect(try await host.sql(seen) == "t|")
+  }
+}
+
+@Suite("What an application hides, wired by tacet init")
+struct HiddenRowsTests {
+  private let host = HiddenHost.other
+
+  @Test("is not pushed, pushed when it is shown, and named in the summary")
+  func pushed() async throws {
+    let preparations = HiddenShape.all.map { host.written($0.preparation) }
+    let wired = try await WiredHost(host.tables + preparations.joined(separator: ";\n"))
+    let plan = try WiringPlan(wired.schema)
+    try await wired.makeContract(for: plan)
+    for _ in 1...2 { try await wired.run(WiringFile(plan).text) }
+    func played(_ text: String, _ question: String) async throws -> String {
+      try await wired.sql(host.written(text))
+      return try await wired.sql(host.written(question))
+    }
+    let pushes = """
+      select count(*)
+      from chat_messages x
+      cross join lateral tacet.message_context(x.id) m
+      cross join lateral tacet.seen_by(m.conversation_id) s
+      cross join lateral tacet.device_tokens(s.user_id)
+      where s.user_id <> m.sender_id and not tacet.has_blocked(s.user_id, m.sender_id)
+      """
+    let takesPart = "select tacet.takes_part('$room', '$reader')"
+    #expect(try await played(host.people(String(repeating: "0a", count: 32)) + ";" + host.saying, pushes) == "1")
+    for shape in HiddenShape.all {
+      #expect(try await played(shape.hide, pushes) == "0", "\(shape)")
+      let isMember = !HiddenShape.members.contains { $0.testDescription == shape.testDescription }
+      #expect(try await played("select", takesPart) == (isMember ? "t" : "f"), "\(shape)")
+      #expect(try await played(shape.show, pushes) == "1", "\(shape)")
+    }
+    let lines = WiringSummary(plan).lines
+    #expect(lines.contains { $0.hasPrefix("messages") && $0.contains("status hides nothing") })
+    #expect(lines.contains { $0.hasPrefix("blocks") && $0.contains("public.user_blocks (user_id, blocked_user_id)") })
+    #expect(!lines.contains { $0.contains("is not used") })
+  }
+
+  @Test("is said where it is not understood")
+  func unused() async throws {
+    let wired = try await WiredHost(host.tables + host.written(HiddenShape.odd))
+    let lines = WiringSummary(try WiringPlan(wired.schema)).lines
+    for name in [
+      "public.chat_messages.moderation_level", "public.chat_messages.hidden_for", "public.chat_messages.is_ephemeral",
+      "public.room_members.notification_prefs", "public.room_members.is_active",
+      "public.users.is_banned_by_vote", "public.blocklist",
+    ] {
+      #expect(lines.contains { $0.hasPrefix("\(name) is not used") }, "\(name): \(lines)")
+    }
+    #expect(lines.filter { $0.contains("is not used") }.count == 7)
+  }
+
+  @Test("a member has left where the application's own column says so, whatever else is there")
+  func left() async throws {
+    let columns = "alter table room_members add last_seen timestamptz, add left_at timestamptz"
+    let wired = try await WiredHost(host.tables + columns)
+    let plan = try WiringPlan(wired.schema)
+    try await wired.makeContract(for: plan)
+    try await wired.run(WiringFile(plan).text)
+    try await wired.sql(host.people("0a"))
+    let recipients = host.written("select count(*) from tacet.seen_by('$room')")
+    #expect(try await wired.sql(recipients) == "2")
+    try await wired.sql(host.written("update room_members set left_at = now() where user_id = '$reader'"))
+    #expect(try await wired.sql(recipients) == "1")
+  }
+}
+
+@Suite("A host with hostile names")
+struct HostileNamesTests {
+  /// Quotes, semicolons, line breaks, comments, dollar quotes, backslashes and combining marks in each kind of name.
+  private static let tables = #"""
+    create table y (id int);
+    create schema "a""b";
+    create table "a""b"."us
+    ers" (id uuid primary key, "na'\#u{301}me" text);
+    create table "a""b"."x""\#u{301}; drop table y; --
+    $$ room participants" (
+      "conver""sation_id" uuid, "user\_id" uuid, "last_read;at" timestamptz, primary key ("conver""sation_id", "user\_id"));
+    create table "a""b"."chat $$ $body1$ */ messages" (
+      id uuid primary key default gen_random_uuid(), "conver""sation_id" uuid, "user\_id" uuid, "bo""\#u{301}dy" text, "TY'PE" text,
+      "created at" timestamptz default now());
+    create table "a""b"."push '\#u{301} tokens" ("user\_id" uuid, "tok$$\#u{301}en" text, "plat\#u{600}""form" text)
+    """#
+
+  @Test("is wired, and its names do nothing but name")
+  func wired() async throws {
+    let host = try await WiredHost(Self.tables)
+    let plan = try WiringPlan(host.schema)
+    try await host.makeContract(for: plan)
+    for _ in 1...2 { try await host.run(WiringFile(plan).text) }
+    let (ann, bob, room) = (UUID(), UUID(), UUID())
+    let token = String(repeating: "0c", count: 32)
+    try await host.sql(
+      #"""
+      insert into "a""b"."us
+      ers" values ('\#(ann)', 'Ann'), ('\#(bob)', 'Bob');
+      insert into "a""b"."x""\#u{301}; drop table y; --
+      $$ room participants" values ('\#(room)', '\#(ann)', now()), ('\#(room)', '\#(bob)', null);
+      insert into "a""b"."push '\#u{301} tokens" values ('\#(bob)', '\#(token)', 'ios')
+      """#)
+    let message = try await host.sql(
+      #"insert into "a""b"."chat $$ $body1$ */ messages" ("conver""sation_id", "user\_id", "bo""\#u{301}dy") "#
+        + "values ('\(room)', '\(ann)', 'Hello') returning id")
+    #expect(try await host.sql("select sender_name, body from tacet.message_context('\(message)')") == "Ann|Hello")
+    #expect(try await host.sql("select count(*) from tacet.seen_by('\(room)')") == "2")
+    #expect(try await host.sql("select device_token from tacet.device_tokens('\(bob)')") == token)
+    #expect(try await host.sql("select tacet.unread_count('\(bob)')") == "1")
+    #expect(try await host.sql("select count(*) from y") == "0")
+  }
+}
