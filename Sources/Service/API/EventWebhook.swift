@@ -2,6 +2,7 @@ internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPTypes
 internal import Logging
+internal import Operations
 internal import Postgres
 internal import PushPipeline
 internal import PushRules
@@ -111,4 +112,207 @@ extension ProblemDetails {
   /// The same words for every fault: an attacker learns nothing from them.
   static let unauthorized = ProblemDetails(
     .unauthorized, detail: "A valid webhook secret or signature is required.", fields: [.wwwAuthenticate: "Bearer"])
+}
+
+/// What a message webhook names. Its three forms are hints: what is sent is read from the database. The envelope may have
+/// other members, since its sender decides on them; the other two may not.
+///
+/// - the database-webhook envelope: `{"type": "INSERT", "table": …, "schema": …, "record": {"id": …}}`
+/// - the message alone: `{"message_id": …}`
+/// - one recipient's: `{"recipient_user_id": …, "message_id": …, …}`; the answer is then about that recipient
+struct WebhookBody: Decodable, Equatable {
+  let messageID: HostID
+  let recipientID: HostID?
+
+  /// Members of the other two forms, the last three of which are not used.
+  private enum Key: String, CodingKey, CaseIterable {
+    case messageID = "message_id"
+    case recipientID = "recipient_user_id"
+    case conversationID = "conversation_id"
+    case senderName = "sender_name"
+    case messagePreview = "message_preview"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let record = try decoder.envelopeRecord(
+      \.messages, types: ["INSERT"], "must be INSERT; only new messages are pushed")
+    (messageID, recipientID) =
+      try record.map { ($0, nil) } ?? decoder.named(Key.messageID, \.messages, recipient: .recipientID)
+  }
+}
+
+/// What a webhook about a watched kind names; as for messages, what is sent is read from the database, and the envelope
+/// may have other members.
+///
+/// - the database-webhook envelope: `{"type": "INSERT" or "UPDATE", "table": …, "schema": …, "record": {"id": …}}`
+/// - the subject alone, or with one recipient: `{"subject_id": …, "recipient_user_id": …}`
+struct EventWebhookBody: Decodable, Equatable {
+  let subjectID: HostID
+  let recipientID: HostID?
+
+  private enum Key: String, CodingKey, CaseIterable {
+    case subjectID = "subject_id"
+    case recipientID = "recipient_user_id"
+  }
+
+  init(from decoder: any Decoder) throws {
+    let record = try decoder.envelopeRecord(
+      \.subjects, types: ["INSERT", "UPDATE"], "must be INSERT or UPDATE; what is gone is not pushed")
+    (subjectID, recipientID) =
+      try record.map { ($0, nil) } ?? decoder.named(Key.subjectID, \.subjects, recipient: .recipientID)
+  }
+}
+
+private enum EnvelopeKey: String, CodingKey {
+  case type, record, id
+}
+
+extension Decoder {
+  /// The id of the record in a database webhook's envelope; nil for another form.
+  fileprivate func envelopeRecord(
+    _ kind: KeyPath<IDTypes, IDTypes.IDType>, types: [String], _ demand: String
+  ) throws -> HostID? {
+    let body = try container(keyedBy: EnvelopeKey.self)
+    guard body.contains(.record) || body.contains(.type) else { return nil }
+    // By bytes: texts of rows may have any number of combining marks, which cost quadratic time as texts.
+    let type = try body.decode(String.self, forKey: .type).utf8
+    try body.require(types.contains { $0.utf8.elementsEqual(type) }, .type, demand)
+    return try body.nestedContainer(keyedBy: EnvelopeKey.self, forKey: .record).decodeID(kind, forKey: .id)
+  }
+
+  /// What a body names, and the recipient if it names one.
+  fileprivate func named<Key: CodingKey & CaseIterable>(
+    _ key: Key, _ kind: KeyPath<IDTypes, IDTypes.IDType>, recipient: Key
+  ) throws -> (HostID, HostID?) {
+    let body = try members(Key.self)
+    return (
+      try body.decodeID(kind, forKey: key),
+      body.contains(recipient) ? try body.decodeID(\.users, forKey: recipient) : nil
+    )
+  }
+}
+
+/// How long a caller wants to wait for an outcome: the `Prefer` field of RFC 7240.
+struct WaitPreference: Equatable {
+  /// The longest wait: longer than any push takes, shorter than what proxies cut off.
+  static let longest = Duration.seconds(60)
+
+  let limit: Duration
+
+  /// What to confirm in `Preference-Applied`; nil when the default applies.
+  let applied: String?
+
+  /// `respond-async` does not wait, `wait=N` waits N seconds, both together too (section 4.3 there), and without either
+  /// the default holds. What cannot be understood is ignored, as the RFC asks.
+  init(_ fields: HTTPFields, default standard: Duration) {
+    let wishes = fields[values: .prefer].flatMap { $0.split(separator: ",") }.map(Self.withoutParameters)
+    let isAsynchronous = wishes.contains { $0.lowercased() == "respond-async" }
+    let seconds = wishes.lazy.compactMap(Self.seconds).first.map { min($0, Self.longest.components.seconds) }
+    switch (isAsynchronous, seconds) {
+    case (true, nil): self.init(limit: .zero, applied: "respond-async")
+    case (true, let seconds?): self.init(limit: .seconds(seconds), applied: "respond-async, wait=\(seconds)")
+    case (false, let seconds?): self.init(limit: .seconds(seconds), applied: "wait=\(seconds)")
+    case (false, nil): self.init(limit: standard, applied: nil)
+    }
+  }
+
+  private init(limit: Duration, applied: String?) {
+    self.limit = limit
+    self.applied = applied
+  }
+
+  private static func seconds(_ wish: Substring) -> Int64? {
+    let parts = wish.split(separator: "=", maxSplits: 1)
+    guard parts.count == 2, trimmed(parts[0]).lowercased() == "wait" else { return nil }
+    let value = unquoted(trimmed(parts[1]))
+    guard !value.isEmpty, value.utf8.count <= 6, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+      return nil
+    }
+    return Int64(value)
+  }
+
+  /// A preference may have parameters behind a semicolon, which are ignored.
+  private static func withoutParameters(_ wish: Substring) -> Substring {
+    trimmed(wish.prefix { $0 != ";" })
+  }
+
+  private static func unquoted(_ value: Substring) -> Substring {
+    guard value.count >= 2, value.first == "\"", value.last == "\"" else { return value }
+    return value.dropFirst().dropLast()
+  }
+
+  private static func trimmed(_ text: Substring) -> Substring {
+    var text = text.drop { $0 == " " || $0 == "\t" }
+    while text.last == " " || text.last == "\t" { text.removeLast() }
+    return text
+  }
+}
+
+extension WaitPreference {
+  /// An answer that confirms what was asked for.
+  func response(_ status: HTTPResponse.Status, _ json: [UInt8]) -> HTTPServerResponse {
+    var fields: HTTPFields = [.contentType: "application/json"]
+    if let applied { fields[.preferenceApplied] = applied }
+    return HTTPServerResponse(status: status, fields: fields, body: json)
+  }
+}
+
+extension HTTPField.Name {
+  // Our own constants, so making them cannot fail (RFC 7240).
+
+  static let prefer = Self("prefer")!
+  static let preferenceApplied = Self("preference-applied")!
+}
+
+/// The answer to a webhook or to a submitted push: the outcome of the event for each recipient.
+struct IngestAnswer {
+  private let subject: PushSubject
+  /// The ledger's row of a submitted push; nil for a webhook.
+  private let logID: UUID?
+  /// Nil while the event is undecided.
+  private let outcomes: [RecordedOutcome]?
+
+  /// - Parameters:
+  ///   - logID: the ledger's row of a submitted push; nil for a webhook.
+  ///   - outcomes: nil while the event is undecided.
+  init(_ subject: PushSubject, logID: UUID? = nil, outcomes: [RecordedOutcome]?) {
+    self.subject = subject
+    self.logID = logID
+    self.outcomes = outcomes
+  }
+
+  /// The reason that all recipients share, if they do.
+  var reason: String? {
+    guard let outcomes else { return nil }
+    guard let first = outcomes.first else { return "no_recipients" }
+    return outcomes.allSatisfy { $0.reason == first.reason } ? first.reason : nil
+  }
+
+  /// The document in UTF-8, its members in the order of their names.
+  var json: [UInt8] {
+    let isMessage = subject.kind == MessagePush.name
+    let isSent = outcomes?.contains { $0.decision == .sent } ?? false
+    var object = PayloadObject()
+    if logID == nil, isMessage { object["message_id"] = Self.text(subject.id) }
+    object["push_id"] = logID.map { _ in Self.text(subject.id) }
+    object["push_log_id"] = logID.map { Self.text(HostID($0)) }
+    object["reason"] = reason.map(PayloadValue.string)
+    object["recipients"] = .array((outcomes ?? []).map { .object(Self.document($0)) })
+    object["sent"] = .boolean(isSent)
+    object["skipped"] = .boolean(outcomes != nil && !isSent)
+    if logID == nil, !isMessage { object["subject_id"] = Self.text(subject.id) }
+    return object.encoded()
+  }
+
+  private static func document(_ outcome: RecordedOutcome) -> PayloadObject {
+    var object = PayloadObject()
+    object["decision"] = .string(outcome.decision.rawValue)
+    object["devices"] = outcome.devicesAccepted > 0 ? .integer(Int64(outcome.devicesAccepted)) : nil
+    object["reason"] = outcome.reason.map(PayloadValue.string)
+    object["until"] = outcome.heldUntil.map { .string(TimeText.instant($0)) }
+    object["user_id"] = text(outcome.userID)
+    return object
+  }
+
+  private static func text(_ id: HostID) -> PayloadValue { .string(id.text) }
 }

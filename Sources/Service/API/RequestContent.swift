@@ -2,6 +2,8 @@ internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPTypes
 internal import PushRules
+internal import PushStore
+internal import TemporalReferences
 
 enum RequestContent {
   /// A JSON document. Refused are U+0000, which PostgreSQL stores nowhere, in any of its strings, and integers beyond 64 bits, which
@@ -212,4 +214,79 @@ extension ProblemDetails {
     let more = names.count > namesMax ? " and \(names.count - namesMax) more" : ""
     return .content(told[0], "Unknown members: \(told.joined(separator: ", "))\(more).")
   }
+}
+
+/// The parameters of a query, each at most once, and no unknown one: a misspelt parameter would change what is asked.
+struct StrictQuery {
+  private let values: [String: String]
+
+  init(_ head: RequestHead, known names: [String]) throws(ProblemDetails) {
+    let parameters = head.queryParameters
+    let sent = (head.query ?? "").split(separator: "&").count
+    let unknown = parameters.first { !names.contains($0.name) }?.name
+    guard parameters.count == sent, unknown == nil else {
+      throw .content(unknown, "The parameters are \(Self.list(names)).")
+    }
+    for name in names where parameters.count(where: { $0.name == name }) > 1 {
+      throw .content(name, "\(name) must come once.")
+    }
+    var values: [String: String] = [:]
+    for name in names { values[name] = head.queryValue(name) }
+    self.values = values
+  }
+
+  subscript(name: String) -> String? { values[name] }
+
+  func id(_ name: String, of type: IDTypes.IDType) throws(ProblemDetails) -> HostID? {
+    guard let text = values[name] else { return nil }
+    return try type.id(text, named: name)
+  }
+
+  /// A kind's or a campaign's name.
+  func name(_ name: String) throws(ProblemDetails) -> String? {
+    guard values[name].map(PushSubject.canBeKind) != false else {
+      throw .content(name, "\(name) must be 1 to 63 small letters, digits and underscores, a letter first.")
+    }
+    return values[name]
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.count == 1 ? names[0] : names.dropLast().joined(separator: ", ") + " and " + (names.last ?? "")
+  }
+}
+
+/// The outer form of BCP 47 language tags: letters, then parts of letters and digits, 1 to 8 of them each, with hyphens
+/// between. Whether a tag exists is not checked.
+enum LanguageTag {
+  /// The most bytes taken; RFC 5646 section 4.4.1 finds 35 enough for every tag in use.
+  static let bytesMax = 85
+
+  /// A tag as apps write it: also as POSIX and Java do, `zh_Hans` and `de_DE.UTF-8@euro`. Nil for what is none.
+  static func read(_ text: String) -> String? {
+    let bare = text.utf8.prefix { $0 != UInt8(ascii: ".") && $0 != UInt8(ascii: "@") }
+    guard bare.count <= bytesMax, let tag = String(bare)?.replacing("_", with: "-") else { return nil }
+    return isWellFormed(tag) ? tag : nil
+  }
+
+  static func isWellFormed(_ text: String) -> Bool {
+    guard text.utf8.count <= bytesMax else { return false }
+    let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    return parts.allSatisfy { (1...8).contains($0.count) && $0.allSatisfy(\.isLetterOrDigit) }
+      && parts[0].allSatisfy(\.isLetter)
+  }
+}
+
+/// The outer form of time zones' names, which begin with a letter. Which of them exist is asked of PostgreSQL.
+enum TimeZoneName {
+  static func isWellFormed(_ text: String) -> Bool {
+    text.utf8.first?.isLetter == true && ZoneName.hasSyntax(text)
+  }
+}
+
+extension UInt8 {
+  fileprivate var isLetter: Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+  }
+
+  fileprivate var isLetterOrDigit: Bool { isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

@@ -1,4 +1,6 @@
+@testable import API
 import Foundation
+import FoundationEssentials
 import PushRules
 import TestIDs
 import Testing
@@ -105,5 +107,206 @@ extension ServiceRig {
     while try await psql("select count(*) from tacet.activity where user_id = '\(user)'") != "1\n" {
       try await Task.sleep(for: .milliseconds(10))
     }
+  }
+}
+
+@Suite("Presence over HTTP")
+struct PresenceRoutesTests {
+  @Test("looking and leaving are answered without content, as often as they are said")
+  func signs() async throws {
+    try await ServiceRig.run { rig in
+      let (path, user) = try await rig.makeConversation()
+      for method in ["PUT", "PUT", "DELETE", "DELETE", "PUT"] {
+        let answer = try await rig.ask(method, path + "/last-seen", as: user)
+        #expect(answer.status == 204 && answer.body.isEmpty)
+      }
+      #expect(try await rig.psql("select count(last_seen) from conversation_participants").contains("1"))
+    }
+  }
+
+  @Test("conversations are a kind of surface")
+  func conversationAsSurface() async throws {
+    try await ServiceRig.run { rig in
+      let (path, user) = try await rig.makeConversation()
+      let surface = path.replacing("/v1/conversations/", with: "/v1/surfaces/conversation/")
+      #expect(try await rig.ask("PUT", surface + "/last-seen", as: user).status == 204)
+      #expect(try await rig.psql("select count(last_seen) from conversation_participants").contains("1"))
+      #expect(try await rig.ask("PUT", surface + "/last-seen", as: HostID.new().text).status == 403)
+    }
+  }
+
+  @Test("what is unknown is 404, what is somebody else's 403, and what is no id 400 with its name")
+  func refusals() async throws {
+    try await ServiceRig.run { rig in
+      let (path, user) = try await rig.makeConversation()
+      for method in ["PUT", "DELETE"] {
+        #expect(try await rig.ask(method, path + "/last-seen", as: HostID.new().text).status == 403)
+        #expect(try await rig.ask(method, path + "/last-seen", as: "nobody").status == 401)
+        #expect(try await rig.ask(method, "/v1/conversations/\(HostID.new())/last-seen", as: user).status == 404)
+        #expect(try await rig.ask(method, "/v1/surfaces/calendar/\(HostID.new())/last-seen", as: user).status == 404)
+        let malformed = try await rig.ask(method, "/v1/conversations/7/last-seen", as: user)
+        #expect(malformed.status == 400 && malformed.body.contains(#""field":"id""#))
+      }
+    }
+  }
+
+  @Test(
+    "a kind of surface begins with a letter and has at most 63 of a-z, 0-9 and _",
+    arguments: [
+      ("a", 404), ("calendar_2", 404), (String(repeating: "a", count: 63), 404), ("2a", 400), ("_a", 400), ("A", 400),
+      ("a-b", 400), ("caf%C3%A9", 400), (String(repeating: "a", count: 64), 400),
+    ])
+  func kinds(_ kind: String, _ status: Int) async throws {
+    try await ServiceRig.run { rig in
+      let answer = try await rig.ask("PUT", "/v1/surfaces/\(kind)/\(HostID.new())/last-seen", as: HostID.new().text)
+      #expect(answer.status == status)
+      if status == 400 { #expect(answer.body.contains(#""field":"kind""#)) }
+    }
+  }
+
+  @Test("a right that the service lacks is no outage: nobody is told to come again")
+  func missingRight() async throws {
+    try await ServiceRig.run { rig in
+      let (path, user) = try await rig.makeConversation()
+      _ = try await rig.psql(
+        """
+        create or replace function tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
+        language plpgsql as $$ begin raise insufficient_privilege; end $$
+        """)
+      for (method, operation) in [("PUT", "last-seen"), ("POST", "read")] {
+        let answer = try await rig.ask(method, "\(path)/\(operation)", as: user)
+        #expect(answer.status == 500 && answer.fields["retry-after"] == nil, "\(answer)")
+        #expect(answer.body.contains(#""code":"missing_right""#), "\(answer.body)")
+      }
+    }
+  }
+
+  @Test("without a database the caller is told to come again")
+  func noDatabase() async throws {
+    try await ServiceRig.run(hasDatabase: false) { rig in
+      let answer = try await rig.ask("PUT", "/v1/conversations/\(HostID.new())/last-seen", as: HostID.new().text)
+      #expect(answer.status == 503 && answer.fields["retry-after"] != nil)
+    }
+  }
+}
+
+extension ServiceRig {
+  /// A conversation of one.
+  func makeConversation() async throws -> (path: String, user: String) {
+    let ids = (0..<2).map { _ in HostID.new().text }
+    try await psql(
+      """
+      insert into public.profiles (id) values ('\(ids[0])');
+      insert into public.conversations (id) values ('\(ids[1])');
+      insert into public.conversation_participants (conversation_id, user_id) values ('\(ids[1])', '\(ids[0])');
+      """)
+    return ("/v1/conversations/\(ids[1])", ids[0])
+  }
+}
+
+@Suite("Reading over HTTP")
+struct ReadRoutesTests {
+  @Test(
+    "all is read without content, with an empty object and with nulls",
+    arguments: ["", "{}", #"{"up_to_message_id":null,"device_token":null}"#])
+  func all(_ body: String) async throws {
+    try await ServiceRig.run { rig in
+      let (message, reader) = try await rig.makeMessage()
+      let path = try await rig.path(ofConversationOf: message)
+      let answer = try await rig.ask("POST", path + "/read", as: reader, body: body)
+      #expect(answer.status == 200 && answer.body == #"{"badge":0,"read":1}"#)
+      #expect(answer.fields["content-type"] == "application/json")
+      #expect(try await rig.ask("POST", path + "/read", as: reader, body: body).body == #"{"badge":0,"read":0}"#)
+    }
+  }
+
+  @Test("a message of another conversation is 404 with its field, and nothing is read")
+  func otherMessage() async throws {
+    try await ServiceRig.run { rig in
+      let (message, reader) = try await rig.makeMessage()
+      let (other, _) = try await rig.makeMessage()
+      let path = try await rig.path(ofConversationOf: message)
+      let wrong = try await rig.ask("POST", path + "/read", as: reader, body: #"{"up_to_message_id":"\#(other)"}"#)
+      #expect(wrong.status == 404 && wrong.body.contains(#""field":"up_to_message_id""#))
+      let right = try await rig.ask("POST", path + "/read", as: reader, body: #"{"up_to_message_id":"\#(message)"}"#)
+      #expect(right.body == #"{"badge":0,"read":1}"#)
+    }
+  }
+
+  @Test("strangers get 403, unknown conversations 404, no token 401")
+  func refusals() async throws {
+    try await ServiceRig.run { rig in
+      let (message, reader) = try await rig.makeMessage()
+      let path = try await rig.path(ofConversationOf: message)
+      #expect(try await rig.ask("POST", path + "/read", as: HostID.new().text).status == 403)
+      #expect(try await rig.ask("POST", "/v1/conversations/\(HostID.new())/read", as: reader).status == 404)
+      #expect(try await rig.ask("POST", path + "/read", as: "nobody").status == 401)
+    }
+  }
+
+  @Test(
+    "content that cannot be used is named",
+    arguments: [
+      (#"{"up_to_message_id":"7"}"#, "up_to_message_id"), (#"{"up_to_message_id":7}"#, "up_to_message_id"),
+      (#"{"device_token":"xy"}"#, "device_token"), (#"{"device_token":"abc"}"#, "device_token"),
+      (#"{"device_token":""}"#, "device_token"), (#"{"device_token":"é0"}"#, "device_token"),
+      (#"{"device_token":"\u0000\u0000"}"#, "device_token"), (#"{"device_token":1}"#, "device_token"),
+    ])
+  func content(_ body: String, _ field: String) async throws {
+    try await ServiceRig.run(hasDatabase: false) { rig in
+      let answer = try await rig.ask(
+        "POST", "/v1/conversations/\(HostID.new())/read", as: HostID.new().text, body: body)
+      #expect(answer.status == 400 && answer.body.contains(#""field":"\#(field)""#))
+    }
+  }
+
+  @Test("what is no JSON object is 400")
+  func noObject() async throws {
+    try await ServiceRig.run(hasDatabase: false) { rig in
+      for body in ["[]", "7", "{", #""text""#] {
+        let answer = try await rig.ask(
+          "POST", "/v1/conversations/\(HostID.new())/read", as: HostID.new().text, body: body)
+        #expect(answer.status == 400)
+      }
+    }
+  }
+
+  @Test("tokens have an even number of hexadecimal digits, at most 512")
+  func tokens() {
+    for digits in [2, 64, 512] { #expect(throws: Never.self) { try Self.decode(digits) } }
+    for digits in [0, 1, 63, 514] { #expect(throws: (any Error).self) { try Self.decode(digits) } }
+  }
+
+  private static func decode(_ digits: Int) throws {
+    let token = String(repeating: "a", count: digits)
+    _ = try JSONDecoder().decode(ReadBody.self, from: Data(#"{"device_token":"\#(token)"}"#.utf8))
+  }
+
+  @Test("a push is opened by its user, as often as the app says so")
+  func opened() async throws {
+    try await ServiceRig.run { rig in
+      let (push, user) = (UUID().uuidString.lowercased(), HostID.new().text)
+      try await rig.psql(
+        """
+        insert into tacet.push_log (id, user_id, subject_id, push_type, decision)
+        values ('\(push)', '\(user)', gen_random_uuid(), 'message', 'sent')
+        """)
+      for _ in 0..<2 {
+        let answer = try await rig.ask("POST", "/v1/pushes/\(push)/opened", as: user)
+        #expect(answer.status == 204 && answer.body.isEmpty)
+      }
+      #expect(try await rig.psql("select opened from push_log").contains("t"))
+      #expect(try await rig.ask("POST", "/v1/pushes/\(push)/opened", as: HostID.new().text).status == 404)
+      #expect(try await rig.ask("POST", "/v1/pushes/\(HostID.new())/opened", as: user).status == 404)
+      let malformed = try await rig.ask("POST", "/v1/pushes/7/opened", as: user)
+      #expect(malformed.status == 400 && malformed.body.contains(#""field":"push_log_id""#))
+    }
+  }
+}
+
+extension ServiceRig {
+  fileprivate func path(ofConversationOf message: String) async throws -> String {
+    let id = try await psql("select conversation_id from messages where id = '\(message)'")
+    return "/v1/conversations/" + id.filter { !$0.isWhitespace }
   }
 }

@@ -1,10 +1,9 @@
+@testable import API
 import FoundationEssentials
 import PushRules
 import Reactors
 import TestIDs
 import Testing
-
-@testable import API
 
 @Suite("GET /v1/explain")
 struct ExplainRouteTests {
@@ -112,5 +111,89 @@ struct ExplainRouteTests {
       #expect(try await rig.ask("GET", path).status == 503)
       #expect(try await rig.ask("POST", path).status == 405)
     }
+  }
+}
+
+@Suite("GET /v1/explain of a campaign")
+struct CampaignExplainTests {
+  private struct Answer: Decodable {
+    struct Day: Decodable {
+      struct Push: Decodable {
+        let push_log_id: String
+        let opened: Bool
+      }
+
+      let local_day: String
+      let decision: String?
+      let steps: [String]
+      let push: Push?
+    }
+
+    let campaign: String
+    let user_id: String
+    let standing: String?
+    let days: [Day]
+  }
+
+  @Test(
+    "parameters are taken as they are meant, or not at all",
+    arguments: [
+      ("campaign=coach", "user_id", 422), ("campaign=coach&user_id=7", "user_id", 400),
+      ("campaign=&user_id=$id", "campaign", 400), ("campaign=Coach&user_id=$id", "campaign", 400),
+      ("campaign=coach&user_id=$id&message_id=$id", "message_id", 422),
+      ("campaign=coach&user_id=$id&kind=message", "kind", 422), ("campaign=coach&user_id=$id&day=today", "day", 400),
+      ("campaign=coach&user_id=$id&day=2026-02-30", "day", 400), ("campaign=coach&user_id=$id&day=", "day", 400),
+      ("campaign=coach&campaign=coach&user_id=$id", "campaign", 400), ("message_id=$id&day=2026-11-22", "day", 422),
+      ("campaign=coach&user_id=$id&days=2", "days", 400),
+    ])
+  func malformed(query: String, field: String, status: Int) async throws {
+    try await ServiceRig.run(hasDatabase: false) { rig in
+      let answer = try await rig.ask("GET", "/v1/explain?" + query.replacing("$id", with: HostID.new().text))
+      #expect(answer.status == status)
+      #expect(answer.body.firstMatch(of: /"field":"([^"]+)"/).map { String($0.1) } == field, "\(answer.body)")
+    }
+  }
+
+  @Test("a campaign that is not there is 404; a user of whom nothing is known is told about as well")
+  func unknown() async throws {
+    try await ServiceRig.run { rig in
+      try await rig.makeCoach()
+      let user = HostID.new().text
+      let nobody = try await rig.ask("GET", "/v1/explain?campaign=nobody&user_id=\(user)")
+      #expect(nobody.status == 404 && nobody.body.contains("There is no campaign nobody."))
+      let answer = try await Self.explain(user, in: rig)
+      #expect(answer.standing == "not_in_audience" && answer.days.isEmpty)
+    }
+  }
+
+  @Test("tells of a push, of the day that is asked for, and of the user's tap")
+  func opened() async throws {
+    try await ServiceRig.run { rig in
+      try await rig.makeCoach()
+      rig.startPipeline()
+      rig.startCampaigns()
+      let user = try await rig.makeCoachedUser()
+      #expect(try await rig.ask("POST", "/v1/push-trigger", fields: ["Prefer": "wait=20"]).status == 200)
+      while try await rig.psql("select count(*) from tacet.push_log where decision = 'sent'") == "0\n" {}
+      let before = try await Self.explain(user.uppercased(), in: rig)
+      let day = try #require(before.days.first)
+      #expect(before.user_id == user && before.campaign == "coach" && before.standing == "pushed_today")
+      #expect(day.decision == "committed" && day.push?.opened == false && day.steps.contains("not opened"))
+      let push = try #require(day.push)
+      let path = "/v1/pushes/\(push.push_log_id)/opened"
+      #expect(try await rig.ask("POST", path, as: HostID.new().text).status == 404)
+      #expect(try await rig.ask("POST", path, as: user).status == 204)
+      let after = try #require(try await Self.explain(user, "&day=\(day.local_day)", in: rig).days.first)
+      #expect(after.push?.opened == true && after.steps.contains("opened by the user"))
+      #expect(try await Self.explain(user, "&day=2020-01-01", in: rig).days.isEmpty)
+    }
+  }
+
+  private static func explain(_ user: String, _ more: String = "", in rig: ServiceRig) async throws -> Answer {
+    let answer = try await PlainClient.ask(
+      "GET", "/v1/explain?campaign=coach&user_id=\(user)" + more,
+      fields: ["Authorization": "Bearer \(ServiceRig.serviceKey)"], port: rig.port)
+    try #require(answer.status == 200, "\(answer.body)")
+    return try answer.decode(Answer.self)
   }
 }

@@ -1,7 +1,9 @@
 import API
 import Campaigns
 import Channels
+import Foundation
 import FoundationEssentials
+import Glibc
 import HTTP1
 import Logging
 import Postgres
@@ -13,6 +15,7 @@ import Synchronization
 import TestIDs
 import TestLogs
 import TestPostgres
+import TestRepository
 import Testing
 
 /// The HTTP service in front of a pipeline, with a channel that accepts or holds; one reactor.
@@ -242,4 +245,175 @@ final class GatedChannel: PushChannel {
     for signal in held { signal.signal(on: reactor) }
     held.removeAll()
   }
+}
+
+/// Clients' tokens that are just the id of their user; `unavailable` plays keys that cannot be had.
+struct PlainTokens: ClientVerifier {
+  func userID(of token: String, on reactor: isolated Reactor) async throws(ClientTokenError) -> String {
+    if token == "unavailable" { throw ClientTokenError(.unavailable, "no keys") }
+    guard let user = IDTypes.tested.users.id(token) else { throw ClientTokenError(.invalid, "it is no token") }
+    return user.text
+  }
+}
+
+/// Something a test waited for did not come.
+struct TestFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// What a service answered, taken apart.
+struct PlainResponse {
+  let status: Int
+  /// Names in lower case.
+  let fields: [String: String]
+  let body: String
+
+  init(_ text: String) throws {
+    let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { throw TestFailure("no header in: \(text)") }
+    var lines = parts[0].split(separator: "\r\n")
+    let words = lines.removeFirst().split(separator: " ")
+    guard words.count > 1, let status = Int(words[1]) else { throw TestFailure("no status in: \(text)") }
+    self.status = status
+    var fields: [String: String] = [:]
+    for line in lines {
+      let parts = line.split(separator: ":", maxSplits: 1)
+      fields[parts[0].lowercased()] = parts.last.map { $0.trimmingPrefix(" ") }.map(String.init)
+    }
+    self.fields = fields
+    body = String(parts[1])
+  }
+
+  /// The body as JSON of this shape.
+  func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+    try JSONDecoder().decode(Value.self, from: Data(body.utf8))
+  }
+}
+
+/// The simplest HTTP client there is: one request, one connection, read to the end.
+enum PlainClient {
+  static func ask(
+    _ method: String, _ path: String, fields: [String: String] = [:], body: String = "", port: UInt16
+  ) async throws -> PlainResponse {
+    var text = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    for (name, value) in fields { text += "\(name): \(value)\r\n" }
+    if !body.isEmpty { text += "Content-Length: \(body.utf8.count)\r\n" }
+    return try await exchange(Array((text + "\r\n" + body).utf8), port: port)
+  }
+
+  private static func exchange(_ request: [UInt8], port: UInt16) async throws -> PlainResponse {
+    // Blocks a thread of the pool, which no reactor runs on.
+    try await Task.detached {
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+      defer { close(descriptor) }
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_port = port.bigEndian
+      guard inet_pton(AF_INET, "127.0.0.1", &address.sin_addr) == 1 else { throw TestFailure("no address") }
+      let isConnected = withUnsafeBytes(of: &address) { bytes in
+        connect(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count)) == 0
+      }
+      guard isConnected, write(descriptor, request, request.count) == request.count else {
+        throw TestFailure("cannot ask: errno \(errno)")
+      }
+      return try PlainResponse(String(decoding: readToEnd(descriptor), as: UTF8.self))
+    }.value
+  }
+
+  private static func readToEnd(_ descriptor: Int32) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = read(descriptor, &buffer, buffer.count)
+      guard count > 0 else { return bytes }
+      bytes += buffer[..<count]
+    }
+  }
+}
+
+extension ServiceRig {
+  /// The tables of the campaign `coach`, which waits for requests and writes from a template.
+  func makeCoach() async throws {
+    let path = Repository.file("db/examples/coach.sql").path
+    try await psql("\\i '\(path)'")
+    try await psql(
+      """
+      update tacet.campaigns
+      set is_scheduled = false, definition = '{"layers": ["re_engagement"], "composer": {"kind": "template"},
+        "templates": {"re_engagement": [{"title": "A moment for you", "body": "Shall we talk about {domain}?"}]},
+        "payload": {"action": "new_conversation"}}'
+      """)
+  }
+
+  /// Somebody with whom the coach spoke four days ago; lower case, as the database prints ids.
+  func makeCoachedUser(isWilling: Bool = true) async throws -> String {
+    let (user, conversation) = (HostID.new().text, HostID.new().text)
+    try await psql(
+      """
+      set session_replication_role = replica;
+      insert into profiles (id, name) values ('\(user)', 'Ada');
+      insert into push_tokens (user_id, device_token) values ('\(user)', '\(user.filter { $0 != "-" })');
+      insert into context_profiles (user_id, time_zone, context_summary, notification_preferences)
+      values ('\(user)', '\(ZoneNearNoon.name)', 'Grows roses.',
+        '{"check_ins_enabled": \(isWilling), "frequency": "daily"}');
+      insert into conversations (id, owner_id, domain, created_at)
+      values ('\(conversation)', '\(user)', 'garden', now() - interval '4 days');
+      insert into messages (conversation_id, from_id, text, created_at)
+      values ('\(conversation)', '\(user)', 'The tulips sleep.', now() - interval '4 days');
+      """)
+    return user
+  }
+
+}
+
+extension ServiceRig {
+  /// The tables of the campaign `ritual`, and its switch.
+  func makeRituals() async throws {
+    try await psql("\\i '\(try IDTypes.tested(Repository.file("db/examples/ritual.sql")).path)'")
+  }
+
+  /// A user with a device and a terrain; lower case, as the database prints ids.
+  func makeRitualUser(token: String = "aa") async throws -> String {
+    let user = try await makeUser()
+    try await psql(
+      """
+      insert into terrain_profiles (user_id, terrain_type, nickname) values ('\(user)', 'cold_deficient', 'Low Flame');
+      insert into push_tokens (user_id, device_token, time_zone) values ('\(user)', '\(token)', '\(ZoneNearNoon.name)');
+      """)
+    return user
+  }
+}
+
+/// What `GET /v1/schedule` answers.
+struct ScheduleDocument: Decodable {
+  struct Row: Decodable {
+    let identifier: String
+    let campaign: String
+    let slot: String
+    let fire_date: String
+    let fire_at: String
+    let local_time: String
+    let title: String
+    let category: String
+    let thread_id: String
+    let data: Members
+    let tolerance_seconds: Int
+  }
+
+  struct Members: Decodable {
+    let type: String
+    let slot: String
+    let phase: String
+    let micro_action: Int
+  }
+
+  let settings_hint: Bool
+  let rows: [Row]
+}
+
+extension PlainResponse {
+  /// The field that a problem names.
+  var field: String? { body.firstMatch(of: /"field":"([^"]+)"/).map { String($0.1) } }
 }

@@ -1,5 +1,6 @@
+import Foundation
 import PushRules
-import Settings
+@testable import Settings
 import Testing
 
 @Suite("The environment and the settings file")
@@ -105,5 +106,190 @@ struct SettingsReaderTests {
     let found = problems(["TACET_CONFIG": "/f"], files: ["/f": "# ours\n\nLOG_LEVELS=info"])
     #expect(
       found.map(\.description) == ["LOG_LEVELS (settings file, line 3) is not a setting; did you mean LOG_LEVEL?"])
+  }
+}
+
+@Suite("The settings file")
+struct SettingsFileTests {
+  @Test(
+    "one setting a line, in whatever dress",
+    arguments: [
+      ("LOG_LEVEL=info", "info"), ("  LOG_LEVEL = info  ", "info"), ("LOG_LEVEL=\"info\"", "info"),
+      ("LOG_LEVEL='info'", "info"), ("LOG_LEVEL=\" info \"", " info "), ("LOG_LEVEL=", ""), ("LOG_LEVEL=\"\"", ""),
+      ("LOG_LEVEL=a=b", "a=b"), ("LOG_LEVEL=a # b", "a # b"), ("LOG_LEVEL=\"it's\"", "it's"),
+      ("LOG_LEVEL=it's", "it's"), ("LOG_LEVEL=$HOME", "$HOME"), ("\tLOG_LEVEL=info\r", "info"),
+    ])
+  func values(line: String, value: String) {
+    let file = SettingsFile(text: line)
+    #expect(file.values == ["LOG_LEVEL": value])
+    #expect(file.problems.isEmpty)
+  }
+
+  @Test("comments and blank lines say nothing, whatever ends a line", arguments: ["\n", "\r\n", "\r"])
+  func comments(lineEnd: String) {
+    let lines = ["# LOG_LEVEL=error", "", "   ", "  # more", "LOG_LEVEL=info", "REACTORS=2", ""]
+    let file = SettingsFile(text: lines.joined(separator: lineEnd))
+    #expect(file.values == ["LOG_LEVEL": "info", "REACTORS": "2"])
+    #expect(file.problems.isEmpty)
+  }
+
+  @Test(
+    "a line that is no setting is named by its number and not repeated",
+    arguments: [
+      "LOG_LEVEL", "=info", "LOG LEVEL=info", "LOG-LEVEL=info", "LOG_LEVEL=\"info", "LOG_LEVEL='in'fo'",
+      "LOG_LEVEL=\"info\" x", "LOG_LEVEL=\"", "MIGTAgEAMBMGByqGSM49/AgEG+CCqGSM49AwEHBHkwdwIBAQQg==",
+      "MIGTAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBHkwdwIBAQQgabcdefghijklmnopqrstuvwxyz==",
+    ])
+  func malformed(line: String) {
+    let file = SettingsFile(text: "REACTORS=2\n" + line)
+    #expect(
+      file.problems.map(\.description) == [
+        "TACET_CONFIG names a file whose line 2 is no setting; expected KEY=value, quotes closed, or a # comment"
+      ])
+  }
+
+  @Test("a key set twice is an error, because a reader sees only one of them")
+  func twice() {
+    let file = SettingsFile(text: "REACTORS=2\nREACTORS=3")
+    #expect(file.problems.map(\.key) == ["REACTORS"])
+    #expect(file.problems.map(\.code) == [.conflicting])
+  }
+
+  @Test("the file cannot name another file")
+  func nested() {
+    #expect(SettingsFile(text: "TACET_CONFIG=/other").problems.map(\.code) == [.conflicting])
+  }
+}
+
+@Suite("The sections of the settings file")
+struct AppSectionTests {
+  @Test(
+    "a section names an app",
+    arguments: ["[app com.example.coach]", "  [ app   com.example.coach ]  ", "[app\tcom.example.coach]"])
+  func headers(line: String) {
+    let file = SettingsFile(text: "REACTORS=2\n\(line)\nAPNS_KEY_ID=ABC123DEFG\n# more\n\nAPNS_ENVIRONMENT=sandbox")
+    #expect(file.problems == [])
+    #expect(file.values == ["REACTORS": "2"])
+    #expect(file.apps.map(\.bundleIdentifier.text) == ["com.example.coach"])
+    #expect(file.apps.map(\.values) == [["APNS_KEY_ID": "ABC123DEFG", "APNS_ENVIRONMENT": "sandbox"]])
+  }
+
+  @Test("the next section ends it; an empty one is one too; each has its own values")
+  func several() {
+    let file = SettingsFile(text: "[app a]\n[app b]\nAPNS_KEY_ID=1\n[app c]\nAPNS_KEY_ID=2")
+    #expect(file.problems == [])
+    #expect(file.apps.map(\.bundleIdentifier.text) == ["a", "b", "c"])
+    #expect(file.apps.map { $0.values["APNS_KEY_ID"] } == [nil, "1", "2"])
+  }
+
+  @Test(
+    "a line in brackets that is no section is named by its number, and what follows it is nobody's",
+    arguments: [
+      "[", "[]", "[app]", "[app ]", "[app a b]", "[App a]", "[apps a]", "[a]", "[app a", "[app com/example]",
+      "[app a] # ours", "[[app a]]",
+    ])
+  func malformed(line: String) {
+    let file = SettingsFile(text: "REACTORS=2\n\(line)\nREACTORS=3\nAPNS_KEY_ID=1")
+    #expect(
+      file.problems.map(\.description) == [
+        "TACET_CONFIG names a file whose line 2 is no section; expected [app BUNDLE], such as [app com.example.app]"
+      ])
+    #expect(file.values == ["REACTORS": "2"])
+    #expect(file.apps == [])
+  }
+
+  @Test("a line cut anywhere is a section, a problem, or nothing; never a setting")
+  func cut() {
+    let header = "[app com.example.coach]"
+    for length in 1..<header.utf8.count {
+      let file = SettingsFile(text: String(header.prefix(length)))
+      #expect(file.apps == [] && file.values == [:])
+      #expect(file.problems.map(\.code) == [.malformed])
+    }
+  }
+
+  @Test("an app has one section")
+  func twice() {
+    let file = SettingsFile(text: "[app a]\nAPNS_KEY_ID=1\n[app a]\nAPNS_KEY_ID=2")
+    #expect(file.problems.map(\.description) == ["[app a] (settings file, line 3) is there a second time; keep one"])
+    #expect(file.apps.map(\.values) == [["APNS_KEY_ID": "1"]])
+  }
+
+  @Test(
+    "what does not belong into a section is named with its line",
+    arguments: [
+      (
+        "LOG_LEVEL=info",
+        "LOG_LEVEL (settings file, line 2) is no setting of an app; it belongs above the first section"
+      ),
+      (
+        "APNS_URL=https://a",
+        "APNS_URL (settings file, line 2) is no setting of an app; it belongs above the first section"
+      ),
+      ("APNS_BUNDLE_ID=b", "APNS_BUNDLE_ID (settings file, line 2) is what the section's name says; leave it out"),
+      (
+        "TACET_CONFIG=/f",
+        "TACET_CONFIG (settings file, line 2) cannot be set in the file; it belongs into the environment"
+      ),
+      ("APNS_KEYID=1", "APNS_KEYID (settings file, line 2) is not a setting; did you mean APNS_KEY_ID?"),
+      ("APNS_UR=1", "APNS_UR (settings file, line 2) is not a setting; did you mean APNS_KEY_ID?"),
+    ])
+  func misplaced(line: String, problem: String) {
+    #expect(SettingsFile(text: "[app a]\n" + line).problems.map(\.description) == [problem])
+  }
+
+  @Test("a key set twice in a section is an error; set above it as well, it is not")
+  func twiceInside() {
+    let file = SettingsFile(text: "APNS_KEY_ID=0\n[app a]\nAPNS_KEY_ID=1\nAPNS_KEY_ID=2")
+    #expect(
+      file.problems.map(\.description) == ["APNS_KEY_ID (settings file, line 4) is set a second time; keep one"])
+  }
+}
+
+@Suite("Names of settings")
+struct SettingNamesTests {
+  @Test("every key is nearest to itself and to itself with one letter wrong", arguments: SettingNames.all)
+  func nearest(key: String) {
+    #expect(SettingNames.nearest(to: key) == key)
+    #expect(SettingNames.nearest(to: key + "X") == key)
+    #expect(SettingNames.nearest(to: String(key.dropFirst())) == key)
+  }
+
+  @Test("even a name like none of them gets an answer")
+  func farAway() {
+    #expect(!SettingNames.nearest(to: "").isEmpty)
+  }
+}
+
+@Suite("Local files")
+struct LocalFileTests {
+  private func withFile(of bytes: Int, _ body: (String) throws -> Void) throws {
+    let path = NSTemporaryDirectory() + "tacet-settings-\(UUID().uuidString)"
+    try Data(repeating: 0x61, count: bytes).write(to: URL(fileURLWithPath: path))
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try body(path)
+  }
+
+  @Test("a file is read whole, up to the limit", arguments: [0, 1, 100_000, LocalFile.bytesMax])
+  func whole(bytes: Int) throws {
+    try withFile(of: bytes) { path in
+      let read = try LocalFile.read(path: path)
+      #expect(read == [UInt8](repeating: 0x61, count: bytes))
+    }
+  }
+
+  @Test("a larger one is refused")
+  func larger() throws {
+    try withFile(of: LocalFile.bytesMax + 1) { path in
+      #expect(throws: LocalFile.ReadError(reason: "larger than 1048576 bytes")) { try LocalFile.read(path: path) }
+    }
+  }
+
+  @Test("what is not there or no file is refused in the system's words")
+  func absent() {
+    #expect(throws: LocalFile.ReadError(reason: "No such file or directory")) {
+      try LocalFile.read(path: "/no/such/file")
+    }
+    #expect(throws: LocalFile.ReadError(reason: "Is a directory")) { try LocalFile.read(path: "/") }
   }
 }

@@ -138,3 +138,284 @@ struct OverviewPage {
       """
   }
 }
+
+/// The figures at the top of the overview.
+struct FigureList {
+  let overview: ServiceOverview
+
+  var html: HTML {
+    let figures: [HTML] = [throughput, latency, inbox, holds, retries, waiting]
+    return "<dl class=\"figures\">\(figures)</dl>"
+  }
+
+  private var throughput: HTML {
+    let ledger = overview.ledger
+    let isMinute = ledger.span >= .seconds(60)
+    return figure(
+      isMinute ? "Sent in the last minute" : "Sent in the last \(Wording.span(ledger.span))",
+      Wording.number(ledger.sentLastMinute), isMinute ? share(ledger.counts, ledger.span) : nil)
+  }
+
+  private func share(_ counts: LedgerFigures.Counts, _ span: Duration) -> String {
+    "last \(Wording.span(span)): \(Wording.number(counts.sent)) of \(Wording.number(counts.total))"
+  }
+
+  private var latency: HTML {
+    let ledger = overview.ledger
+    let title = "Commit to APNs"
+    guard let all = ledger.latency else { return figure(title, "–", "nothing was sent") }
+    guard let recent = ledger.latencyLastMinute else {
+      return figure(title, Wording.duration(all.median), "p99 \(Wording.duration(all.percentile99))")
+    }
+    return figure(
+      title, Wording.duration(recent.median),
+      "p99 \(Wording.duration(recent.percentile99))",
+      "last \(Wording.span(ledger.span)): \(Wording.duration(all.median)), p99 \(Wording.duration(all.percentile99))"
+    )
+  }
+
+  private var inbox: HTML {
+    let queues = overview.queues
+    return figure(
+      "In the inbox", Wording.count(queues.inbox), queues.oldestAge.map { "oldest \(Wording.age($0))" })
+  }
+
+  private var holds: HTML {
+    let queues = overview.queues
+    return figure(
+      "Held", Wording.count(queues.holds, isAtLeast: queues.hasMoreWork), queues.nextHold.map { due("looked at", $0) })
+  }
+
+  private var retries: HTML {
+    let queues = overview.queues
+    return figure(
+      "To be tried again", Wording.count(queues.retries, isAtLeast: queues.hasMoreWork && queues.retries > 0),
+      queues.nextRetry.map { due("tried", $0) })
+  }
+
+  private var waiting: HTML {
+    let lanes = overview.lanes
+    // Beyond its bound a lane's count is a lower one, and so is the sum.
+    let isAtLeast = lanes.contains { $0.waiting > PushDatabase.overviewCountMax }
+    return figure(
+      "Waiting for APNs", Wording.number(lanes.map(\.waiting).reduce(0, +)) + (isAtLeast ? "+" : ""),
+      lanes.map(\.oldestAge).max().map { "oldest \(Wording.age($0))" })
+  }
+
+  private func due(_ verb: String, _ wait: Duration) -> String {
+    wait > .zero ? "first \(verb) in \(Wording.age(wait))" : "first \(verb) now"
+  }
+
+  private func figure(_ title: String, _ value: String, _ notes: String?...) -> HTML {
+    let notes = notes.compactMap { $0 }.map { "<dd class=\"note\">\($0)</dd>" as HTML }
+    return "<div><dt>\(title)</dt><dd>\(value)</dd>\(notes)</div>\n"
+  }
+}
+
+/// The pushes of a span as sixty bars, each divided by decision.
+struct RateChart {
+  private static let height = 120
+  /// Of a bar and the gap behind it, in the picture's own units.
+  private static let barWidth = 10
+
+  let figures: LedgerFigures
+
+  var html: HTML {
+    let peak = figures.slices.map(\.total).max() ?? 0
+    let bars = figures.slices.enumerated().map { bar($1, at: $0, peak: max(1, peak)) }
+    let width = figures.slices.count * Self.barWidth
+    return """
+      <figure>
+      <svg class="chart" viewBox="0 0 \(width) \(Self.height)" preserveAspectRatio="none" role="img"
+       aria-label="\(summary(peak: peak))">
+      \(bars)</svg>
+      <div class="axis" aria-hidden="true"><span>\(Wording.duration(figures.span)) ago</span><span>now</span></div>
+      <figcaption>
+      <ul class="legend"><li class="sent">sent</li><li class="held">held</li><li class="skipped">skipped</li>
+      <li class="failed">failed</li></ul>
+      <span>Peak \(Wording.number(perMinute(peak))) per minute</span>
+      </figcaption>
+      </figure>
+      """
+  }
+
+  private func summary(peak: Int) -> String {
+    let counts = figures.counts
+    return "Pushes of the last \(Wording.span(figures.span)): \(counts.sent) sent, \(counts.held) held, "
+      + "\(counts.skipped) skipped, \(counts.failed) failed; at most \(perMinute(peak)) per minute."
+  }
+
+  /// Drawn from the bottom up.
+  private func bar(_ counts: LedgerFigures.Counts, at place: Int, peak: Int) -> HTML {
+    var top = Self.height
+    let parts = [
+      ("sent", counts.sent), ("held", counts.held), ("skipped", counts.skipped), ("failed", counts.failed),
+    ].compactMap { kind, count -> HTML? in
+      guard count > 0 else { return nil }
+      // What is there is seen.
+      let height = min(top, max(2, count * Self.height / peak))
+      top -= height
+      return """
+        <rect class="\(kind)" x="\(place * Self.barWidth)" y="\(top)" width="\(Self.barWidth - 2)" height="\(height)"/>
+        """
+    }
+    return parts.isEmpty ? .none : "<g>\(parts)</g>\n"
+  }
+
+  private func perMinute(_ count: Int) -> Int {
+    let slice = figures.span / figures.slices.count
+    return Int((Double(count) * (Duration.seconds(60) / slice)).rounded())
+  }
+}
+
+/// A fault that a process knows of itself.
+struct ProcessFault: Equatable {
+  /// As `/readyz` calls it.
+  let name: String
+  let detail: String?
+
+  /// What the checks of `/readyz` say, except those of routes, which pages show in a separate table. A shadow is among them: a page
+  /// that called all well would hide that nothing is sent.
+  static func all(_ checks: [ReadinessCheck]) -> [ProcessFault] {
+    checks.filter { $0.name == ReadinessCheck.shadow || !$0.isReady && !$0.name.hasPrefix("apns ") }
+      .map { ProcessFault(name: $0.name, detail: $0.detail) }
+  }
+}
+
+/// What the operator should look after, the most urgent first. Without an item, no fault is known.
+struct Attention {
+  /// Nil when the database did not answer.
+  let overview: ServiceOverview?
+  let routes: [RouteReport]
+  let faults: [ProcessFault]
+
+  var items: [HTML] {
+    (overview.map(instances) ?? [Self.noDatabase]) + faults.map(Self.fault)
+      + routes.filter(\.needsAttention).map(Self.route) + (overview.map { queues($0.queues) } ?? [])
+  }
+
+  private static let noDatabase: HTML = """
+    <strong>The database did not answer.</strong> Pushes wait until it does; their figures are missing here.
+    """
+
+  private func instances(_ overview: ServiceOverview) -> [HTML] {
+    guard overview.instances.isEmpty else { return [] }
+    return ["No process of the service has said in the last minute that it lives."]
+  }
+
+  private func queues(_ queues: QueueOverview) -> [HTML] {
+    var items: [HTML] = []
+    if let age = queues.oldestAge, age >= QueueOverview.overdueFrom {
+      items.append("The oldest event has been in the inbox for \(Wording.age(age)).")
+    }
+    items += Self.overdue("held push was to be looked at", queues.nextHold)
+    items += Self.overdue("retry was due", queues.nextRetry)
+    if queues.parked > 0 {
+      items.append("<a href=\"#parked\">\(Wording.count(queues.parked)) set aside</a>: they cannot succeed.")
+    }
+    return items
+  }
+
+  private static func overdue(_ what: String, _ wait: Duration?) -> [HTML] {
+    guard let wait, wait <= .zero - QueueOverview.overdueFrom else { return [] }
+    return ["The first \(what) \(Wording.age(.zero - wait)) ago."]
+  }
+
+  private static func fault(_ fault: ProcessFault) -> HTML {
+    "<strong>\(fault.name)</strong>\(fault.detail.map { ": \($0)" } ?? "")"
+  }
+
+  private static func route(_ route: RouteReport) -> HTML {
+    let waiting: HTML = route.lane.map { "\(Wording.count($0.waiting)) waiting" } ?? "no pushes go"
+    let problem: HTML = route.problem.map { ": \($0)" } ?? ""
+    return "<strong>\(route.name)</strong>, \(waiting)\(problem)"
+  }
+}
+
+/// How one reactor of this process fares with a route to APNs.
+package struct RouteCondition: Equatable, Sendable {
+  /// App and environment, as lanes are named.
+  package let name: String
+  package let isReady: Bool
+  /// Whether the service is not well without it.
+  package let isNeeded: Bool
+  /// What APNs or the connection said last against it; nil when nothing is known.
+  package let problem: String?
+
+  package init(name: String, isReady: Bool, isNeeded: Bool, problem: String?) {
+    self.name = name
+    self.isReady = isReady
+    self.isNeeded = isNeeded
+    self.problem = problem
+  }
+}
+
+/// A route to APNs as a person looks at it: what this process knows, and what waits in the database.
+struct RouteReport: Equatable {
+  let name: String
+  /// Of this process's reactors; nil when it does not use the route, and others may.
+  let isReady: Bool?
+  let isNeeded: Bool
+  let problem: String?
+  let lane: WaitingLane?
+
+  var needsAttention: Bool { lane != nil || isReady == false && isNeeded }
+
+  /// Every route that is known here or waited for, sorted by name.
+  static func all(_ conditions: [RouteCondition], _ lanes: [WaitingLane]) -> [RouteReport] {
+    Set(conditions.map(\.name) + lanes.map(\.name)).sorted().map { name in
+      let mine = conditions.filter { $0.name == name }
+      let lane = lanes.first { $0.name == name }
+      return RouteReport(
+        name: name, isReady: mine.isEmpty ? nil : mine.allSatisfy(\.isReady),
+        isNeeded: mine.contains(where: \.isNeeded), problem: mine.compactMap(\.problem).first ?? lane?.reason,
+        lane: lane)
+    }
+  }
+}
+
+/// The routes to APNs, and what waits for them.
+struct RouteTable {
+  let routes: [RouteReport]
+  /// Microseconds since 1970.
+  let now: Int64
+
+  var html: HTML {
+    var table = Table(
+      caption: "Routes to APNs",
+      columns: [
+        .init(title: "Route"), .init(title: "State"), .init(title: "Waiting", isNumber: true), .init(title: "Since"),
+      ],
+      empty: "No app is set up.")
+    table.rows = routes.map { route in
+      [
+        "<div class=\"route\">\(Self.name(of: route))\(Self.problem(of: route))</div>", Self.state(of: route),
+        "\(route.lane.map { Wording.count($0.waiting) } ?? "0")",
+        route.lane.map(since) ?? "–",
+      ]
+    }
+    return table.html
+  }
+
+  private static func state(of route: RouteReport) -> HTML {
+    switch route.isReady {
+    case true: "<span class=\"mark sent\">open</span>"
+    case false: "<span class=\"mark failed\">shut</span>"
+    default: "<span class=\"mark held\">waited for</span>"
+    }
+  }
+
+  /// It may break behind the app.
+  private static func name(of route: RouteReport) -> HTML {
+    let parts = route.name.split(separator: "/").map { "\(String($0))" as HTML }
+    return parts.dropFirst().reduce(parts.first ?? .none) { "\($0)/<wbr>\($1)" }
+  }
+
+  private static func problem(of route: RouteReport) -> HTML {
+    route.problem.map { "<span class=\"problem\">\($0)</span>" } ?? ""
+  }
+
+  private func since(_ lane: WaitingLane) -> HTML {
+    Wording.time(now - lane.oldestAge.wholeMicroseconds, hasDate: lane.oldestAge > .seconds(86_400))
+  }
+}

@@ -1,10 +1,9 @@
+@testable import API
 import Cryptography
 import FoundationEssentials
 import HTTPTypes
 import Operations
 import Testing
-
-@testable import API
 
 extension WebhookAuthentication {
   /// Whether a webhook with this head and content is let in, as the route does it.
@@ -160,5 +159,69 @@ struct WebhookAuthenticationTests {
     #expect(!accepts(fields))
     fields[.authorization] = "Bearer second"
     #expect(accepts(fields))
+  }
+}
+
+@Suite("Signatures of webhooks that are sent")
+struct WebhookSignerTests {
+  /// The published example of Standard Webhooks, of the secret `whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw`.
+  private static let key = Array(Data(base64Encoded: "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw") ?? Data())
+  private static let body = Array(#"{"test": 2432232314}"#.utf8)
+
+  @Test("the published example has the published signature")
+  func example() {
+    let fields = WebhookSigner(keys: [Self.key]).fields(
+      id: "msg_p5jXN8AQM9LWM0D4loKWxJek", timestamp: 1_614_265_330, body: Self.body)
+    #expect(fields[.webhookID] == "msg_p5jXN8AQM9LWM0D4loKWxJek")
+    #expect(fields[.webhookTimestamp] == "1614265330")
+    #expect(fields[.webhookSignature] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=")
+  }
+
+  @Test("with several keys a receiver may know any of them, and another content is none of theirs")
+  func several() throws {
+    let keys = [Self.key, Array("a second key of the test".utf8)]
+    let fields = WebhookSigner(keys: keys).fields(id: "1", timestamp: 100, body: Self.body)
+    let signature = try #require(WebhookSignature(fields, now: 100))
+    for key in keys {
+      let receiver = WebhookAuthentication([.init(bearer: "none", signingKey: key)])
+      #expect(receiver.accepts(signature, of: Self.body))
+      #expect(!receiver.accepts(signature, of: Self.body + [0]))
+    }
+    let stranger = WebhookAuthentication([.init(bearer: "none", signingKey: Array("another key".utf8))])
+    #expect(!stranger.accepts(signature, of: Self.body))
+  }
+}
+
+@Suite("Tokens of service workers")
+struct WorkerTokensTests {
+  private static func tokens(_ secrets: String...) -> WorkerTokens {
+    WebhookAuthentication(secrets.map { .init(bearer: $0, signingKey: Array($0.utf8)) }).workerTokens
+  }
+
+  @Test("one that was made with a secret is known with it, also beside a newer one, and by nobody else")
+  func rotation() {
+    let token = Self.tokens("old").make()
+    #expect(token.utf8.count == 43)
+    #expect(Self.tokens("old").accepts(token) && Self.tokens("new", "old").accepts(token))
+    #expect(!Self.tokens("new").accepts(token) && !Self.tokens().accepts(token))
+    #expect(Self.tokens("old").make() != token)
+  }
+
+  @Test("no other text is one, and no token with another bit")
+  func others() throws {
+    let tokens = Self.tokens("secret")
+    let bytes = try #require(Base64URL.decode(tokens.make().utf8))
+    #expect(tokens.accepts(Base64URL.encode(bytes)))
+    for bit in 0..<256 {
+      var changed = bytes
+      changed[bit / 8] ^= 1 << (bit % 8)
+      #expect(!tokens.accepts(Base64URL.encode(changed)))
+    }
+    for text in [
+      "", "secret", String(repeating: "A", count: 43), Base64URL.encode(bytes + [0]),
+      Base64URL.encode(bytes.dropLast()),
+    ] {
+      #expect(!tokens.accepts(text))
+    }
   }
 }

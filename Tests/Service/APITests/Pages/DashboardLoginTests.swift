@@ -1,9 +1,8 @@
+@testable import API
 import Foundation
 import PushRules
 import TestIDs
 import Testing
-
-@testable import API
 
 @Suite("Coming into the pages")
 struct DashboardLoginTests {
@@ -143,6 +142,110 @@ struct DashboardLoginTests {
       let styles = try await rig.get(String(style.1))
       #expect(styles.status == 200 && styles.body.contains("prefers-color-scheme"))
       #expect(styles.fields["content-type"] == "text/css; charset=utf-8")
+    }
+  }
+}
+
+@Suite("Sessions of the pages")
+struct DashboardSessionsTests {
+  private let sessions = DashboardSessions(["old key", "new key"])
+  private let start: Int64 = 1_800_000_000
+
+  @Test(
+    "a session is opened by every service key and by nothing else",
+    arguments: [
+      ("old key", true), ("new key", true), ("", false), ("old ke", false), ("old key ", false), ("OLD KEY", false),
+    ])
+  func keys(_ key: String, opens: Bool) {
+    #expect((sessions.open(with: key, now: start) != nil) == opens)
+  }
+
+  @Test(
+    "a session lasts for its life",
+    arguments: [
+      (0, true), (1, true), (DashboardSessions.lifeSeconds - 1, true), (DashboardSessions.lifeSeconds, false),
+      (-1, false),
+    ])
+  func life(_ age: Int64, isOpen: Bool) throws {
+    let session = try #require(sessions.open(with: "old key", now: start))
+    #expect(sessions.accepts(session, now: start + age) == isOpen)
+  }
+
+  @Test("a session ends with the key that opened it, and with no other")
+  func rotation() throws {
+    let old = try #require(sessions.open(with: "old key", now: start))
+    let new = try #require(sessions.open(with: "new key", now: start))
+    let later = DashboardSessions(["new key", "newest key"])
+    #expect(!later.accepts(old, now: start))
+    #expect(later.accepts(new, now: start))
+    #expect(!DashboardSessions([]).accepts(new, now: start))
+  }
+
+  @Test("nothing but what was signed is accepted, changed or cut at any byte")
+  func forged() throws {
+    let session = try #require(sessions.open(with: "old key", now: start))
+    #expect(sessions.accepts(session, now: start))
+    for place in session.indices {
+      #expect(!sessions.accepts(String(session[..<place]), now: start))
+      let other = session[place] == "1" ? "2" : "1"
+      #expect(!sessions.accepts(session.replacingCharacters(at: place, with: other), now: start))
+    }
+    let signature = session.split(separator: ".")[1]
+    for end in ["+1800000001", "01800028800", "1800028801", "9223372036854775807", "9223372036854775808", "", "-1"] {
+      #expect(!sessions.accepts("\(end).\(signature)", now: start), "\(end)")
+    }
+    for forged in [session + ".", session + "0", "." + session, session.uppercased() + "g"] {
+      #expect(!sessions.accepts(forged, now: start), "\(forged)")
+    }
+  }
+}
+
+extension String {
+  fileprivate func replacingCharacters(at place: Index, with text: String) -> String {
+    self[..<place] + text + self[index(after: place)...]
+  }
+}
+
+@Suite("Form bodies")
+struct FormBodyTests {
+  @Test(
+    "reads names and values",
+    arguments: [
+      ("", "key", nil), ("key=abc", "key", "abc"), ("key=", "key", ""), ("key", "key", ""), ("=abc", "", "abc"),
+      ("key=a+b", "key", "a b"), ("key=a%2Bb", "key", "a+b"), ("key=a=b", "key", "a=b"), ("%6bey=1", "key", "1"),
+      ("a=1&key=2", "key", "2"), ("a=1&&key=2&", "key", "2"), ("key=%C3%A9", "key", "é"), ("key=100%", "key", "100%"),
+      ("key=%zz", "key", "%zz"), ("Key=1", "key", nil),
+      ("a=1&b=2&c=3&d=4&e=5&f=6&g=7&key=8", "key", "8"),
+    ] as [(String, String, String?)])
+  func reads(_ body: String, _ name: String, _ value: String?) throws {
+    let form = try #require(FormBody(Array(body.utf8)))
+    #expect(form[name] == value)
+  }
+
+  @Test(
+    "refuses what is no form of ours",
+    arguments: [
+      "key=%FF", "%FF=1", "key=%C3", "key=1&key=2", "key=1&%6bey=2", "a&b&c&d&e&f&g&h&i",
+      "key=" + String(repeating: "a", count: FormBody.bytesMax - 3),
+    ])
+  func refuses(_ body: String) {
+    #expect(FormBody(Array(body.utf8)) == nil)
+  }
+
+  @Test("takes as many bytes as it may have")
+  func longest() throws {
+    let value = String(repeating: "a", count: FormBody.bytesMax - 4)
+    let form = try #require(FormBody(Array("key=\(value)".utf8)))
+    #expect(form["key"] == value)
+  }
+
+  @Test("cut at any byte it gives a beginning of the value, or nothing")
+  func cut() {
+    let body = Array("then=%2Fdashboard&key=s%C3%A9sam+1".utf8)
+    for end in body.indices {
+      guard let key = FormBody(Array(body[..<end]))?["key"] else { continue }
+      let isHalfEncoded = body[..<end].suffix(2).contains(UInt8(ascii: "%"))
+      #expect("sésam 1".hasPrefix(key) || isHalfEncoded, "\(end): \(key)")
     }
   }
 }

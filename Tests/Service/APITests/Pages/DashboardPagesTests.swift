@@ -1,10 +1,12 @@
+@testable import API
 import Foundation
 import Operations
 import PushRules
+@testable import PushStore
 import TestIDs
+import TestProcesses
+import TestRepository
 import Testing
-
-@testable import API
 
 @Suite("What the pages show")
 struct DashboardPagesTests {
@@ -240,6 +242,184 @@ struct DashboardPagesTests {
       #expect(page.contains("<strong>listen</strong>: polling goes on; no notification came"))
       try await rig.sql(Self.instance)
       #expect(!(try await rig.get("/dashboard", cookie: session).body.contains("No process of the service")))
+    }
+  }
+}
+
+@Suite("What needs attention")
+struct AttentionTests {
+  /// Queues in which nothing waits but for what a case says.
+  private func items(
+    oldest: Duration? = nil, nextHold: Duration? = nil, nextRetry: Duration? = nil, parked: Int = 0
+  ) -> [String] {
+    let queues = QueueOverview(
+      inbox: 1, oldestAge: oldest, holds: 1, nextHold: nextHold, retries: 1, nextRetry: nextRetry, hasMoreWork: false,
+      parked: parked)
+    let instance = LiveInstance(host: "a", processID: 1, version: "1.0", startedAt: 0, seenAge: .zero)
+    let overview = ServiceOverview(
+      ledger: LedgerFigures(), queues: queues, lanes: [], parked: [], instances: [instance], newest: [])
+    return Attention(overview: overview, routes: [], faults: []).items.map(\.markup)
+  }
+
+  @Test("what waits for ten seconds longer than it should does, and nothing before")
+  func queues() {
+    #expect(items() == [])
+    #expect(items(oldest: .milliseconds(9999), nextHold: .milliseconds(-9999), nextRetry: .milliseconds(-9999)) == [])
+    #expect(items(oldest: .seconds(10)) == ["The oldest event has been in the inbox for 10 s."])
+    #expect(items(nextHold: .seconds(-10)) == ["The first held push was to be looked at 10 s ago."])
+    #expect(items(nextRetry: .seconds(-120)) == ["The first retry was due 2 min ago."])
+    #expect(items(nextHold: .seconds(60), nextRetry: .seconds(60)) == [])
+    #expect(items(parked: 1) == ["<a href=\"#parked\">1 set aside</a>: they cannot succeed."])
+  }
+
+  @Test("what a process says of itself is taken over, but for its routes and what is well")
+  func faults() {
+    let checks = [
+      ReadinessCheck("listen", isReady: true, detail: "not used"), ReadinessCheck("process", isReady: false),
+      ReadinessCheck("apns a/production", isReady: false),
+    ]
+    #expect(ProcessFault.all(checks) == [ProcessFault(name: "process", detail: nil)])
+  }
+
+  @Test("a shadow is told although it is ready: else all would be called well while nothing is sent")
+  func shadow() {
+    let check = ReadinessCheck(ReadinessCheck.shadow, isReady: true, detail: "SHADOW is true")
+    #expect(ProcessFault.all([check]) == [ProcessFault(name: "shadow", detail: "SHADOW is true")])
+  }
+}
+
+@Suite("The page of events for the host")
+struct HostEventPageTests {
+  private static let user = "0b6f9a52-53c4-4d3c-9d0c-5f2c4f3b8f11"
+  private static let subject = "7f0c1f4e-9f5c-4a57-8b53-1f8c54a1c2f1"
+
+  @Test("it shows dead and waiting events with the last answer, and sends them again", .uuidsOnly)
+  func shown() async throws {
+    try await PageRig.run { rig in
+      let session = try await rig.logIn()
+      let empty = try await rig.get("/dashboard/events", cookie: session)
+      #expect(empty.status == 200 && empty.body.contains("There are none."))
+      try await rig.sql(
+        """
+        insert into tacet.host_events (type, user_id, subject_id, kind, state, attempts, status, error, ended_at)
+        values ('push.unread', '\(Self.user)', '\(Self.subject)', 'message', 'dead', 9, 503, 'status <503>', now());
+        insert into tacet.host_events (type, user_id, due_at) values ('device.dropped', '\(Self.user)', now() + interval '1 h')
+        """)
+      let page = try await rig.get("/dashboard/events", cookie: session)
+      for text in [
+        "push.unread of <a href=\"/dashboard/explain?subject_id=\(Self.subject)&amp;kind=message", "status &lt;503&gt;",
+        "device.dropped", "not tried", "action=\"/dashboard/events/retry\"",
+      ] {
+        #expect(page.body.contains(text), "\(text)")
+      }
+      let answer = try await rig.post("/dashboard/events/retry", "", cookie: session)
+      #expect(answer.status == 303)
+      #expect(
+        try await rig.sql("select count(*) from tacet.host_events where state = 'waiting' and due_at <= now()") == "2")
+    }
+  }
+}
+
+@Suite("The page of engagement")
+struct EngagementPageTests {
+  private func expect(_ texts: [String], on page: PageAnswer) {
+    #expect(page.status == 200)
+    for text in texts { #expect(page.body.contains(text), "\(text)") }
+  }
+
+  @Test("without users and analyses it shows zeros, and says when there will be an analysis")
+  func empty() async throws {
+    try await PageRig.run { rig in
+      let page = try await rig.get("/dashboard/engagement", cookie: try await rig.logIn())
+      expect(["<dt>Users</dt><dd>0</dd>", "<dd>0.0 %</dd>", "The service stores one every 72 hours."], on: page)
+    }
+  }
+
+  @Test("it shows the users of now by their classes, and the stored analyses, the newest first")
+  func filled() async throws {
+    try await PageRig.run { rig in
+      try await Ledger(rig: rig).fillEngagement()
+      let session = try await rig.logIn()
+      let page = try await rig.get("/dashboard/engagement", cookie: session)
+      expect(
+        [
+          "<dt>Users</dt><dd>18</dd>", "<dt>Active</dt><dd>2</dd>", "<dd>11 %</dd>",
+          "aria-label=\"2 active, 4 recent, ",
+          "active, up to a day ago: 2 (11 %)", "All users whose activity is known, now", "12\u{202F}345", "9.9 %",
+          "<dt>Session length</dt><dd>0 s</dd>",
+          "<td role=\"cell\" data-label=\"Sessions per user\" class=\"number\">2.00</td>", "1 min",
+        ], on: page)
+      let places = ["2026-01-04", "2026-01-01"].map { page.body.firstRange(of: ">\($0)<")?.lowerBound }
+      #expect(try #require(places[0]) < #require(places[1]))
+      let overview = try await rig.get("/dashboard", cookie: session).body
+      #expect(overview.contains("<a href=\"/dashboard/engagement\">Engagement</a>"))
+    }
+  }
+
+  @Test("where the users cannot be counted it shows the newest analysis, if there is one")
+  func uncounted() async throws {
+    try await PageRig.run { rig in
+      try await rig.sql("alter table tacet.activity rename to lost")
+      let session = try await rig.logIn()
+      let without = try await rig.get("/dashboard/engagement", cookie: session)
+      expect(["no analysis is stored yet"], on: without)
+      #expect(!without.body.contains("<dl"))
+      try await rig.sql("alter table tacet.lost rename to activity")
+      try await Ledger(rig: rig).fillEngagement()
+      try await rig.sql("alter table tacet.activity rename to lost")
+      let page = try await rig.get("/dashboard/engagement", cookie: session)
+      expect(
+        [
+          "The users could not be counted in time.", "the analysis of <time datetime=\"2026-01-04T10:00:00",
+          "<dt>Users</dt><dd>12\u{202F}345</dd>",
+        ], on: page)
+    }
+  }
+
+  @Test(
+    "the bar is as wide as all users, whatever their classes",
+    arguments: [[0, 0, 0, 0], [1, 1, 1, 0], [7, 0, 0, 2], [1_000_000, 1, 0, 0]])
+  func bar(_ users: [Int]) {
+    let chart = EngagementChart(figures: figures(users)).html.markup
+    let widths = chart.matches(of: /width="(\d+)"/).compactMap { Int($0.1) }
+    #expect(widths.count == 4 && widths.reduce(0, +) == (users == [0, 0, 0, 0] ? 0 : 1000))
+  }
+
+  private func figures(_ users: [Int]) -> EngagementFigures {
+    var figures = EngagementFigures(period: 0..<1)
+    (figures.activeUsers, figures.recentUsers, figures.lapsedUsers, figures.churnRiskUsers) = (
+      users[0], users[1], users[2], users[3]
+    )
+    figures.totalUsers = users.reduce(0, +)
+    return figures
+  }
+}
+
+@Suite("The pages in a browser", .timeLimit(.minutes(20)))
+struct BrowserTests {
+  private static let script = Repository.file("deploy/lib/browse-dashboard.py").path
+
+  @Test(
+    "somebody logs in, searches, reads an explanation and leaves; wide and narrow, light and dark, without JavaScript")
+  func visit() async throws {
+    let message = UUID().uuidString.lowercased()
+    let story = Story.explanation(of: message, to: UUID().uuidString.lowercased())
+    let routes = [
+      RouteCondition(
+        name: "com.example.app/production", isReady: false, isNeeded: true, problem: "InvalidProviderToken")
+    ]
+    try await PageRig.run(routes: routes, explanations: [story]) { rig in
+      let ledger = Ledger(rig: rig)
+      try await ledger.fill()
+      try await ledger.fillEngagement()
+      try await rig.sql("update tacet.push_log set subject_id = '\(message)' where subject_id = '\(ledger.message)'")
+      let arguments = [
+        "python3", Self.script, "check", "http://127.0.0.1:\(rig.port)", PageRig.serviceKey, ledger.user, message,
+        String(ledger.token.prefix(10)),
+      ]
+      // It throws when the script ends with anything but 0, with what the script said.
+      let said = try await onOwnThread { try run(arguments) }
+      #expect(said.contains("nothing wrong"))
     }
   }
 }
