@@ -1,9 +1,10 @@
 internal import Cryptography
+internal import FoundationEssentials
 internal import Logging
 internal import Postgres
 internal import PushRules
-internal import PushStore
-internal import Reactors
+package import PushStore
+package import Reactors
 
 /// Texts that a language model writes within the day's budget.
 struct ModelTexts {
@@ -82,5 +83,204 @@ extension ModelTexts.Composition {
 extension CheckInPrompt {
   fileprivate func digest(on occasion: String) -> String {
     SHA256.hash(Array([occasion, instructions, material].joined(separator: "\0").utf8)).hexadecimal(bytes: 32)
+  }
+}
+
+/// Composes a push of a campaign with hours: the model's text if it keeps all rules, else the campaign's fallback.
+struct CheckInComposer {
+  typealias Composition = ModelTexts.Composition
+
+  let texts: ModelTexts
+
+  func compose(
+    _ finding: LayerFinding, from material: CampaignMaterial, by definition: CampaignDefinition, for turn: CampaignTurn,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Composition {
+    guard case .model(let onFailure, let task) = definition.composer else {
+      return template(for: finding, material, definition, turn.userID, Composition(writing: .init(by: "template")))
+    }
+    var composition = try await write(finding, material, task, for: turn, on: reactor)
+    if composition.text == nil, onFailure == .template {
+      composition = template(for: finding, material, definition, turn.userID, composition)
+    }
+    return composition
+  }
+
+  private func write(
+    _ finding: LayerFinding, _ material: CampaignMaterial, _ task: ModelTask?, for turn: CampaignTurn,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Composition {
+    let sources = material.quotableTexts
+    let (userID, occasion) = (turn.userID, "\(turn.campaign) \(turn.localDay)")
+    guard let task else {
+      return try await texts.write(CheckInPrompt(for: finding, in: material), for: userID, on: occasion, on: reactor) {
+        reply throws(ReplyDefect) in
+        try CheckInReply(modelText: reply, sources: sources)
+      }
+    }
+    return try await texts.write(
+      task.prompt(for: .titleAndBody, with: material.facts), for: userID, on: occasion, within: task.limit, on: reactor
+    ) { reply throws(ReplyDefect) in
+      try CheckInReply(modelText: reply, form: .titleAndBody, rules: task.rules, sources: sources)
+    }
+  }
+
+  private func template(
+    for finding: LayerFinding, _ material: CampaignMaterial, _ definition: CampaignDefinition, _ userID: HostID,
+    _ attempt: Composition
+  ) -> Composition {
+    var composition = attempt
+    composition.writing.by = "template"
+    composition.text = definition.templates[finding.pushType]?.text(
+      for: userID.withBytes(Array.init), on: material.localTime.day(of: material.moment), with: finding.templateValues,
+      in: material.facts.locale)
+    if composition.text == nil { composition.writing.failure = composition.writing.failure ?? "no_template" }
+    return composition
+  }
+}
+
+/// Has a language model write the bodies of watched rows. Their events wait for it at most ten seconds, and then have the body of
+/// their kind: so they are pushed as well where no process runs campaigns.
+struct RowTextWriter {
+  /// With a limit of two seconds, five at once take eight.
+  private static let rowsMax = 20
+  private static let concurrency = 5
+
+  let store: PushDatabase
+  let texts: ModelTexts
+
+  /// - Returns: how many events need wait no longer.
+  func writeAll(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    let tasks = try await store.takeRowTexts(Self.rowsMax, on: reactor)
+    guard !tasks.isEmpty else { return 0 }
+    let batch = TurnBatch(tasks, workers: Self.concurrency, until: .max)
+    for _ in 0..<Self.concurrency {
+      reactor.start {
+        while let task = batch.next() { await self.write(task, on: reactor) }
+        batch.workerEnded(on: reactor)
+      }
+    }
+    _ = await batch.finished(on: reactor)
+    return tasks.count
+  }
+
+  private func write(_ task: RowTextTask, on reactor: isolated Reactor) async {
+    do throws(PostgresError) {
+      try await store.keep(try await body(for: task, on: reactor), for: task, on: reactor)
+    } catch {
+      texts.logger.warning("a row has no text of a model", metadata: ["kind": "\(task.kind)", "error": "\(error)"])
+    }
+  }
+
+  private func body(for row: RowTextTask, on reactor: isolated Reactor) async throws(PostgresError) -> String? {
+    guard let userID = row.userID, let task = ModelTask(json: row.composer),
+      let facts = row.facts.flatMap(SlotValues.init(json:))
+    else { return nil }
+    // The title is the kind's.
+    let form = ReplyForm.body(title: "push")
+    let composition = try await texts.write(
+      task.prompt(for: form, with: facts), for: userID, on: "\(row.kind) \(row.subjectID.text)", within: task.limit,
+      on: reactor
+    ) { reply throws(ReplyDefect) in
+      try CheckInReply(modelText: reply, form: form, rules: task.rules)
+    }
+    return composition.text?.body
+  }
+}
+
+/// Writes check-ins with a language model.
+package protocol CheckInWriter {
+  /// The most tokens that one call may read and write, and their price.
+  func usageMax(of prompt: CheckInPrompt) -> CampaignUsage
+
+  /// Writes one text within a bounded time.
+  /// - Parameter limit: the time; nil for the writer's own.
+  func write(_ prompt: CheckInPrompt, within limit: Duration?, on reactor: isolated Reactor) async -> WrittenText
+}
+
+/// The result of a call for a text.
+package struct WrittenText: Sendable {
+  package var text: Result<String, WritingFailure>
+  /// The usage of the call, as far as known.
+  package var usage: CampaignUsage
+
+  package init(_ text: Result<String, WritingFailure>, usage: CampaignUsage = CampaignUsage()) {
+    self.text = text
+    self.usage = usage
+  }
+}
+
+package struct WritingFailure: Error, Equatable, Sendable {
+  /// A word for records and metrics, such as `model_timed_out`.
+  package let reason: String
+
+  package init(_ reason: String) { self.reason = reason }
+}
+
+/// A language model that writes check-ins, with its prices.
+package struct ModelWriter: CheckInWriter {
+  /// The least bytes of a token, in any language.
+  private static let bytesPerToken = 2
+  /// Tokens that the interface adds to the texts.
+  private static let framingTokens = 50
+
+  private let client: LanguageModelClient
+  private let replyTokensMax: Int
+  private let inputPrice: Double
+  private let outputPrice: Double
+
+  /// - Parameters:
+  ///   - replyTokensMax: the client's setting.
+  ///   - inputPrice: the price of a token that the model reads, in millionths of a dollar, from 0 to 10,000.
+  ///   - outputPrice: likewise of a token that it writes.
+  package init(_ client: LanguageModelClient, replyTokensMax: Int, inputPrice: Double, outputPrice: Double) {
+    self.client = client
+    self.replyTokensMax = replyTokensMax
+    self.inputPrice = inputPrice
+    self.outputPrice = outputPrice
+  }
+
+  /// Assumes two bytes for each token of the prompt, and a reply of the greatest length.
+  package func usageMax(of prompt: CheckInPrompt) -> CampaignUsage {
+    let bytes = prompt.instructions.utf8.count + prompt.material.utf8.count
+    return usage(input: bytes / Self.bytesPerToken + Self.framingTokens, output: replyTokensMax)
+  }
+
+  /// A call that may have been billed without a reported usage counts with the maximum.
+  package func write(
+    _ prompt: CheckInPrompt, within limit: Duration?, on reactor: isolated Reactor
+  ) async -> WrittenText {
+    do throws(LanguageModelError) {
+      let reply = try await client.reply(
+        to: LanguageModelPrompt(instructions: prompt.instructions, material: prompt.material), within: limit,
+        on: reactor)
+      return WrittenText(.success(reply.text), usage: reply.usage.map(usage) ?? usageMax(of: prompt))
+    } catch {
+      let known = error.usage.map(usage) ?? (error.code.mayHaveCost ? usageMax(of: prompt) : CampaignUsage())
+      return WrittenText(.failure(WritingFailure(error.reason)), usage: known)
+    }
+  }
+
+  private func usage(_ usage: LanguageModelUsage) -> CampaignUsage {
+    self.usage(input: usage.inputTokens, output: usage.outputTokens)
+  }
+
+  private func usage(input: Int, output: Int) -> CampaignUsage {
+    var usage = CampaignUsage()
+    usage.inputTokens = input
+    usage.outputTokens = output
+    usage.costMicrodollars = Int((Double(input) * inputPrice + Double(output) * outputPrice).rounded(.up))
+    return usage
+  }
+}
+
+extension LanguageModelError.Code {
+  /// Whether the model may have written something before the call failed.
+  fileprivate var mayHaveCost: Bool {
+    switch self {
+    case .timedOut, .connectionLost, .unusableReply, .truncatedReply, .declined, .replyTooLarge, .cancelled, .closed:
+      true
+    default: false
+    }
   }
 }

@@ -1,8 +1,9 @@
 internal import FoundationEssentials
-internal import Logging
+package import Logging
 internal import Postgres
-internal import PushStore
-internal import Reactors
+package import PushRules
+package import PushStore
+package import Reactors
 
 enum TurnDecision: Equatable {
   /// A push is queued.
@@ -121,4 +122,128 @@ struct CampaignLook {
   }
 
   private var inputs: CampaignInputs { CampaignInputs(notes: evaluation.notes, finding: evaluation.finding?.metadata) }
+}
+
+/// The record that explains a decision: the rules with their numbers, the finding and the writer.
+///
+/// It cannot contain text of a user: rules and figures are enumerations, and the ledger stores the same metadata.
+struct CampaignInputs: Encodable {
+  /// The writer of the push, also of a failed one.
+  struct Writing: Encodable, Equatable {
+    /// `model` or `template`.
+    var by: String
+    /// Why the model's reply was not used; nil when it was.
+    var failure: String?
+  }
+
+  var notes: [LayerNote] = []
+  var finding: FindingMetadata?
+  var writing: Writing?
+
+  var json: String { JSONText.of(self) }
+}
+
+/// Values whose encoding cannot fail.
+enum JSONText {
+  static func of(_ value: some Encodable) -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(value) else { preconditionFailure("\(type(of: value)) cannot be encoded") }
+    return String(decoding: data, as: UTF8.self)
+  }
+}
+
+extension WrittenCampaignPush {
+  init(_ text: CampaignText, for finding: LayerFinding, of definition: CampaignDefinition, campaign: String) {
+    var data = PayloadObject()
+    for (key, value) in definition.payload(with: finding.facts) { data[key] = .string(value) }
+    data["push_type"] = .string(finding.pushType.rawValue)
+    if let domain = finding.domain { data["domain"] = .string(domain) }
+    self.init(
+      pushType: finding.pushType.rawValue, title: text.title, body: text.body,
+      data: String(decoding: data.encoded(), as: UTF8.self),
+      metadata: JSONText.of(LedgerMetadata(finding: finding.metadata, campaign: campaign)))
+  }
+}
+
+/// The finding's metadata and the campaign's name in one object.
+private struct LedgerMetadata: Encodable {
+  let finding: FindingMetadata
+  let campaign: String
+
+  private enum Key: String, CodingKey { case campaign }
+
+  func encode(to encoder: any Encoder) throws {
+    try finding.encode(to: encoder)
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(campaign, forKey: .campaign)
+  }
+}
+
+/// What a run would do now. A preview writes nothing, sends nothing and calls no model.
+package struct CampaignPreview: Equatable, Sendable {
+  /// An eligible user of the audience.
+  package struct User: Equatable, Sendable {
+    package let userID: HostID
+    /// The user's local day, such as `2026-11-22`.
+    package let localDay: String
+    /// The type of the push; nil when nothing would be sent.
+    package let pushType: String?
+    /// Why nothing would be sent.
+    package let reason: String?
+    /// The rules' inputs: ages, counts and names, no text of a user.
+    package let inputs: PayloadObject
+  }
+
+  /// The first evaluated users, in the order of their ids.
+  package let users: [User]
+  package let eligibleCount: Int
+
+  /// The most users of a preview. Each takes about as long as a push, on the calling reactor.
+  package static let usersMax = 200
+
+  /// Evaluates all users, or one.
+  /// - Returns: nil without an active campaign of that name.
+  /// - Throws: `PostgresError`; ``CampaignUnusable`` for an unreadable definition.
+  package static func make(
+    of name: String, onlyUser userID: HostID?, from store: PushDatabase, logger: Logger, on reactor: isolated Reactor
+  ) async throws -> CampaignPreview? {
+    guard let stored = try await store.campaigns(on: reactor).first(where: { $0.name == name }) else { return nil }
+    let definition: CampaignDefinition
+    do {
+      definition = try CampaignDefinition(json: stored.definition)
+    } catch {
+      throw CampaignUnusable(description: "\(error)")
+    }
+    let found = try await store.eligible(for: name, onlyUser: userID, usersMax: usersMax, on: reactor)
+    let look = TurnLook(store: store, logger: logger)
+    var users: [User] = []
+    for turn in found.turns { users.append(try await look.preview(of: turn, by: definition, on: reactor)) }
+    return CampaignPreview(users: users, eligibleCount: found.count)
+  }
+}
+
+/// A campaign has an unreadable definition.
+package struct CampaignUnusable: Error, CustomStringConvertible {
+  package let description: String
+}
+
+extension TurnLook {
+  fileprivate func preview(
+    of turn: CampaignTurn, by definition: CampaignDefinition, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> CampaignPreview.User {
+    func user(pushType: String? = nil, reason: String? = nil, inputs: String = "{}") -> CampaignPreview.User {
+      CampaignPreview.User(
+        userID: turn.userID, localDay: turn.localDay, pushType: pushType, reason: reason,
+        inputs: (try? JSONDecoder().decode(PayloadObject.self, from: Data(inputs.utf8))) ?? [:])
+    }
+    switch try await outcome(of: turn, by: definition, on: reactor) {
+    case .refused(_, let reason): return user(reason: reason)
+    case .seen(let look):
+      let finding = look.evaluation.finding
+      return user(
+        pushType: finding?.pushType.rawValue, reason: finding == nil ? "nothing_to_say" : nil,
+        inputs: look.findings.inputs)
+    }
+  }
 }

@@ -1,5 +1,92 @@
 package import FoundationEssentials
 
+/// Finds times and their events in a message.
+///
+/// Pure: the same arguments give the same result, and no clock is read. Time and memory are linear in the text.
+package struct TemporalReferenceFinder: Sendable {
+  private let language: TemporalLanguage
+  private let referencesMax: Int
+
+  /// A finder.
+  /// - Parameters:
+  ///   - language: the language of all texts.
+  ///   - referencesMax: the most references of one text, at least 1. Later phrases are dropped, but later cancellations
+  ///     still count. A chat message rarely names more than five times; 64 leaves room for a pasted timetable and
+  ///     bounds the cost of one message.
+  package init(language: TemporalLanguage = .english, referencesMax: Int = 64) {
+    precondition(referencesMax > 0, "a finder that may find nothing")
+    self.language = language
+    self.referencesMax = referencesMax
+  }
+
+  /// The references of a text, and the events that it calls off.
+  ///
+  /// Times are resolved against `writtenAt`, so that *tomorrow* in an old message is the day after that message. Never
+  /// fails; a text in another language has no references.
+  /// - Parameters:
+  ///   - text: of any length.
+  ///   - writtenAt: when the writer sent it.
+  ///   - zone: the writer's zone at that time.
+  ///   - dateOrder: the order of numeric dates in the writer's country.
+  package func reading(
+    of text: String, writtenAt: Date, zone: ZoneRules, dateOrder: NumericDateOrder
+  ) -> TemporalReading {
+    let resolver = PhraseResolver(writtenAt: writtenAt, zone: zone)
+    var collector = ReferenceCollector(resolver: resolver, referencesMax: referencesMax)
+    var sentences = SentenceReader(text, in: language)
+    var isQuoted = false
+    while let sentence = sentences.next() {
+      let lexemes = LexemeReader(language: language, tokens: sentence.tokens).lexemes()
+      let grammar = PhraseGrammar(
+        lexemes: lexemes, order: dateOrder, hasTwentyFourHours: language.hasTwentyFourHours)
+      let phrases = collector.isFull ? [] : grammar.phrases()
+      let map = SentenceMap(lexemes: lexemes, isQuestion: sentence.isQuestion, beginsQuoted: isQuoted)
+      isQuoted = map.endsQuoted
+      collector.read(map, phrases: phrases)
+    }
+    return TemporalReading(references: collector.entries.map(\.reference), calledOff: collector.calledOff)
+  }
+}
+
+/// The order in which a country writes the numbers of a date.
+package enum NumericDateOrder: String, Equatable, Sendable {
+  /// 2/20/2026, as in the United States.
+  case monthDayYear = "mdy"
+  /// 20/2/2026, as in most countries.
+  case dayMonthYear = "dmy"
+  /// 2026/2/20, and 2/20 without the year, as in East Asia.
+  case yearMonthDay = "ymd"
+}
+
+extension NumericDateOrder {
+  /// The order of a locale such as `en_US`, `en-GB` or `zh-Hant-TW`.
+  ///
+  /// The region decides, or else the language's largest region, which matters only for English and the year-first
+  /// languages. Unicode extensions and POSIX modifiers are ignored. An unknown identifier has the order of most
+  /// countries.
+  package init(localeIdentifier: String) {
+    let bare = localeIdentifier.prefix { $0 != "@" && $0 != "." }
+    let parts = bare.split { "_-".contains($0) }.map(String.init).prefix { $0.count > 1 }
+    let language = parts.first?.lowercased() ?? ""
+    let region = parts.dropFirst().first { $0.count == 2 }?.uppercased()
+    self = Self.order(ofRegion: region ?? Self.largestRegions[language] ?? "")
+  }
+
+  /// Source: CLDR's short date patterns.
+  private static func order(ofRegion region: String) -> Self {
+    switch region {
+    case "US", "AS", "FM", "GU", "MH", "MP", "PH", "PR", "PW", "UM", "VI": .monthDayYear
+    case "CN", "HU", "IR", "JP", "KP", "KR", "LT", "MN", "TW", "ZA": .yearMonthDay
+    default: .dayMonthYear
+    }
+  }
+
+  /// The regions of languages whose order differs from the usual one.
+  private static let largestRegions = [
+    "en": "US", "fa": "IR", "hu": "HU", "ja": "JP", "ko": "KR", "lt": "LT", "mn": "MN", "zh": "CN",
+  ]
+}
+
 /// A moment or stretch of time that a text names, and what is going on then.
 ///
 /// It holds no text of the message: ``event`` is a word of the language's table, so a record of it is not personal.
@@ -93,5 +180,67 @@ package struct TemporalReading: Equatable, Sendable {
     self.references = references
     let upcoming = references.filter { $0.standing == .upcoming }.compactMap(\.event)
     self.calledOff = Set(calledOff).subtracting(upcoming)
+  }
+}
+
+/// What speaks against the reading of an event in a message. Raw values are stored to explain a run.
+package enum ReadingDoubt: String, CaseIterable, Comparable, Encodable, Sendable {
+  /// No verb says that the event is ahead: *presentation Friday*.
+  case noVerb = "no_verb"
+  /// An earlier sentence named the event: *it's on Friday*.
+  case eventNamedEarlier = "event_named_earlier"
+  /// An earlier sentence named a day, and this one only a time, which may be of that day.
+  case dayNamedEarlier = "day_named_earlier"
+  /// The hour is over on that day, unless it is one of the evening.
+  case hourOver = "hour_over"
+  /// Written after midnight, when *tomorrow* may be the day that has begun.
+  case afterMidnight = "after_midnight"
+  /// The day may be that of something else that is done for the event.
+  case purpose
+  /// A word beside the time was not understood and may change it.
+  case unreadWord = "unread_word"
+  /// The text gives only a week, a month or a year.
+  case noDay = "no_day"
+  /// A count of weeks or months, which are rarely exact to the day.
+  case approximate
+  case noEvent = "no_event"
+  /// It happens again and again, so the text may mean another time.
+  case habit
+  /// The weekday and the date do not fit.
+  case contradiction
+  case anothers
+  case quoted
+  /// A wish, a plan or a mere possibility.
+  case possibility
+  case condition
+  case question
+  /// It is a bound, such as *before Friday*.
+  case bound
+  case alternative
+  case denied
+  /// It was called off, or moved to another time.
+  case calledOff = "called_off"
+  /// It is over, or the text speaks of it in the past.
+  case past
+
+  /// By name, so that a list of them is always in one order.
+  package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension ReadingDoubt {
+  /// The confidence that it leaves.
+  ///
+  /// The numbers are judgements, not measured frequencies. Their order matters, and on which side of 0.7 each is.
+  package var confidenceMax: Double {
+    switch self {
+    case .noVerb: 0.8
+    case .eventNamedEarlier: 0.75
+    case .unreadWord, .dayNamedEarlier, .hourOver, .afterMidnight, .purpose: 0.6
+    case .noDay, .approximate: 0.5
+    case .noEvent, .habit: 0.4
+    case .contradiction, .anothers, .quoted, .possibility, .condition, .question, .bound, .alternative: 0.3
+    // Not zero, because the reading may be wrong.
+    case .denied, .calledOff, .past: 0.05
+    }
   }
 }

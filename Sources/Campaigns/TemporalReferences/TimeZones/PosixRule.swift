@@ -132,3 +132,117 @@ private struct PosixRuleReader {
 extension UInt8 {
   fileprivate var isOfQuotedName: Bool { isDigit || self == UInt8(ascii: "+") || self == UInt8(ascii: "-") }
 }
+
+/// The daylight saving time of a rule: its offset and its part of every year.
+///
+/// Moments are Unix time in `Int`, from 1970 on.
+struct DaylightTime: Equatable, Sendable {
+  /// Seconds east of UTC.
+  var offset: Int
+
+  var start: YearMoment
+
+  /// When it ends. Before the start of the same year in the southern hemisphere.
+  var end: YearMoment
+
+  /// The length of the Gregorian calendar's cycle. What does not happen in 400 years never does.
+  private static let cycleYears = 400
+
+  /// Whether it is in force. It is not when it ends at the moment it begins.
+  func covers(_ moment: Int) -> Bool {
+    // A period begins at most nine days before its year, and ends at most nine days after the next one.
+    let year = Self.year(around: moment)
+    return (year - 2...year + 1).contains { first in
+      let (start, end) = edges(of: first)
+      return start <= moment && moment < (start <= end ? end : edges(of: first + 1).end)
+    }
+  }
+
+  /// The next moment after another one at which it begins or ends; nil if there is none, as when it goes on all year.
+  func edge(after moment: Int) -> Int? {
+    let isInForce = covers(moment)
+    let first = Self.year(around: moment) - 1
+    for year in first...first + Self.cycleYears + 2 {
+      // Edges of two years are out of order only where a period is empty or meets the next one, so none of them counts.
+      if let edge = edge(of: year, after: moment, ending: isInForce) { return edge }
+    }
+    return nil
+  }
+
+  /// The first edge of a year that comes after a moment and changes what is in force.
+  private func edge(of year: Int, after moment: Int, ending isInForce: Bool) -> Int? {
+    let (start, end) = edges(of: year)
+    func isChange(_ edge: Int) -> Bool { edge > moment && covers(edge) != isInForce }
+    if isChange(min(start, end)) { return min(start, end) }
+    return isChange(max(start, end)) ? max(start, end) : nil
+  }
+
+  private func edges(of year: Int) -> (start: Int, end: Int) {
+    let year = CalendarYear(year)
+    return (start.seconds(in: year), end.seconds(in: year))
+  }
+
+  /// The year of a moment, or within two days of New Year one beside it, by the mean length of a year. It is exact
+  /// enough where years around it are looked at.
+  private static func year(around moment: Int) -> Int { 1970 + moment / 86_400 * cycleYears / 146_097 }
+}
+
+/// A moment of every year, as a POSIX `TZ` string names it.
+struct YearMoment: Equatable, Sendable {
+  /// The forms of a day. Source: POSIX, Base Definitions, section 8.3.
+  enum Day: Equatable, Sendable {
+    /// `Jn`: 1 to 365. February 29 is never counted: 60 is March 1 in every year.
+    case julian(Int)
+    /// `n`: 0 to 365. February 29 is counted, and 365 is the next New Year's Day in years without it.
+    case zeroBased(Int)
+    /// `Mm.w.d`: week 1 to 5 of a month, 5 for the last; a weekday from 0 for Sunday.
+    case weekday(month: Int, week: Int, day: Int)
+  }
+
+  var day: Day
+
+  /// From the day's midnight in UTC: up to a week before or after it by the zone's clock, and up to 26 hours for its
+  /// offset.
+  var secondsOfDay: Int
+
+  /// Unix time.
+  func seconds(in year: CalendarYear) -> Int { year.number(of: day) * 86_400 + secondsOfDay }
+}
+
+/// A year of the proleptic Gregorian calendar, 1 or later.
+struct CalendarYear {
+  private let isLeap: Bool
+  /// Days from 1970-01-01 to its January 1.
+  private let firstDay: Int
+
+  /// Days before each month in a year without a leap day, and before the year's end.
+  private static let daysBefore = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365]
+
+  init(_ year: Int) {
+    let past = year - 1
+    isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+    firstDay = past * 365 + past / 4 - past / 100 + past / 400 - 719_162
+  }
+
+  /// Days from 1970-01-01.
+  func number(of day: YearMoment.Day) -> Int {
+    switch day {
+    case .julian(let day): firstDay + day - (isLeap && day >= 60 ? 0 : 1)
+    case .zeroBased(let day): firstDay + day
+    case .weekday(let month, let week, let weekday): number(ofWeekday: weekday, week: week, month: month)
+    }
+  }
+
+  private func number(ofWeekday weekday: Int, week: Int, month: Int) -> Int {
+    let first = firstDay(ofMonth: month)
+    // 1970-01-01 was a Thursday, which is 4.
+    let difference = (weekday - first - 4) % 7
+    let day = first + (difference < 0 ? difference + 7 : difference) + (week - 1) * 7
+    return day < firstDay(ofMonth: month + 1) ? day : day - 7
+  }
+
+  /// - Parameter month: 1 to 13, which is the next January.
+  private func firstDay(ofMonth month: Int) -> Int {
+    firstDay + Self.daysBefore[month - 1] + (isLeap && month > 2 ? 1 : 0)
+  }
+}

@@ -1,3 +1,111 @@
+internal import Glibc
+internal import Synchronization
+
+/// The time zones of this machine by their names: a folder of TZif files, each read at its first use.
+///
+/// Safe for all threads. A file that changes after its first use, as when the system's `tzdata` is updated, is read again
+/// when the process starts again.
+package final class ZoneDirectory: Sendable {
+  /// The most zones kept. The database has 600 names; beyond this a folder with links to itself could make any number of
+  /// them. A full cache starts over: reading a file again takes microseconds.
+  static let zonesMax = 1024
+
+  /// The zones of this machine, where every Linux distribution has them.
+  package static let system = ZoneDirectory()
+
+  /// The folder as it was named.
+  package let path: String
+
+  /// The folder without symbolic links; nil if it does not exist.
+  private let folder: String?
+
+  private let zones = Mutex<[String: ZoneRules]>([:])
+
+  /// Resolves the folder. Files are read later.
+  /// - Parameter path: where the C library has its zones: the value of `TZDIR` if that is set.
+  package init(path: String = "/usr/share/zoneinfo") {
+    self.path = path
+    folder = Self.resolved(path)
+  }
+
+  var count: Int { zones.withLock(\.count) }
+
+  /// The rules of a zone. The first call for a name reads a file, which blocks for some microseconds.
+  ///
+  /// Only zones that exist are remembered, so that unknown names take no memory.
+  /// - Parameter name: such as `Europe/Berlin`. Case-sensitive. It may come from a user: any text is safe.
+  /// - Returns: nil for a name that no zone can have, a zone that the folder does not have, and an unusable file. A file is
+  ///   unusable if it is not a TZif file, counts leap seconds, or is a link that leads outside the folder.
+  package func rules(of name: String) -> ZoneRules? {
+    // Before the look-up, which takes the Kelvin sign for a K and hashes texts of any length.
+    guard ZoneName.isWellFormed(name) else { return nil }
+    if let known = zones.withLock({ $0[name] }) { return known }
+    // Read without the lock: other threads need not wait, and two that read the same file find the same.
+    guard let file = file(of: name), let rules = try? ZoneRules(file) else { return nil }
+    zones.withLock { zones in
+      if zones.count >= Self.zonesMax { zones.removeAll() }
+      zones[name] = rules
+    }
+    return rules
+  }
+
+  private func file(of name: String) -> [UInt8]? {
+    guard let folder, let path = Self.resolved(folder + "/" + name), path.utf8.starts(with: (folder + "/").utf8) else {
+      return nil
+    }
+    // Opening a FIFO would wait for a writer without O_NONBLOCK.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+      (1...TZifFile.bytesMax).contains(status.st_size)
+    else { return nil }
+    var bytes = [UInt8](repeating: 0, count: status.st_size)
+    // A regular file is read in one piece. A file that changes meanwhile is unusable.
+    return read(descriptor, &bytes, bytes.count) == bytes.count ? bytes : nil
+  }
+
+  /// A path without symbolic links; nil if it leads nowhere.
+  private static func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+}
+
+/// The outer form of the names in the IANA time zone database, as its `theory.html` has it: ASCII letters, digits, `_`, `+`
+/// and `-`, in components with `/` between. As a path it cannot leave the folder it is looked up in.
+package enum ZoneName {
+  /// The most bytes taken; the longest name has 32.
+  static let bytesMax = 64
+
+  /// The folder of the zones that count leap seconds, which Unix time does not.
+  private static let withLeapSeconds = "right"
+
+  /// Whether a text has this form and is not of a zone that counts leap seconds.
+  static func isWellFormed(_ name: String) -> Bool {
+    hasSyntax(name) && !name.utf8.prefix { $0 != UInt8(ascii: "/") }.elementsEqual(withLeapSeconds.utf8)
+  }
+
+  /// Whether a text has this form. Which zones exist is another question.
+  package static func hasSyntax(_ name: String) -> Bool {
+    name.utf8.count <= bytesMax
+      && name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        .allSatisfy { !$0.isEmpty && $0.allSatisfy(\.isOfZoneName) }
+  }
+}
+
+extension UInt8 {
+  var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
+
+  var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+  fileprivate var isOfZoneName: Bool {
+    isLetter || isDigit || self == UInt8(ascii: "_") || self == UInt8(ascii: "+") || self == UInt8(ascii: "-")
+  }
+}
+
 /// The rules of one time zone: offsets from UTC, and when they change.
 ///
 /// A value that is read once and then asked without I/O. Its memory is 16 bytes for each change, in files of today at most
@@ -86,4 +194,208 @@ extension [ZoneChange] {
     }
     return low
   }
+}
+
+/// What a TZif file says of offsets. Designations, and whether a time is daylight saving time, are left out.
+///
+/// Source: RFC 9636 section 3.
+struct TZifFile {
+  /// The most bytes read. The largest file of the database has 4 kilobytes, and one transition takes 9 bytes: this is
+  /// room for 7,000 of them.
+  static let bytesMax = 65_536
+
+  /// Strictly ascending; each with the offset that begins then.
+  private(set) var transitions: [ZoneChange] = []
+
+  /// The offset before the first transition: that of type 0.
+  private(set) var firstOffset = 0
+
+  /// What counts from the last transition on; nil when the footer is empty or missing.
+  private(set) var rule: PosixRule?
+
+  /// - Throws: `ZoneRulesError` when any part that is read contradicts section 3, or bytes are left over.
+  init(_ file: [UInt8]) throws(ZoneRulesError) {
+    guard file.count <= Self.bytesMax else { throw ZoneRulesError(code: .tooLarge, position: Self.bytesMax) }
+    var reader = TZifReader(file)
+    let header = try reader.header()
+    if header.version == 1 {
+      try read(header, timeBytes: 4, &reader)
+    } else {
+      // The first block is for readers of 32-bit times. It may be a stub, so only its length matters.
+      try reader.skip(header.blockBytes(timeBytes: 4))
+      try read(reader.header(), timeBytes: 8, &reader)
+      rule = try reader.footer()
+    }
+    guard reader.isAtEnd else { throw reader.error(.trailingBytes) }
+  }
+
+  /// Reads a data block: transition times, their types, the types, and the parts that do not matter here.
+  private mutating func read(_ header: TZifHeader, timeBytes: Int, _ reader: inout TZifReader) throws(ZoneRulesError) {
+    // All of the block is there before anything of its size is allocated.
+    guard reader.bytesLeft >= header.blockBytes(timeBytes: timeBytes) else { throw reader.error(.truncated) }
+    guard header.isConsistent else { throw reader.error(.unusableCounts) }
+    let times = try reader.ascendingTimes(header.transitions, bytes: timeBytes)
+    let types = try reader.typeIndices(header.transitions, below: header.types)
+    let offsets = try reader.offsets(header.types)
+    try reader.skip(header.designationBytes + header.standardIndicators + header.utIndicators)
+    firstOffset = offsets[0]
+    transitions = zip(times, types).map { ZoneChange(at: $0, offset: offsets[$1]) }
+  }
+}
+
+/// The counts before a data block. Source: RFC 9636 section 3.1.
+struct TZifHeader {
+  /// 1 to 4.
+  let version: Int
+  let utIndicators: Int
+  let standardIndicators: Int
+  let transitions: Int
+  let types: Int
+  let designationBytes: Int
+
+  /// A transition names its type with one byte, so types after the 256th cannot be used.
+  static let typesMax = 256
+
+  /// What section 3.1 demands of the counts.
+  var isConsistent: Bool {
+    (1...Self.typesMax).contains(types) && designationBytes > 0 && [0, types].contains(utIndicators)
+      && [0, types].contains(standardIndicators)
+  }
+
+  /// The length of the block. Counts have 32 bits, so the sum stays below 2^37.
+  /// - Parameter timeBytes: 4 in the first block, 8 in the second.
+  func blockBytes(timeBytes: Int) -> Int {
+    transitions * (timeBytes + 1) + types * TZifReader.typeBytes + designationBytes + standardIndicators + utIndicators
+  }
+}
+
+/// The parts of a TZif file in their order, read from its start. Numbers are big-endian. Source: RFC 9636 section 3.
+struct TZifReader {
+  /// The bytes of a local time type: offset, whether it is daylight saving time, index of the designation.
+  static let typeBytes = 6
+
+  /// More than 25 hours west and less than 26 hours east, in seconds. Source: RFC 9636 section 3.2.
+  static let offsets = -89_999...93_599
+
+  private let file: [UInt8]
+  private var position = 0
+
+  init(_ file: [UInt8]) {
+    self.file = file
+  }
+
+  var bytesLeft: Int { file.count - position }
+  var isAtEnd: Bool { bytesLeft == 0 }
+
+  func error(_ code: ZoneRulesError.Code) -> ZoneRulesError { ZoneRulesError(code: code, position: position) }
+
+  mutating func skip(_ bytes: Int) throws(ZoneRulesError) {
+    guard bytesLeft >= bytes else { throw error(.truncated) }
+    position += bytes
+  }
+
+  /// Magic number, version, 15 unused bytes and six counts.
+  mutating func header() throws(ZoneRulesError) -> TZifHeader {
+    guard try take(4).elementsEqual("TZif".utf8) else { throw error(.notTZif) }
+    let versions: [UInt8] = [0, UInt8(ascii: "2"), UInt8(ascii: "3"), UInt8(ascii: "4")]
+    guard let version = versions.firstIndex(of: try take(1)[position - 1]) else { throw error(.unknownVersion) }
+    try skip(15)
+    let (ut, standard, leapSeconds) = (try count(), try count(), try count())
+    guard leapSeconds == 0 else { throw error(.leapSeconds) }
+    return TZifHeader(
+      version: version + 1, utIndicators: ut, standardIndicators: standard, transitions: try count(),
+      types: try count(), designationBytes: try count())
+  }
+
+  /// Transition times of 4 or 8 bytes each.
+  mutating func ascendingTimes(_ count: Int, bytes: Int) throws(ZoneRulesError) -> [Int64] {
+    var times: [Int64] = []
+    for _ in 0..<count {
+      let time = try integer(bytes)
+      if let last = times.last, last >= time { throw error(.unorderedTransitions) }
+      times.append(time)
+    }
+    return times
+  }
+
+  mutating func typeIndices(_ count: Int, below types: Int) throws(ZoneRulesError) -> [Int] {
+    var indices: [Int] = []
+    for byte in try take(count) {
+      guard byte < types else { throw error(.unknownType) }
+      indices.append(Int(byte))
+    }
+    return indices
+  }
+
+  /// The offset of each local time type, in seconds east of UTC.
+  mutating func offsets(_ types: Int) throws(ZoneRulesError) -> [Int] {
+    var offsets: [Int] = []
+    for _ in 0..<types {
+      let offset = Int(try integer(4))
+      guard Self.offsets.contains(offset) else { throw error(.unusableOffset) }
+      offsets.append(offset)
+      try skip(Self.typeBytes - 4)
+    }
+    return offsets
+  }
+
+  /// A `TZ` string between two line feeds; nil when it is empty. Source: RFC 9636 section 3.3.
+  mutating func footer() throws(ZoneRulesError) -> PosixRule? {
+    let lineFeed = UInt8(ascii: "\n")
+    guard try take(1).first == lineFeed else { throw error(.unusableFooter) }
+    guard let end = file[position...].firstIndex(of: lineFeed) else { throw error(.truncated) }
+    let text = try take(end - position)
+    let rule = text.isEmpty ? nil : PosixRule(text)
+    guard text.isEmpty || rule != nil else { throw error(.unusableFooter) }
+    try skip(1)
+    return rule
+  }
+
+  private mutating func take(_ bytes: Int) throws(ZoneRulesError) -> ArraySlice<UInt8> {
+    try skip(bytes)
+    return file[position - bytes..<position]
+  }
+
+  /// An unsigned number of 4 bytes.
+  private mutating func count() throws(ZoneRulesError) -> Int {
+    Int(UInt32(truncatingIfNeeded: try integer(4)))
+  }
+
+  /// A signed number of 1 to 8 bytes.
+  private mutating func integer(_ bytes: Int) throws(ZoneRulesError) -> Int64 {
+    let slice = try take(bytes)
+    let first = Int64(Int8(truncatingIfNeeded: slice[slice.startIndex]))
+    return slice.dropFirst().reduce(first) { $0 << 8 | Int64($1) }
+  }
+}
+
+/// Why the content of a file is unusable as the rules of a time zone.
+package struct ZoneRulesError: Error, Equatable, Sendable, CustomStringConvertible {
+  package enum Code: String, Sendable {
+    case tooLarge = "larger than a zone's file can be"
+    /// The magic number is missing.
+    case notTZif = "not a TZif file"
+    /// The version is not 1 to 4.
+    case unknownVersion = "of an unknown version"
+    case truncated = "cut off"
+    case trailingBytes = "longer than its content"
+    /// A count contradicts another one, or there are more types than an index can name.
+    case unusableCounts = "with counts that contradict each other"
+    /// The file counts leap seconds, which Unix time does not.
+    case leapSeconds = "with leap seconds"
+    case unorderedTransitions = "with transitions out of order"
+    case unknownType = "with a transition to a type that is not there"
+    /// An offset is outside of what RFC 9636 allows.
+    case unusableOffset = "with an impossible offset from UTC"
+    /// The rule for the time after the last transition is not a POSIX `TZ` string.
+    case unusableFooter = "with an unusable rule in its footer"
+  }
+
+  package let code: Code
+
+  /// Where reading stopped, in bytes from the file's start.
+  package let position: Int
+
+  /// One line for an engineer; it holds nothing of the file's content.
+  package var description: String { "the file is \(code.rawValue) (byte \(position))" }
 }

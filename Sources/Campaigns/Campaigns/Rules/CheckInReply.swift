@@ -1,0 +1,335 @@
+/// A language model's reply that may be sent.
+///
+/// A reply that breaks a rule is refused as a whole. Nothing is repaired: a cut or cleaned text may say what the model
+/// did not mean.
+package struct CheckInReply: Equatable, Sendable {
+  package static let titleClustersMax = 50
+  package static let bodyClustersMax = 200
+  /// The most bytes of a title. A cluster has no largest size; with 8 bytes each there is room for every script.
+  package static let titleBytesMax = 400
+  /// The most bytes of a body: 12 for each cluster, which leaves over 1,200 of the 4,096 that APNs takes.
+  package static let bodyBytesMax = 2_400
+  /// The most bytes of a model's reply. 150 tokens have about a thousand; title and body at their limits, with every
+  /// character escaped in six bytes for two, have 8,400.
+  package static let replyBytesMax = 16_384
+
+  /// Title and body, both trimmed.
+  package let text: CampaignText
+
+  /// Checks a reply.
+  ///
+  /// The rules are checked in the order of ``ReplyDefect``'s cases, cheap ones first. The time is linear in the reply
+  /// and the sources together.
+  /// - Parameters:
+  ///   - modelText: the model's reply, a JSON object of exactly `title` and `body`. White space around it is allowed,
+  ///     and one Markdown fence (three backticks, alone or with `json`), because models add it even when told not to.
+  ///     No other word may precede or follow it.
+  ///   - sources: the texts that must not be quoted, see ``CampaignMaterial/quotableTexts``.
+  /// - Throws: the first ``ReplyDefect``.
+  package init(modelText: String, sources: [String]) throws(ReplyDefect) {
+    let text = try Self.text(in: modelText) { content throws(ReplyDefect) in try Self.object(content, .titleAndBody) }
+    try self.init(checking: text, rules: .coach, sources: sources)
+  }
+
+  init(checking text: CampaignText, rules: ReplyRules, sources: [String]) throws(ReplyDefect) {
+    try Self.checkForm(of: text)
+    if let defect = WordingCheck.defect(in: text, rules: rules) { throw defect }
+    if rules == .coach, QuotationCheck.isAnyQuoted(of: sources, in: [text.title, text.body]) { throw .quotesUser }
+    self.text = text
+  }
+
+  private static func checkForm(of text: CampaignText) throws(ReplyDefect) {
+    if text.title.unicodeScalars.contains(where: \.isUnseen) { throw .hasControl }
+    if text.body.unicodeScalars.contains(where: { $0.isUnseen && $0 != "\n" }) { throw .hasControl }
+    if text.title.utf8.count > titleBytesMax || text.title.count > titleClustersMax { throw .titleTooLong }
+    if text.body.utf8.count > bodyBytesMax || text.body.count > bodyClustersMax { throw .bodyTooLong }
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it is invisible and not a space: a control character, a line break, or hidden.
+  fileprivate var isUnseen: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: isHidden
+    }
+  }
+}
+
+extension CheckInReply {
+  /// The text in a reply without its fence.
+  /// - Parameter read: reads the rest.
+  static func text(
+    in modelText: String, by read: (String) throws(ReplyDefect) -> CampaignText
+  ) throws(ReplyDefect) -> CampaignText {
+    if modelText.utf8.count > replyBytesMax { throw .tooLarge }
+    let text = try read(withoutFence(modelText.trimmed).trimmed)
+    guard text.title.contains(where: \.isLetter), text.body.contains(where: \.isLetter) else { throw .wrongShape }
+    return text
+  }
+
+  /// A JSON object with exactly the members of a form.
+  static func object(_ content: String, _ form: ReplyForm) throws(ReplyDefect) -> CampaignText {
+    guard let value = JSONValue(content) else { throw .notJSON }
+    guard case .object(let members) = value, case .string(let body) = members["body"] else { throw .wrongShape }
+    switch form {
+    case .body(let title):
+      guard members.count == 1 else { throw .wrongShape }
+      return CampaignText(title: title, body: body.trimmed)
+    case .titleAndBody:
+      guard members.count == 2, case .string(let title) = members["title"] else { throw .wrongShape }
+      return CampaignText(title: title.trimmed, body: body.trimmed)
+    }
+  }
+
+  /// The content of one Markdown fence around the whole text; the text itself without a fence.
+  private static func withoutFence(_ text: String) -> String {
+    let fence = "```"
+    guard text.hasPrefix(fence), text.hasSuffix(fence), text.count >= 2 * fence.count else { return text }
+    let inside = text.dropFirst(fence.count).dropLast(fence.count)
+    return String(inside.hasPrefix("json") ? inside.dropFirst("json".count) : inside)
+  }
+}
+
+/// Why a model's reply is not sent.
+///
+/// Raw values are part of the interface: they are stored to explain a run, and they are metric labels. A defect
+/// contains no text of the reply, which may repeat the user's words.
+package enum ReplyDefect: String, Error, CaseIterable, Sendable {
+  case tooLarge = "reply_too_large"
+  case notJSON = "reply_not_json"
+  /// Not an object of exactly `title` and `body`, both strings with a letter in them.
+  case wrongShape = "reply_wrong_shape"
+  /// A control or invisible character, or a line break in the title.
+  case hasControl = "reply_has_control"
+  case titleTooLong = "reply_title_too_long"
+  case bodyTooLong = "reply_body_too_long"
+  /// A link, an address, or something that a phone may turn into one.
+  case hasLink = "reply_has_link"
+  /// Markup, a piece of the prompt, or words about its format.
+  case hasMarkup = "reply_has_markup"
+  /// A phrase that would fit any recipient.
+  case emptyPhrase = "reply_empty_phrase"
+  case demands = "reply_demands"
+  case quotesUser = "reply_quotes_user"
+}
+
+extension CheckInReply {
+  /// Checks a reply to a ``ModelTask``.
+  ///
+  /// A title and a body are a JSON object of both, or one line `title|body`, whose body may have a `|`. A body alone is a JSON
+  /// object with the member `body`, or one line.
+  /// - Parameter sources: texts that must not be quoted, where the rules say so.
+  /// - Throws: the first ``ReplyDefect``.
+  package init(
+    modelText: String, form: ReplyForm, rules: ReplyRules, sources: [String] = []
+  ) throws(ReplyDefect) {
+    let text = try Self.text(in: modelText) { content throws(ReplyDefect) in
+      content.hasPrefix("{") ? try Self.object(content, form) : try Self.line(content, form)
+    }
+    try self.init(checking: text, rules: rules, sources: sources)
+  }
+
+  private static func line(_ content: String, _ form: ReplyForm) throws(ReplyDefect) -> CampaignText {
+    if content.contains(where: \.isNewline) { throw .wrongShape }
+    switch form {
+    case .body(let title): return CampaignText(title: title, body: content)
+    case .titleAndBody:
+      let parts = content.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2 else { throw .wrongShape }
+      return CampaignText(title: parts[0].trimmed, body: parts[1].trimmed)
+    }
+  }
+}
+
+/// Refuses replies by their wording: links, markup, empty phrases and demands.
+///
+/// The phrases are English, as the requirement is. In other languages only the instructions restrain the model.
+enum WordingCheck {
+  /// The first rule that the title or the body breaks; nil when both keep all of them.
+  static func defect(in text: CampaignText, rules: ReplyRules) -> ReplyDefect? {
+    let parts = [text.title, text.body]
+    let words = parts.map { FoldedWords($0).words }
+    func has(_ phrases: [[String]]) -> Bool { words.contains { words in phrases.contains(where: words.contains) } }
+
+    if parts.contains(where: hasLink) { return .hasLink }
+    if parts.contains(where: hasMarkup) || has(formatPhrases) { return .hasMarkup }
+    if rules == .plain { return nil }
+    if has(emptyPhrases) { return .emptyPhrase }
+    return has(demands) || endsWithCommand(text.body) ? .demands : nil
+  }
+
+  private static let emptyPhrases = folded([
+    "just checking in", "checking in on you", "we miss you", "we missed you", "miss you", "missed you",
+    "don't forget", "do not forget", "come back", "it's been a while", "it has been a while", "long time no see",
+    "hope you're doing well", "hope you are doing well", "hope this finds you well", "friendly reminder",
+    "just a reminder", "gentle reminder", "we haven't seen you", "haven't heard from you", "where have you been",
+    "your journey awaits", "ready to get started", "get started today", "special offer", "limited time", "buy now",
+    "dear user", "valued customer", "as an AI", "language model",
+  ])
+
+  private static let demands = folded([
+    "you must", "you need to", "you have to", "you've got to", "you ought to", "you should", "you had better",
+    "don't miss", "do not miss", "don't wait", "do not wait", "make sure", "be sure to", "act now", "right away",
+    "hurry", "last chance", "no excuses", "it's time to", "log in now", "open the app", "tap here", "click here",
+  ])
+
+  private static let formatPhrases = folded(["JSON", "system prompt", "previous instructions", "all instructions"])
+
+  private static func folded(_ phrases: [String]) -> [[String]] { phrases.map { FoldedWords($0).words } }
+}
+
+extension WordingCheck {
+  private static let commands: Set<String> = [
+    "act", "begin", "buy", "check", "claim", "click", "complete", "continue", "download", "finish", "hurry",
+    "join", "log", "open", "order", "remember", "reply", "respond", "return", "sign", "start", "stop", "subscribe",
+    "tap", "visit",
+  ]
+
+  /// Whether the last sentence begins with a verb that orders something done in the app.
+  ///
+  /// No rule can decide in every language whether a sentence invites. A question always counts as an invitation, and so
+  /// does an order to tell or to share, which coaches use: "Tell me how it went, if you like."
+  private static func endsWithCommand(_ body: String) -> Bool {
+    if let last = body.last(where: { $0.isPunctuation || $0.isLetter }), "?？؟".contains(last) { return false }
+    let sentences = body.split(whereSeparator: { ".!?…\n".contains($0) }).map { FoldedWords(String($0)).words }
+    guard let sentence = sentences.last(where: { !$0.isEmpty }) else { return false }
+    return commands.contains(sentence[sentence[0] == "please" && sentence.count > 1 ? 1 : 0])
+  }
+
+  /// Characters of tags (also as the prompt writes them), of Markdown and of code, which prose on a phone does not
+  /// need. The underscore finds the prompt's push types.
+  private static let markup = Set("<>‹›＜＞{}[]_`*#\\^~=".unicodeScalars)
+
+  /// A bar between words is none; a row of a table begins or ends with one.
+  private static func hasMarkup(_ text: String) -> Bool {
+    text.unicodeScalars.contains(where: markup.contains) || text.hasPrefix("|") || text.hasSuffix("|")
+  }
+
+  /// Whether the text has a link, an address, or something that a phone may turn into one.
+  ///
+  /// Four signs between adjacent characters: `://` or another colon between letters, `@`, `www` before a dot, and a dot
+  /// between a letter or digit and two letters. The last sign also refuses a missing space after a full stop, because
+  /// phones draw it as a link.
+  private static func hasLink(_ text: String) -> Bool {
+    let scalars = text.unicodeScalars.map { $0 == "\u{FF0E}" ? "." : $0 }
+    return scalars.indices.contains { index in
+      switch scalars[index] {
+      case "@", "\u{FF20}": true
+      case ":", "\u{FF1A}": isScheme(scalars[..<index], scalars[(index + 1)...])
+      case ".": isDomain(scalars[..<index], scalars[(index + 1)...])
+      default: false
+      }
+    }
+  }
+
+  private static func isScheme(_ before: ArraySlice<Unicode.Scalar>, _ after: ArraySlice<Unicode.Scalar>) -> Bool {
+    guard let first = after.first else { return false }
+    if first == "/" { return true }
+    return before.last?.properties.isAlphabetic == true && first.properties.isAlphabetic
+  }
+
+  private static func isDomain(_ before: ArraySlice<Unicode.Scalar>, _ after: ArraySlice<Unicode.Scalar>) -> Bool {
+    guard let last = before.last, after.count >= 2 else { return false }
+    let isName = last.properties.isAlphabetic || last.properties.numericType != nil
+    return isName && after.prefix(2).allSatisfy(\.properties.isAlphabetic)
+  }
+}
+
+/// Finds runs of units that a source shares with a reply.
+///
+/// Every run of the reply is in a set. Each source is read once, with one look-up where a run of known units ends. The
+/// set holds the units themselves and not hashes of them, so no crafted text can cause a false match.
+struct QuotationCheck {
+  private let unit: QuotationUnit
+  /// A number for each unit of the reply. Any other unit ends a run.
+  private let numbers: [String: Int]
+  private let runs: Set<ArraySlice<Int>>
+
+  /// - Parameter parts: the texts of the reply. No run continues from one to the next.
+  init(parts: [String], unit: QuotationUnit) {
+    var numbers: [String: Int] = [:]
+    var runs: Set<ArraySlice<Int>> = []
+    for part in parts {
+      let sequence = unit.units(of: part).map { text in
+        if let number = numbers[text] { return number }
+        numbers[text] = numbers.count
+        return numbers.count - 1
+      }
+      for end in sequence.indices.dropFirst(unit.runMin - 1) {
+        runs.insert(sequence[(end - unit.runMin + 1)...end])
+      }
+    }
+    numbers[""] = nil
+    self.unit = unit
+    self.numbers = numbers
+    self.runs = runs
+  }
+
+  /// Searches one source.
+  /// - Returns: whether it is quoted, and the number of look-ups: at most one for each of its units.
+  func search(_ source: String) -> (isQuoted: Bool, lookups: Int) {
+    if runs.isEmpty { return (false, 0) }
+    var lookups = 0
+    var known: [Int] = []
+    for text in unit.units(of: source) {
+      guard let number = numbers[text] else {
+        known.removeAll(keepingCapacity: true)
+        continue
+      }
+      known.append(number)
+      if known.count < unit.runMin { continue }
+      lookups += 1
+      if runs.contains(known.suffix(unit.runMin)) { return (true, lookups) }
+    }
+    return (false, lookups)
+  }
+
+  static func isAnyQuoted(of sources: [String], in parts: [String]) -> Bool {
+    QuotationUnit.allCases.contains { unit in
+      let check = QuotationCheck(parts: parts, unit: unit)
+      return sources.contains { check.search($0).isQuoted }
+    }
+  }
+}
+
+/// The unit of a quotation's length.
+///
+/// Five words in a row are a quotation. Scripts without spaces count characters: about as many as five words have, and
+/// more than the longest everyday word has, so that naming the topic is not a quotation.
+enum QuotationUnit: CaseIterable {
+  /// Words between spaces.
+  case words
+  /// Chinese characters and Japanese kana. Five Chinese words have eight to ten; プレゼンテーション alone has nine.
+  case ideographs
+  /// Letters of Thai, Lao, Khmer and Burmese without marks. Five words have about sixteen.
+  case southEastAsianLetters
+
+  /// The shortest run that is a quotation.
+  var runMin: Int {
+    switch self {
+    case .words: 5
+    case .ideographs: 10
+    case .southEastAsianLetters: 16
+    }
+  }
+
+  /// The units of a text in order, with an empty one where a run must end. Punctuation and spaces do not end a run.
+  func units(of text: String) -> [String] {
+    if self == .words { return FoldedWords(text).words }
+    return text.unicodeScalars.compactMap { scalar in
+      guard case .letter(let letter) = FoldedScalar(scalar) else { return nil }
+      return isOwn(letter) ? String(letter) : ""
+    }
+  }
+
+  private func isOwn(_ letter: Unicode.Scalar) -> Bool {
+    switch letter.value {
+    // Kana with its long vowel mark, the two common blocks of ideographs, compatibility ideographs, the planes beyond.
+    case 0x3005, 0x3040...0x30FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF:
+      self == .ideographs
+    case 0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF: self == .southEastAsianLetters
+    default: false
+    }
+  }
+}
