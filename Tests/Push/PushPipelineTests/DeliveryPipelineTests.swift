@@ -214,3 +214,166 @@ struct DeliveryPipelineTests {
     #expect(try await rig.value(count, as: Int64.self, on: reactor) > 0)
   }
 }
+
+@Suite("Holds in the pipeline", .serialized)
+struct DeliveryPipelineHoldTests {
+  @Test("a message for somebody who is looking is held until exactly the end of the window")
+  func held() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      try await chat.see(ago: "20 s", on: reactor)
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcome = try #require(try await rig.outcomes(of: id, on: reactor).first)
+      #expect(outcome.decision == .held)
+      #expect(outcome.reason == "user_viewing")
+      let until = try await rig.value(
+        """
+        select (extract(epoch from last_seen + interval '60 s') * 1000000)::bigint
+        from public.conversation_participants where last_seen is not null
+        """, as: Int64.self, on: reactor)
+      #expect(outcome.heldUntil == until)
+      let isDueThen = try await rig.value(
+        "select due_at = held_until and state = 'held' from tacet.deliveries, tacet.push_log", as: Bool.self,
+        on: reactor)
+      #expect(isDueThen)
+      #expect(rig.channel.sent.isEmpty)
+    }
+  }
+
+  @Test("a hold that ends is sent, by the pipeline's own timer")
+  func released() async throws {
+    // Long enough that a machine under load posts the message within it.
+    try await PipelineRig.run(window: .seconds(2), configure: withoutPolls) { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.start(on: reactor)
+      try await chat.see(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let first = try await rig.outcomes(of: id, on: reactor)
+      #expect(first.map(\.decision) == [.held])
+      let last = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .sent }
+      #expect(last.map(\.devicesAccepted) == [1])
+      #expect(rig.channel.sent.count == 1)
+      let row = "select woken_by = 'due' and attempts = 2 and held_until is null from tacet.push_log"
+      #expect(try await rig.value(row, as: Bool.self, on: reactor))
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test("a message that is read while it is held is never sent")
+  func readMeanwhile() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let chat = try await Chat(in: rig, on: reactor)
+      rig.start(on: reactor)
+      try await chat.see(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.held])
+      try await chat.read(on: reactor)
+      try await rig.execute("update tacet.deliveries set due_at = now()", on: reactor)
+      rig.pipeline.wake(.due, on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision != .held }
+      #expect(outcomes.map(\.reason) == ["already_read"])
+      #expect(rig.channel.sent.isEmpty)
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+}
+
+@Suite("Large events")
+struct LargeEventTests {
+  @Test("an event is taken in parts, and everybody gets it once", arguments: [1, 9, 10, 11, 20, 35])
+  func parts(_ count: Int) async throws {
+    try await PipelineRig.run(configure: { $0.recipientsPerClaimMax = 10 }) { rig, reactor in
+      let chat = try await Chat(of: count, in: rig, on: reactor)
+      rig.start(on: reactor)
+      let id = try await chat.post(waking: .webhook, on: reactor)
+      let outcomes = try await rig.outcomes(of: id, on: reactor)
+      #expect(outcomes.count == count)
+      #expect(outcomes.allSatisfy { $0.decision == .sent })
+      #expect(rig.channel.sent.count == count)
+      #expect(Set(rig.channel.sent.map(\.token)).count == count)
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+
+  @Test("a message that comes while a large event is under way does not wait for the rest of it")
+  func fair() async throws {
+    try await PipelineRig.run(configure: { $0.recipientsPerClaimMax = 10 }) { rig, reactor in
+      let room = try await Chat(of: 100, devices: ["ff"], in: rig, on: reactor)
+      let friends = try await Chat(devices: ["ee"], in: rig, on: reactor)
+      rig.channel.holds = true
+      try await room.post(on: reactor)
+      rig.start(on: reactor)
+      try await rig.channel.received(10, on: reactor)
+      try await friends.post(on: reactor)
+      rig.channel.release(10, on: reactor)
+      // The next part of the room and the message to the friend come with one claim.
+      try await rig.channel.received(21, on: reactor)
+      #expect(rig.channel.sent[..<21].contains { $0.token.hasSuffix("ee") })
+      rig.channel.release(on: reactor)
+      try await rig.nothingLeft(on: reactor)
+      #expect(rig.channel.sent.count == 101)
+    }
+  }
+
+  @Test("a claim takes fewer events when they are large")
+  func room() async throws {
+    try await PipelineRig.run(configure: {
+      $0.recipientsPerClaimMax = 10
+      $0.pushesInFlightMax = 40
+      $0.eventsPerClaimMax = 2
+    }) { rig, reactor in
+      let room = try await Chat(of: 10, in: rig, on: reactor)
+      rig.channel.holds = true
+      try await room.post(20, on: reactor)
+      rig.start(on: reactor)
+      try await rig.channel.received(40, on: reactor)
+      for _ in 0..<20 {
+        rig.pipeline.wake(.webhook, on: reactor)
+        _ = try await rig.value("select 1", as: Int32.self, on: reactor)
+      }
+      #expect(rig.channel.sent.count == 40)
+      rig.channel.release(on: reactor)
+      try await rig.nothingLeft(on: reactor)
+      #expect(rig.channel.sent.count == 200)
+    }
+  }
+}
+
+@Suite("A user with very many device tokens")
+struct ManyTokensTests {
+  /// SQL for the tokens of one user, and how many of them are tried.
+  private static let crowds: [(tokens: String, tried: Int)] = [
+    ("select lpad(to_hex(n), 64, '0') from generate_series(1, 20000) n", ClaimLimits.devicesMax),
+    ("select n || repeat(U&'\\0301', 115000) from generate_series(1, 100) n", 0),
+    ("select n || repeat(U&'\\0301', 200) from generate_series(1, 1200) n", ClaimLimits.devicesMax),
+  ]
+
+  @Test("costs few attempts and a short history, and a neighbour's message goes with the same claim", arguments: 0..<3)
+  func crowd(_ index: Int) async throws {
+    let (tokens, tried) = Self.crowds[index]
+    try await PipelineRig.run { rig, reactor in
+      let crowded = try await Chat(devices: [], in: rig, on: reactor)
+      let neighbour = try await Chat(devices: ["ee"], in: rig, on: reactor)
+      try await rig.execute(
+        "insert into public.push_tokens (user_id, device_token) select '\(crowded.recipients[0])', t from (\(tokens)) t (t)",
+        on: reactor)
+      let own = try await crowded.post(on: reactor)[0]
+      let other = try await neighbour.post(on: reactor)[0]
+      rig.start(on: reactor)
+      #expect(try await rig.outcomes(of: other, on: reactor).map(\.decision) == [.sent])
+      let outcomes = try await rig.outcomes(of: own, on: reactor)
+      #expect(outcomes.count == 1)
+      let attempts = try await rig.value(
+        """
+        select sum(jsonb_array_length(h -> 'attempts') + coalesce((h ->> 'attempts_left_out')::int, 0))
+        from tacet.push_log, jsonb_array_elements(history) h where subject_id = '\(own)'
+        """, as: Int64?.self, on: reactor)
+      #expect((attempts ?? 0) == Int64(tried))
+      let bytes = try await rig.value(
+        "select max(octet_length(history::text)) from tacet.push_log", as: Int32.self, on: reactor)
+      #expect(bytes < 5000)
+      try await rig.nothingLeft(on: reactor)
+    }
+  }
+}

@@ -1,4 +1,5 @@
 import Channels
+import Foundation
 import FoundationEssentials
 import TestIDs
 import Testing
@@ -176,5 +177,172 @@ struct MessagePushTests {
     #expect {
       try PushFixtures.request(PushFixtures.event(), for: PushTarget(address: token))
     } throws: { ($0 as? PushRequestError)?.code == .deviceTokenMalformed }
+  }
+}
+
+@Suite("The push of reads")
+struct ReadSyncPushTests {
+  private func request(
+    _ messageIDs: [HostID], hasMore: Bool, in conversation: HostID? = PushFixtures.conversation, badge: Int = 3
+  ) throws -> PushRequest {
+    let sync = ReadSyncPush(messageIDs: messageIDs, hasMore: hasMore, in: conversation)
+    return try #require(try PushFixtures.request(PushFixtures.readSync(sync, badge: badge)))
+  }
+
+  @Test("the app is woken in the background, with the badge and what to clear, the newest first")
+  func content() throws {
+    let ids = [HostID.new(), HostID.new()]
+    let request = try request(ids, hasMore: false)
+    #expect(request.head.pushType == .background)
+    #expect(request.head.priority == .powerAware)
+    #expect(request.head.expiration == .until(unixSeconds: 1_700_003_600))
+    let names = ids.reversed().map { #""\#($0.text)""# }.joined(separator: ",")
+    #expect(
+      String(decoding: request.body, as: UTF8.self)
+        == #"{"aps":{"content-available":1},"type":"read","message_ids":[\#(names)],"badge":3,"#
+        + #""conversation_id":"\#(PushFixtures.conversation.text)"}"#)
+  }
+
+  @Test("reads of several conversations name none, and nothing that all before was read")
+  func several() throws {
+    let id = HostID.new()
+    let request = try request([id], hasMore: true, in: nil)
+    #expect(
+      String(decoding: request.body, as: UTF8.self)
+        == #"{"aps":{"content-available":1},"type":"read","message_ids":["\#(id.text)"],"badge":3}"#)
+  }
+
+  @Test("ninety ids and a hint to more fit into a push")
+  func largest() throws {
+    let ids = (0..<90).map { _ in HostID.new() }
+    let request = try request(ids, hasMore: true, badge: .max)
+    #expect(request.body.count <= PushType.background.bodyBytesMax)
+    #expect(String(decoding: request.body, as: UTF8.self).hasSuffix(#""all_before":"\#(ids[89].text)"}"#))
+  }
+}
+
+@Suite("The push of a watched row")
+struct WatchedRowPushTests {
+  private func body(_ event: PushEvent) throws -> String {
+    let request = try #require(try PushFixtures.request(event, to: PushFixtures.recipient(badge: 3)))
+    return String(decoding: request.body, as: UTF8.self)
+  }
+
+  private static func event(title: String, body: String) -> PushEvent {
+    let surface = SurfaceID(kind: "request", id: PushFixtures.makeID(8))
+    return PushFixtures.event(
+      WatchedRowPush(title: title, body: body, surface: surface), kind: "request_claimed",
+      subject: PushFixtures.makeID(7))
+  }
+
+  @Test("the payload has the words, the surface as its thread, and names kind, subject and surface")
+  func payload() throws {
+    let event = Self.event(title: "Ann takes \"it\" on", body: "Tea\nand more")
+    #expect(
+      try body(event) == """
+        {"aps":{"alert":{"title":"Ann takes \\"it\\" on","body":"Tea and more"},"badge":3,"sound":"default",\
+        "thread-id":"abcd0000-0000-4000-8000-000000000008"},"type":"request_claimed",\
+        "subject_id":"abcd0000-0000-4000-8000-000000000007","surface_kind":"request",\
+        "surface_id":"abcd0000-0000-4000-8000-000000000008",\
+        "push_log_id":"\(event.logID(of: PushFixtures.user).lowercased)"}
+        """)
+  }
+
+  @Test(
+    "words of any kind make a document of at most 4096 bytes",
+    arguments: ["", "\u{1}", "\"", "👨‍👩‍👧‍👦", "e\u{301}", "نص", "\u{2028}"])
+  func hostileTexts(text: String) throws {
+    let long = String(repeating: text, count: 4096)
+    #expect(try body(Self.event(title: long, body: long)).utf8.count <= 4096)
+  }
+}
+
+@Suite("The text of a UUID")
+struct UUIDTextTests {
+  @Test("it is Foundation's in lower case")
+  func asFoundation() {
+    let edges = ["00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"].compactMap(
+      UUID.init(uuidString:))
+    for id in edges + (0..<1000).map({ _ in UUID() }) { #expect(id.lowercased == id.uuidString.lowercased()) }
+  }
+}
+
+@Suite("A composed push")
+struct ComposedPushTests {
+  private static let subject = PushSubject(id: PushFixtures.makeID(7), kind: "reminder")
+
+  private func composed(_ localised: String) throws -> ComposedPush {
+    let document = #"{"title":"Go","body":"Now","presentation":{\#(localised)}}"#
+    let content = KnownKinds.content(ClaimedContent(surfaceID: nil, document: document), of: "service_push")
+    return try ComposedPush(content, about: Self.subject)
+  }
+
+  private func target(_ locale: String?) -> PushTarget {
+    PushTarget(address: "aa", keys: locale.map { #"{"locale":"\#($0)"}"# })
+  }
+
+  @Test(
+    "each target gets the words of its locale, the nearest one, or the event's own",
+    arguments: [
+      ("de", "Los", "de"), ("de-AT", "Los", "de"), ("pt-BR", "Vai", "pt"), ("fr", "Go", nil),
+      ("not a locale", "Go", nil),
+      (nil, "Go", nil),
+    ] as [(String?, String, String?)])
+  func chosen(locale: String?, title: String, shown: String?) throws {
+    let composed = try composed(#""localised":{"de":{"title":"Los"},"pt":{"title":"Vai"}}"#)
+    let (push, choice) = composed.push(for: target(locale))
+    #expect(push.alert?.title == .verbatim(title) && choice?.shown.text == shown && push.locale?.text == shown)
+    #expect(composed.usual.alert?.title == "Go")
+  }
+
+  @Test("one text for all asks nothing of its targets")
+  func plain() throws {
+    let (push, choice) = try composed("").push(for: target("de"))
+    #expect(push.alert?.title == "Go" && choice == nil)
+  }
+
+  @Test("words that fit no push leave the event's own")
+  func unfit() throws {
+    // A body alone would be cut; the subtitle and the app's data leave no room for even an empty one.
+    let wide = String(repeating: "\\u0001", count: 256)
+    let localised = #""localised":{"de":{"title":"\#(wide)","subtitle":"\#(wide)","body":"x"}}"#
+    let data = #""data":{"x":"\#(String(repeating: "y", count: 1500))"},"#
+    let document = #"{\#(data)"title":"Go","body":"Now","presentation":{\#(localised)}}"#
+    let content = KnownKinds.content(ClaimedContent(surfaceID: nil, document: document), of: "service_push")
+    let (push, choice) = try ComposedPush(content, about: Self.subject).push(for: target("de"))
+    #expect(push.alert?.title == "Go" && choice == nil)
+  }
+}
+
+@Suite("Tacet's own words, as the host has them")
+struct KnownWordsTests {
+  @Test("a host's words take the place of Tacet's once they are read, and are refused where they could not serve")
+  func overridden() async throws {
+    try await PipelineRig.run { rig, reactor in
+      let words = rig.pipeline.words
+      let german = LocaleTag("de-CH")
+      #expect(words.current(on: reactor).text(.newMessage, in: german) == "Neue Nachricht")
+      try await rig.execute(
+        """
+        select tacet.localise('tacet_new_message', 'de', body => 'Post ist da');
+        select tacet.localise(
+          'tacet_more', 'de', body => 'und {n} mehr', plural => '{"one": {"body": "und eine mehr"}}')
+        """, on: reactor)
+      await words.read(on: reactor)
+      let known = words.current(on: reactor)
+      #expect(known.text(.newMessage, in: german) == "Post ist da")
+      #expect(known.text(.more, count: 1, in: german) == "und eine mehr")
+      #expect(known.text(.more, count: 4, in: german) == "und 4 mehr")
+      #expect(known.text(.more, count: 4, in: LocaleTag("fr")) == "+4 autres")
+      for wrong in [
+        "'tacet_more', 'de', 'title'", "'tacet_more', 'de', body => '{m}'", "'tacet_new_message', 'de', body => '{n}'",
+        "'tacet_more', 'de', plural => '{\"one\": {\"body\": \"x\"}}'", "'tacet_other', 'de', body => 'x'",
+        "null, 'de', body => 'x'",
+      ] {
+        await #expect(throws: (any Error).self) {
+          try await rig.execute("select tacet.localise(\(wrong))", on: reactor)
+        }
+      }
+    }
   }
 }

@@ -172,3 +172,243 @@ let withoutPolls: @Sendable (inout PipelineConfiguration) -> Void = {
   $0.schedule.shortest = .seconds(600)
   $0.schedule.longest = .seconds(600)
 }
+
+extension PipelineRig {
+  /// Gives a chat's recipients a device each, and lets one push pass, which proves the route. Starts the pipeline.
+  func prove(_ chat: Chat, on reactor: isolated Reactor) async throws {
+    for (number, user) in chat.recipients.enumerated() {
+      try await execute(
+        "insert into public.push_tokens (user_id, device_token) values ('\(user)', 'aa\(number + 1000)')", on: reactor)
+    }
+    start(on: reactor)
+    let id = try await chat.post(waking: .webhook, on: reactor)
+    _ = try await outcomes(of: id, on: reactor) { $0.allSatisfy { $0.decision == .sent } }
+  }
+
+  /// Whether any device token has been dropped.
+  func isDropped(on reactor: isolated Reactor) async throws -> Bool {
+    try await value(
+      "select exists (select from public.push_tokens where invalidated_at is not null)", as: Bool.self, on: reactor)
+  }
+
+  /// The environments that the tokens' rows name, in the order of the tokens; empty for none.
+  func environments(on reactor: isolated Reactor) async throws -> String {
+    try await value(
+      "select string_agg(coalesce(environment, ''), ',' order by device_token) from public.push_tokens",
+      as: String.self, on: reactor)
+  }
+}
+
+/// A conversation in the host's tables: Ann, who writes, and the people she writes to.
+struct Chat {
+  let id = HostID.new()
+  let sender = HostID.new()
+  let recipients: [HostID]
+  private let rig: PipelineRig
+
+  /// Makes the conversation; every recipient has the devices given, whose tokens get the recipient's number in front.
+  init(
+    of count: Int = 1, devices: [String] = ["aa"], in rig: PipelineRig, on reactor: isolated Reactor
+  ) async throws {
+    self.rig = rig
+    recipients = (0..<count).map { _ in HostID.new() }
+    var sql = "insert into public.profiles (id, name) values ('\(sender)', 'Ann');"
+    sql += "insert into public.conversations (id) values ('\(id)');"
+    sql += "insert into public.conversation_participants (conversation_id, user_id) values ('\(id)', '\(sender)');"
+    for (number, user) in recipients.enumerated() {
+      sql += "insert into public.profiles (id) values ('\(user)');"
+      sql += "insert into public.conversation_participants (conversation_id, user_id) values ('\(id)', '\(user)');"
+      for device in devices {
+        let token = Self.prefix(number) + device
+        sql += "insert into public.push_tokens (user_id, device_token) values ('\(user)', '\(token)');"
+      }
+    }
+    try await rig.execute(sql, on: reactor)
+  }
+
+  /// A number as the beginning of a token: an even count of digits.
+  private static func prefix(_ number: Int) -> String {
+    let digits = "\(number)0"
+    return digits.count.isMultiple(of: 2) ? digits : "0" + digits
+  }
+
+  /// Inserts messages in one transaction, as the host would; the trigger fills the inbox.
+  @discardableResult
+  func post(_ count: Int = 1, on reactor: isolated Reactor) async throws -> [HostID] {
+    let ids = (0..<count).map { _ in HostID.new() }
+    let text = "Hello from \(id)"
+    RunLogs.note(text, as: .text)
+    let rows = ids.map { "('\($0)', '\(id)', '\(sender)', '\(text)')" }.joined(separator: ",")
+    try await rig.execute(
+      "insert into public.messages (id, conversation_id, from_id, text) values \(rows)", on: reactor)
+    return ids
+  }
+
+  /// Posts one message and tells the pipeline.
+  func post(waking cause: WakeCause, on reactor: isolated Reactor) async throws -> HostID {
+    let id = try await post(on: reactor)[0]
+    rig.pipeline.wake(cause, on: reactor)
+    return id
+  }
+
+  /// Every recipient was looking at the conversation this long ago.
+  func see(ago: String = "0 s", on reactor: isolated Reactor) async throws {
+    try await rig.execute(
+      """
+      update public.conversation_participants
+      set last_seen = clock_timestamp() - interval '\(ago)' where user_id <> '\(sender)'
+      """, on: reactor)
+  }
+
+  /// Every recipient has read everything.
+  func read(on reactor: isolated Reactor) async throws {
+    let users = recipients.map { "'\($0)'" }.joined(separator: ",")
+    try await rig.execute("update public.messages set read_by = array[\(users)]::uuid[]", on: reactor)
+  }
+}
+
+/// A push channel that answers as the test says, and remembers what it was given.
+final class ScriptedChannel: PushChannel {
+  /// One push, as the channel was asked to send it.
+  struct Sent {
+    let request: PushRequest
+    let route: PushRoute
+    let deadline: UInt64
+
+    var environment: APNSEnvironment { route.environment }
+    var identifier: String { request.head.identifier.text }
+    var token: String { request.head.deviceToken.hexadecimal }
+  }
+
+  /// The answer to a push; the number counts sends from 1.
+  var answer: (Sent, Int) -> PushAttempt = { _, _ in .accepted }
+
+  /// Whether pushes wait for ``release(_:on:)`` before they are answered.
+  var holds = false
+
+  /// Whether one of them does.
+  var delays: (Sent) -> Bool = { _ in false }
+
+  /// Pushes that wait.
+  var heldCount: Int { held.count }
+
+  private(set) var sent: [Sent] = []
+  private(set) var mostInFlight = 0
+  private var inFlight = 0
+  private var held: [Signal] = []
+  private let changed = Signal()
+
+  func send(
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
+    on reactor: isolated Reactor
+  ) async -> PushAttempt {
+    let push = Sent(request: request, route: route, deadline: deadline)
+    sent.append(push)
+    let number = sent.count
+    inFlight += 1
+    mostInFlight = max(mostInFlight, inFlight)
+    changed.signal(on: reactor)
+    if holds || delays(push) { await hold(on: reactor) }
+    inFlight -= 1
+    return answer(push, number)
+  }
+
+  /// Lets the oldest waiting pushes go; all of them and every later one when no number is given.
+  func release(_ count: Int? = nil, on reactor: isolated Reactor) {
+    if count == nil { holds = false }
+    let released = held.prefix(count ?? held.count)
+    held.removeFirst(released.count)
+    for signal in released { signal.signal(on: reactor) }
+  }
+
+  /// Waits until so many pushes have been asked for since the start.
+  func received(_ count: Int, on reactor: isolated Reactor) async throws {
+    while sent.count < count {
+      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure("\(sent.count) pushes") }
+    }
+  }
+
+  private func hold(on reactor: isolated Reactor) async {
+    let signal = Signal()
+    held.append(signal)
+    _ = await signal.wait(on: reactor)
+  }
+}
+
+/// Something a test waited for did not come.
+struct TestFailure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// A deliverer of another channel than APNs that answers as the test says. Each target's app is its route.
+final class ScriptedDeliverer: PushDeliverer {
+  struct Request: DeliveryRequest {
+    let push: OutgoingPush
+    var identifier: String? { nil }
+  }
+
+  static let routeNames = ["web_push/one", "web_push/two"]
+
+  let channel = DeliveryChannel(rawValue: "web_push")
+  var routes: [DeliveryRoute] { Self.routeNames.map { DeliveryRoute(channel, name: $0) } }
+  var pushesInFlightMax: Int? = 4
+
+  /// The answer to a push over a route.
+  var answer: (OutgoingPush, DeliveryRoute) -> DeliveryAttempt = { _, _ in DeliveryAttempt(.accepted, status: 201) }
+
+  /// Routes whose pushes wait until ``release(on:)``.
+  var held: Set<String> = []
+
+  private(set) var sent: [(push: OutgoingPush, route: DeliveryRoute)] = []
+  private(set) var mostInFlight = 0
+  private var inFlight = 0
+  private var waiting: [Signal] = []
+  private let changed = Signal()
+
+  func route(to target: PushTarget) throws(PushRequestError) -> DeliveryRoute {
+    guard let app = target.app else { throw PushRequestError(.targetMalformed, "no app") }
+    return DeliveryRoute(channel, name: app)
+  }
+
+  func request(
+    for push: OutgoingPush, over route: DeliveryRoute
+  ) throws(PushRequestError) -> any DeliveryRequest { Request(push: push) }
+
+  func send(
+    _ request: any DeliveryRequest, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
+    on reactor: isolated Reactor
+  ) async -> DeliveryAttempt {
+    guard let request = request as? Request else { preconditionFailure("another deliverer's request") }
+    sent.append((request.push, route))
+    inFlight += 1
+    mostInFlight = max(mostInFlight, inFlight)
+    changed.signal(on: reactor)
+    if held.contains(route.name) {
+      let signal = Signal()
+      waiting.append(signal)
+      _ = await signal.wait(on: reactor)
+    }
+    inFlight -= 1
+    return answer(request.push, route)
+  }
+
+  func release(on reactor: isolated Reactor) {
+    held = []
+    for signal in waiting { signal.signal(on: reactor) }
+    waiting = []
+  }
+
+  /// Waits until so many pushes have been asked for since the start.
+  func received(_ count: Int, on reactor: isolated Reactor) async throws {
+    while sent.count < count {
+      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure("\(sent.count) pushes") }
+    }
+  }
+}
+
+/// A switch that a test's closures share.
+final class Flag {
+  var isSet = false
+}

@@ -96,3 +96,108 @@ extension PushRoute {
     PushRoute(app: app, environment: environment == .production ? .sandbox : .production)
   }
 }
+
+extension OutgoingPush {
+  /// The push as a request to APNs.
+  /// - Throws: ``PushRequestError`` when the host's device token is malformed.
+  package func request(of app: BundleIdentifier) throws(PushRequestError) -> PushRequest {
+    let deviceToken = try DeviceToken(target.address)
+    let head = try PushRequestHead(
+      deviceToken: deviceToken, pushType: pushType, bundleIdentifier: app,
+      priority: push.priority ?? pushType.usualPriority, expiration: .until(unixSeconds: expiresAt),
+      identifier: PushIdentifier(
+        eventKind: subject.kind, event: subject.id.text, recipient: userID.text, deviceToken: deviceToken),
+      collapseIdentifier: push.collapseIdentifier)
+    return try PushRequest(head: head, body: body())
+  }
+
+  private var pushType: PushType {
+    switch push.document {
+    case .alert: .alert
+    case .background: .background
+    case .liveActivity: .liveactivity
+    }
+  }
+
+  private func body() throws(PushRequestError) -> [UInt8] {
+    switch push.document {
+    case .alert(let alert, _):
+      return alert.encoded(badge: badge, identifier: logID.lowercased)
+    case .background(var custom):
+      if custom["badge"] == .null { custom["badge"] = badge.map { .integer(Int64($0)) } }
+      return try BackgroundPayload(custom: custom).encoded()
+    case .liveActivity(let payload):
+      return payload.encoded()
+    }
+  }
+}
+
+/// The apps that pushes go to, and what is meant by a device token that names none.
+package struct APNSPlaces: Equatable, Sendable {
+  /// The apps with credentials, each with the APNs environment of device tokens that do not name theirs.
+  package var apps: [BundleIdentifier: APNSEnvironment]
+
+  /// The app of device tokens that do not name theirs, and the environment of those that name neither.
+  package var defaultRoute: PushRoute
+
+  /// - Parameter apps: the default route's alone without any.
+  package init(defaultRoute: PushRoute, apps: [BundleIdentifier: APNSEnvironment]? = nil) {
+    self.defaultRoute = defaultRoute
+    self.apps = apps ?? [defaultRoute.app: defaultRoute.environment]
+  }
+
+  /// The route to a device.
+  /// - Throws: `bundleIdentifierMalformed` when the registration names an app that cannot be one.
+  package func route(to target: PushTarget) throws(PushRequestError) -> PushRoute {
+    let app = try target.app.map { name throws(PushRequestError) in try BundleIdentifier(name) } ?? defaultRoute.app
+    let environment = target.environment.flatMap(APNSEnvironment.init)
+    return PushRoute(app: app, environment: environment ?? apps[app] ?? defaultRoute.environment)
+  }
+}
+
+/// The push channel of one reactor: sends each app's pushes through the app's client.
+///
+/// Apps of one team and key share a client, and with it its connections.
+package final class APNSRouter {
+  private var clients: [BundleIdentifier: APNSClient]
+  private let metrics: APNSMetrics
+
+  /// Makes a router over clients of the same reactor.
+  /// - Parameter metrics: APNs' answers are counted there.
+  package init(_ clients: [BundleIdentifier: APNSClient], metrics: APNSMetrics = APNSMetrics()) {
+    self.clients = clients
+    self.metrics = metrics
+  }
+
+  package func client(for app: BundleIdentifier) -> APNSClient? { clients[app] }
+
+  /// Takes the clients that serve from now on. A client without an app closes its connections after their last answers;
+  /// pushes that wait for one of them go through their app's new client.
+  package func update(_ clients: [BundleIdentifier: APNSClient], on reactor: isolated Reactor) {
+    let retired = self.clients.values.filter { old in !clients.values.contains { $0 === old } }
+    self.clients = clients
+    for client in retired { client.close(on: reactor) }
+  }
+
+  /// Closes every client's connections after their last answers.
+  package func close(on reactor: isolated Reactor) {
+    for client in clients.values { client.close(on: reactor) }
+  }
+}
+
+extension APNSRouter: PushChannel {
+  /// Sends through the app's client; a push of an app that is not configured is not processed.
+  package func send(
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit? = nil,
+    on reactor: isolated Reactor
+  ) async -> PushAttempt {
+    let answers = metrics.answers(over: route)
+    while let client = clients[route.app] {
+      let attempt = await client.send(
+        request, to: route.environment, until: deadline, permit: permit, counting: answers, on: reactor)
+      // A push that APNs has not seen because its client was retired goes to the next client.
+      guard case .failed(.notProcessed) = attempt, clients[route.app] !== client else { return attempt }
+    }
+    return .failed(.notProcessed(cause: "\(route.app.text) is not configured"))
+  }
+}

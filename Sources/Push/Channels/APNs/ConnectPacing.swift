@@ -1,4 +1,64 @@
+internal import DequeModule
 internal import Reactors
+
+/// How many connections a pool wants: one more when the streams of the present ones stay in use, one less when they were not
+/// needed for long.
+///
+/// A value: time comes in as monotonic nanoseconds.
+struct PoolDemand {
+  private let connectionsMax: Int
+  private let growAfter: UInt64
+  private var busySince: UInt64?
+
+  /// The most pushes in flight at once in the present period.
+  private var peak = 0
+
+  /// Connections wanted, at least 1.
+  private(set) var wanted = 1
+
+  init(_ configuration: APNSConfiguration) {
+    connectionsMax = max(1, configuration.connectionsMax)
+    growAfter = configuration.growAfter.clampedNanoseconds
+  }
+
+  /// Takes the load of a moment.
+  /// - Parameters:
+  ///   - inFlight: pushes on all connections.
+  ///   - streams: the streams of all connections that allow more than one. APNs grants a single one to connections that it
+  ///     does not trust, and more connections would not change that.
+  ///   - connections: the number of connections.
+  /// - Returns: whether one more is wanted than before.
+  mutating func wantsMore(inFlight: Int, streams: Int, connections: Int, now: @autoclosure () -> UInt64) -> Bool {
+    peak = max(peak, inFlight)
+    guard streams > 0, inFlight >= streams - streams / 8, connections >= wanted, wanted < connectionsMax else {
+      busySince = nil
+      return false
+    }
+    let now = now()
+    let since = busySince ?? now
+    busySince = since
+    guard now - since >= growAfter else { return false }
+    busySince = nil
+    wanted += 1
+    return true
+  }
+
+  /// Ends a period, after which one connection may be closed.
+  /// - Parameters:
+  ///   - inFlight: pushes on all connections now.
+  ///   - otherStreams: streams that remain without the connection in question.
+  /// - Returns: whether half of those would have been enough for the whole period.
+  mutating func endPeriod(inFlight: Int, otherStreams: Int) -> Bool {
+    defer { peak = inFlight }
+    return peak <= otherStreams / 2
+  }
+
+  /// Wants no more than the present connections until the load grows again.
+  mutating func settle(for connections: Int) {
+    wanted = min(wanted, max(1, connections))
+    busySince = nil
+  }
+}
 
 /// Connects that a pool may make for any reason: some at once, then one per interval.
 ///
@@ -104,5 +164,78 @@ struct SlowStart {
   mutating func failed() {
     faults += 1
     if faults >= Self.faultsMax { restart() }
+  }
+}
+
+/// Pushes that wait for a free stream of their pool, first come, first served. One timer serves them all.
+final class AdmissionQueue {
+  /// Beyond it a push is turned away at once: behind so many others it would come too late.
+  private static let waitersMax = 10_000
+
+  private final class Waiter {
+    /// Monotonic nanoseconds.
+    var deadline: UInt64
+    var link: APNSLink?
+    var continuation: UnsafeContinuation<Void, Never>?
+
+    init(deadline: UInt64) { self.deadline = deadline }
+  }
+
+  private var waiters = Deque<Waiter>()
+  private var timer: TimerToken?
+  /// When `timer` fires.
+  private var nextLook = UInt64.max
+
+  var isEmpty: Bool { waiters.isEmpty }
+
+  var count: Int { waiters.count }
+
+  /// Waits for ``admitFirst(to:)``.
+  /// - Returns: nil when the deadline passed, the queue is full, or it has ended.
+  func wait(until deadline: UInt64, on reactor: isolated Reactor) async -> APNSLink? {
+    guard waiters.count < Self.waitersMax else { return nil }
+    look(by: deadline, on: reactor)
+    let waiter = Waiter(deadline: deadline)
+    waiters.append(waiter)
+    await withUnsafeContinuation { waiter.continuation = $0 }
+    return waiter.link
+  }
+
+  /// Admits the push that has waited longest. It runs later in this tick.
+  func admitFirst(to link: APNSLink) {
+    guard let waiter = waiters.popFirst() else { return }
+    waiter.link = link
+    waiter.continuation?.resume()
+  }
+
+  func shorten(to deadline: UInt64, on reactor: isolated Reactor) {
+    guard !waiters.isEmpty else { return }
+    for waiter in waiters { waiter.deadline = min(waiter.deadline, deadline) }
+    look(by: deadline, on: reactor)
+  }
+
+  /// Turns every push away.
+  func end() {
+    while let waiter = waiters.popFirst() { waiter.continuation?.resume() }
+  }
+
+  /// Pushes usually have the same limits, so the timer at the earliest deadline rarely moves.
+  private func look(by deadline: UInt64, on reactor: isolated Reactor) {
+    guard deadline < nextLook else { return }
+    if let timer { reactor.cancel(timer) }
+    nextLook = deadline
+    let now = Reactor.now
+    timer = reactor.schedule(after: .nanoseconds(deadline > now ? Int64(clamping: deadline - now) : 0), self)
+  }
+}
+
+extension AdmissionQueue: TimerHandler {
+  func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
+    let now = Reactor.now
+    self.timer = nil
+    nextLook = .max
+    for waiter in waiters where waiter.deadline <= now { waiter.continuation?.resume() }
+    waiters.removeAll { $0.deadline <= now }
+    if let next = waiters.lazy.map(\.deadline).min() { look(by: next, on: reactor) }
   }
 }

@@ -1,3 +1,4 @@
+internal import Logging
 internal import Postgres
 internal import PushRules
 internal import PushStore
@@ -108,4 +109,208 @@ struct Look {
 extension PushEvent {
   /// What it takes of the room in flight.
   var places: Int { max(1, recipients.count) }
+}
+
+// Trigger: the look for all that is not a new message, and what must be done before it can find everything.
+extension DeliveryPipeline {
+  /// Claims new events of all kinds, what is due, and what lost claims hold. Nothing is claimed when the look learns that
+  /// nothing of it waits.
+  func lookForEverything(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
+    guard var limits = claimLimits, !pacer.isEverythingPutOff(isWoken: look.isWoken, now: Reactor.now) else { return }
+    if look.waiting == nil, pacer.asksBeforeEverything(now: Reactor.now) {
+      try await ask(&look, on: reactor)
+      if look.waiting?.hasOthers == false { return }
+    }
+    if look.waiting?.hasChangedRows ?? true { followChangedRows(on: reactor) }
+    limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
+    limits.eventsMax = pacer.eventsOfEverything(limits.eventsMax, now: Reactor.now)
+    limits.messageAge = pacer.messageAge(now: Reactor.now)
+    look.askedAt = Reactor.now
+    pacer.everythingBegan(now: Reactor.now)
+    guard let events = try await claim(limits, for: &look, on: reactor) else { return }
+    if pacer.isEverythingFailing { needsAlarm = true }
+    look.isAnswered = true
+    pacer.everythingAnswered(
+      places: events.reduce(0) { $0 + $1.places }, others: events.count { $0.subject.kind != MessagePush.name },
+      leftNothing: !limits.isReached(by: events), now: Reactor.now)
+    take(events, within: limits, for: &look, on: reactor)
+  }
+
+  /// Lets Live Activities follow changed rows, and then claims their pushes. It goes on beside the looks, so that no message waits for
+  /// it.
+  private func followChangedRows(on reactor: isolated Reactor) {
+    guard !isFollowing, !isDraining else { return }
+    isFollowing = true
+    reactor.start { await self.followAllChangedRows(on: reactor) }
+  }
+
+  /// A tenth of a second of the database's work at a time.
+  private static let rowsFollowedAtOnce = 100
+
+  private func followAllChangedRows(on reactor: isolated Reactor) async {
+    defer { isFollowing = false }
+    do throws(PostgresError) {
+      while !isDraining {
+        let followed = try await store.followChangedRows(Self.rowsFollowedAtOnce, on: reactor)
+        if followed > 0 { wake(.due, on: reactor) }
+        guard followed == Self.rowsFollowedAtOnce else { return }
+      }
+    } catch {
+      logger.debug("Live Activities cannot follow their rows", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Asks what waits, before a claim that would probably find nothing. If the database refuses to say, the claims follow.
+  func ask(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
+    guard var limits = claimLimits else { return }
+    if let lookBack = pacer.lookBack(now: Reactor.now) { limits.lookBack = lookBack }
+    limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
+    let askedAt = Reactor.now
+    do throws(PostgresError) {
+      let waiting = try await store.waitingWork(limits, on: reactor)
+      if !waiting.hasOthers { pacer.nothingElseWaits(askedAt: askedAt, now: Reactor.now) }
+      look.waiting = waiting
+      look.isAnswered = true
+    } catch {
+      guard !error.concernsConnection else { throw error }
+    }
+  }
+
+  /// - Returns: nil when it failed for another reason than a single piece of work.
+  private func claim(
+    _ limits: ClaimLimits, for look: inout Look, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [PushEvent]? {
+    do throws(PostgresError) {
+      return try await store.claim(limits, on: reactor)
+    } catch {
+      guard !error.concernsConnection else { throw error }
+      pacer.everythingFailed(now: Reactor.now, draw: jitter.draw())
+      lookRefused(error, on: reactor)
+      guard error.blamesStatement || pacer.everything.count >= FailingLooks.triesTogether else { return nil }
+      look.askedAt = Reactor.now
+      let events = try await claimOneByOne(limits, on: reactor)
+      // The rest of what waits.
+      if events != nil { signal.signal(on: reactor) }
+      return events
+    }
+  }
+
+  /// Rare work before a claim can find all that waits. If the database refuses it, the claim follows all the same.
+  func prepare(on reactor: isolated Reactor) async throws(PostgresError) {
+    guard hasQueuedReleases || isClockSuspect else { return }
+    let (releases, bringsForward) = (hasQueuedReleases, isClockSuspect)
+    (hasQueuedReleases, isClockSuspect) = (false, false)
+    do throws(PostgresError) {
+      if releases {
+        metrics.countQueuedReleases(
+          try await store.releaseQueued(rowsMax: configuration.eventsPerClaimMax, on: reactor))
+      }
+      // Another server may have taken over with a clock that is behind: work that was enqueued by the earlier one's clock then
+      // seems to come from the future.
+      if bringsForward { try await store.bringForward(on: reactor) }
+    } catch {
+      guard !error.concernsConnection else { throw error }
+      lookRefused(error, on: reactor)
+    }
+  }
+}
+
+extension ClaimLimits {
+  /// Whether a claim came back full, so that there may be more.
+  func isReached(by events: [PushEvent]) -> Bool {
+    let newCount = events.prefix { $0.origin == .inbox }.count
+    return newCount >= eventsMax || events.count - newCount >= deliveriesMax
+  }
+}
+
+// Trigger: one piece of work whose look fails must not keep all others from being claimed. The host's functions may fail for a
+// single message, or take too long for a large one.
+extension DeliveryPipeline {
+  /// Pieces leased at once; few, because each look is a separate round trip.
+  private static let piecesMax = 16
+
+  /// The results of a look at each piece alone.
+  private struct Pieces {
+    var events: [PushEvent] = []
+    var failed: [(piece: LeasedWork, error: PostgresError)] = []
+  }
+
+  /// Leases some work, then looks at each piece alone. A piece that fails alone keeps its lease, comes back when the lease runs
+  /// out, and is parked with its error after too many times. Where all fail, the host's functions or the server are at fault:
+  /// the pieces are given back and not parked.
+  /// - Returns: nil when looks still fail for reasons other than a piece.
+  func claimOneByOne(
+    _ limits: ClaimLimits, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [PushEvent]? {
+    let pieces = try await lookAtPieces(within: limits, on: reactor)
+    guard pieces.failed.isEmpty || pieces.events.isEmpty else {
+      try await leave(pieces.failed, on: reactor)
+      return pieces.events
+    }
+    guard pieces.events.isEmpty else { return pieces.events }
+    return try await judge(pieces.failed, on: reactor) ? [] : nil
+  }
+
+  private func lookAtPieces(
+    within limits: ClaimLimits, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Pieces {
+    var limits = limits
+    limits.eventsMax = min(limits.eventsMax, Self.piecesMax)
+    limits.deliveriesMax = min(limits.deliveriesMax, Self.piecesMax)
+    limits.lanes = []
+    var pieces = Pieces()
+    let end = Reactor.now + configuration.lease.clampedNanoseconds / 4
+    for piece in try await store.lease(limits, on: reactor) {
+      // The rest comes back when its lease is over, so that the pieces looked at stay fresh.
+      guard Reactor.now < end else { break }
+      do throws(PostgresError) {
+        if let event = try await store.look(at: piece, recipientsMax: limits.recipientsMax, on: reactor) {
+          pieces.events.append(event)
+        }
+      } catch {
+        guard !error.concernsConnection else { throw error }
+        pieces.failed.append((piece, error))
+      }
+    }
+    return pieces
+  }
+
+  /// No look at a piece succeeded. Whether the pieces are at fault, and keep their leases.
+  private func judge(
+    _ failed: [(piece: LeasedWork, error: PostgresError)], on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    var wait = configuration.lease
+    do throws(PostgresError) {
+      try await store.lookAtNothing(on: reactor)
+      let isAlone = failed.count == 1 && failed[0].error.blamesStatement
+      if isAlone || (!failed.isEmpty && othersWereFound(now: Reactor.now)) {
+        try await leave(failed, on: reactor)
+        return true
+      }
+    } catch {
+      guard !error.concernsConnection else { throw error }
+      // All work would fail like this, so a wait would not help other work.
+      wait = .zero
+    }
+    for (piece, error) in failed { try await store.giveBack(piece, because: error, for: wait, on: reactor) }
+    return false
+  }
+
+  /// Whether a look at other work succeeded within a lease, which clears the host's functions and the server.
+  private func othersWereFound(now: UInt64) -> Bool {
+    guard let foundAt else { return false }
+    return now &- foundAt < configuration.lease.clampedNanoseconds
+  }
+
+  /// Keeps their leases, and writes the errors into their rows.
+  private func leave(
+    _ failed: [(piece: LeasedWork, error: PostgresError)], on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    for (piece, error) in failed {
+      logger.error(
+        "cannot look at this one; it is tried again when its lease is over",
+        metadata: ["subject_id": "\(piece.subject.id.text)"].merging(error.logged) { $1 })
+      try await store.note(error, of: piece, on: reactor)
+    }
+  }
 }

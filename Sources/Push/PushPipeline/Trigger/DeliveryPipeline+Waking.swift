@@ -1,4 +1,6 @@
-internal import PushStore
+internal import Logging
+internal import Postgres
+package import PushStore
 package import Reactors
 
 /// What made the service look for work; the ledger keeps it for each push.
@@ -71,5 +73,226 @@ extension DeliveryPipeline: WakeHandler {
 
   package func notifyCostMeasured(_ cost: Duration, on reactor: isolated Reactor) {
     pacer.schedule.notifyCostMeasured(cost, now: Reactor.now)
+  }
+}
+
+// Trigger: the wait for the next look, and the sleep that it may become.
+//
+// The pipeline that leads sets the alarm for what is due next and lets the process fall asleep. The others stay asleep until
+// something wakes them: they only help.
+extension DeliveryPipeline {
+  package var sleep: DatabaseSleep? { configuration.sleep }
+
+  package var isAsleep: Bool { signal.isAsleep }
+
+  /// Waits until it is time for the next look.
+  /// - Returns: whether something woke the pipeline before.
+  func pause(on reactor: isolated Reactor) async -> Bool {
+    await fallAsleepIfDue(on: reactor)
+    let longest = configuration.schedule.isLeading ? configuration.sleep?.longest : nil
+    let isWoken = await signal.wait(for: pacer.schedule.wait, longest: longest, on: reactor)
+    if signal.hasSlept { resume() }
+    return isWoken
+  }
+
+  /// Work that was missed is found by the next look, and so is what another server than before holds.
+  private func resume() {
+    health.resumed(now: Reactor.now)
+    pacer.ask()
+    isClockSuspect = true
+    needsAlarm = true
+  }
+
+  /// Lets the process sleep when nothing waits that a poll would find, not even behind a shut route, and what is due later
+  /// has its alarm.
+  private func fallAsleepIfDue(on reactor: isolated Reactor) async {
+    guard let sleep = configuration.sleep, configuration.schedule.isLeading, mayFallAsleep,
+      sleep.isDue(now: Reactor.now)
+    else { return }
+    var limits = ClaimLimits(eventsMax: 1, deliveriesMax: 1, lanes: lanes.all, lease: configuration.lease)
+    limits.lookBack = .zero
+    do throws(PostgresError) {
+      guard try await !store.waitingWork(limits, on: reactor).hasOthers else { return }
+      try await setAlarm(on: reactor)
+      if mayFallAsleep, sleep.begin(now: Reactor.now) { logger.debug("the database may sleep") }
+    } catch {
+      lookFailed(error, on: reactor)
+    }
+  }
+
+  private var mayFallAsleep: Bool {
+    !isDraining && !isAway && !pacer.isFailing && placesInFlight == 0 && !recorder.isRetrying
+  }
+}
+
+/// Wakes the pipeline at the next moment at which work becomes due: one timer for any number of holds.
+///
+/// It only moves closer; when it goes off, the pipeline asks the database for the next moment. The poll finds moments that this
+/// process does not know, such as another replica's hold or the end of a lease, at most its longest step late.
+final class DueAlarm {
+  /// The least wait, so that due work that another replica has locked is not looked for in a loop.
+  private static let shortest = Duration.milliseconds(20)
+
+  /// Weak, because the reactor keeps this alive as long as a timer is set.
+  private weak var pipeline: DeliveryPipeline?
+  private var timer: TimerToken?
+  private var deadline = UInt64.max
+
+  init(for pipeline: DeliveryPipeline) {
+    self.pipeline = pipeline
+  }
+
+  /// Makes sure that the alarm goes off no later than this.
+  func arm(after wait: Duration, on reactor: isolated Reactor) {
+    let wait = max(wait, Self.shortest)
+    let wanted = Reactor.now &+ wait.clampedNanoseconds
+    guard wanted < deadline else { return }
+    if let timer { reactor.cancel(timer) }
+    deadline = wanted
+    timer = reactor.schedule(after: wait, self)
+  }
+
+  func cancel(on reactor: isolated Reactor) {
+    if let timer { reactor.cancel(timer) }
+    timer = nil
+    deadline = .max
+  }
+}
+
+extension DueAlarm: TimerHandler {
+  func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
+    self.timer = nil
+    deadline = .max
+    pipeline?.alarmWentOff(on: reactor)
+  }
+}
+
+// Trigger: the alarm goes off, and is set for the next moment.
+extension DeliveryPipeline {
+  /// Makes the pipeline look for work after a time, unless it looks earlier.
+  package func expectWork(after wait: Duration, on reactor: isolated Reactor) {
+    if !isDraining { alarm.arm(after: wait, on: reactor) }
+  }
+
+  /// Some work is due, and the next moment is unknown; the next look asks the database for it.
+  func alarmWentOff(on reactor: isolated Reactor) {
+    needsAlarm = true
+    wake(.due, on: reactor)
+  }
+
+  func setAlarm(on reactor: isolated Reactor) async throws(PostgresError) {
+    needsAlarm = false
+    guard let wait = try await store.timeUntilNextDue(on: reactor), !isDraining else { return }
+    alarm.arm(after: wait, on: reactor)
+  }
+}
+
+/// Whether claims bring what waits: when the database last answered one, and since when it refuses them.
+///
+/// A value: time comes in as monotonic nanoseconds.
+struct ClaimHealth {
+  /// How old the last answer may be. An idle pipeline asks once a second.
+  static let ageMax = Duration.seconds(3)
+
+  private let startedAt: UInt64
+  private var answeredAt: UInt64?
+  private var failure: (code: String, since: UInt64)?
+
+  init(now: UInt64) { startedAt = now }
+
+  mutating func answered(now: UInt64) { answeredAt = now }
+
+  /// Looks begin again after a sleep, in which no answer was missing. The database may take a while to wake up too.
+  mutating func resumed(now: UInt64) {
+    if failure == nil { answeredAt = now + DatabaseSleep.wakingLimit.clampedNanoseconds }
+  }
+
+  mutating func failed(_ error: PostgresError, now: UInt64) {
+    failure = (error.description, failure?.since ?? now)
+  }
+
+  mutating func recovered() { failure = nil }
+
+  /// How long claims have not worked, 0 to about a second while they do.
+  func age(now: UInt64) -> Duration {
+    let since = min(answeredAt ?? startedAt, failure?.since ?? .max)
+    return .nanoseconds(Int64(clamping: now - min(now, since)))
+  }
+
+  /// Why claims are not known to work, in words for the public; nil when they do.
+  func fault(now: UInt64) -> String? {
+    if answeredAt == nil, failure == nil { return "nothing has been claimed yet" }
+    let age = age(now: now)
+    guard age > Self.ageMax else { return nil }
+    let reason = failure?.code ?? "the database does not answer"
+    return "no claim has worked for \(age.components.seconds) s: \(reason)"
+  }
+}
+
+// Trigger: what follows from the answer to a look, and from its failure.
+extension DeliveryPipeline {
+  /// Why claims are not known to bring what waits, in words for the public; nil while they work, and
+  /// while the pipeline sleeps.
+  package func claimFault(now: UInt64) -> String? { isAsleep ? nil : health.fault(now: now) }
+
+  /// How long claims have not worked; up to about a second while they do.
+  package func claimAge(now: UInt64) -> Duration { isAsleep ? .zero : health.age(now: now) }
+
+  func lookAnswered(on reactor: isolated Reactor) {
+    health.answered(now: Reactor.now)
+    if isAway { logger.notice("the database answers again") }
+    isAway = false
+    guard !pacer.isFailing else { return }
+    health.recovered()
+    if refusalLine != nil { logger.notice("work can be claimed again") }
+    refusalLine = nil
+  }
+
+  func lookRefused(_ error: PostgresError, on reactor: isolated Reactor) {
+    let now = Reactor.now
+    health.failed(error, now: now)
+    slowDown(on: reactor)
+    var line = refusalLine ?? MinuteLine()
+    defer { refusalLine = line }
+    guard let times = line.note(now: now) else { return }
+    logger.error(
+      "cannot look at everything at once",
+      metadata: ["times": "\(times)"].merging(error.logged) { $1 })
+  }
+
+  /// The way to the database failed.
+  func lookFailed(_ error: PostgresError, on reactor: isolated Reactor) {
+    if !isAway {
+      logger.error("cannot claim work; it waits in the database", metadata: ["error": "\(error.debugDescription)"])
+    }
+    isAway = true
+    isClockSuspect = true
+    needsAlarm = true
+    health.failed(error, now: Reactor.now)
+    slowDown(on: reactor)
+  }
+
+  /// Checks that the database answers while there is no room for a claim.
+  func proveAnswer(on reactor: isolated Reactor) async {
+    guard !recorder.isRetrying, health.age(now: Reactor.now) > .seconds(1) else { return }
+    do throws(PostgresError) {
+      _ = try await store.timeUntilNextDue(on: reactor)
+      lookAnswered(on: reactor)
+    } catch {
+      lookFailed(error, on: reactor)
+    }
+  }
+
+  private func slowDown(on reactor: isolated Reactor) {
+    let wasBusy = pacer.schedule.isBusy
+    pacer.slowDown()
+    if wasBusy { observer?.pipelineBusyChanged(false, on: reactor) }
+  }
+}
+
+extension DeliveryPipeline: PostgresPoolObserver {
+  /// The server may have forgotten the latest records. They, and what waits to be recorded, go before all claims.
+  package func databaseReturned(lostAt: UInt64, on reactor: isolated Reactor) {
+    recorder.repeatRecent(lostAt: lostAt, on: reactor)
   }
 }

@@ -1,7 +1,11 @@
-import Channels
 import Foundation
+import PushRules
+import Reactors
 import TestRandomness
+import TestReactors
 import Testing
+
+@testable import Channels
 
 @Suite("Messages to Android")
 struct FCMMessageTests {
@@ -217,5 +221,85 @@ struct FCMDataTests {
     let error = #expect(throws: FCMMessageError.self) { try FCMData(["google.b": "1", "from": "2"]) }
     #expect(error?.code == .reservedKey)
     #expect(error?.description == #"data has the reserved key "from""#)
+  }
+}
+
+@Suite("Texts as keys of the app's resources")
+struct FCMMessageKeyTests {
+  private func encoded(_ change: (inout FCMMessage) -> Void) throws -> String {
+    var message = FCMMessage(token: "t")
+    message.title = "Go"
+    message.body = "Now"
+    change(&message)
+    return String(decoding: try message.encoded(), as: UTF8.self)
+  }
+
+  @Test("a notification has the key in place of the words, because Android would take the words")
+  func notification() throws {
+    let whole = try encoded {
+      $0.titleKey = .init("GO", arguments: ["a\"", "b"])
+      $0.bodyKey = .init("NOW")
+    }
+    #expect(!whole.contains(#""notification":{"title""#) && !whole.contains("Now"))
+    #expect(
+      whole.contains(
+        #""notification":{"title_loc_key":"GO","title_loc_args":["a\"","b"],"body_loc_key":"NOW"}"#), "\(whole)")
+    let title = try encoded { $0.titleKey = .init("GO") }
+    #expect(title.contains(#""notification":{"body":"Now"}"#) && title.contains(#""title_loc_key":"GO"}"#))
+  }
+
+  @Test("data has both, with the values as JSON, and renames what the app calls the same")
+  func data() throws {
+    let whole = try encoded {
+      $0.presentation = .dataOnly
+      $0.titleKey = .init("GO", arguments: ["a"])
+      $0.data = FCMData(renaming: ["title_loc_key": "x"])
+    }
+    #expect(
+      whole.contains(
+        #""app.title_loc_key":"x","body":"Now","title":"Go","title_loc_args":"[\"a\"]","title_loc_key":"GO""#),
+      "\(whole)")
+  }
+}
+
+@Suite("Pushes as messages to Android")
+struct FCMDelivererTests {
+  /// The message that a deliverer makes of a server's push.
+  private static func message(_ document: String) async throws -> FCMMessage {
+    let subject = PushSubject(id: HostID(UUID()), kind: "offer")
+    let push = try ServicePush(ClaimedContent(surfaceID: nil, document: document)).push(about: subject)
+    let account = try ServiceAccount(json: ServiceAccountTests.file())
+    return try await onReactor { reactor in
+      let client = FCMClient(AccessTokenSource(account), on: reactor)
+      defer { client.close(on: reactor) }
+      let deliverer = FCMDeliverer(client)
+      let outgoing = OutgoingPush(
+        push, to: PushTarget(.fcm, address: "t:APA91b"), of: HostID(UUID()), about: subject, enqueuedAt: 0, unread: 3,
+        expiresAt: 0)
+      let request = try deliverer.request(for: outgoing, over: deliverer.routes[0])
+      return try #require(request as? FCMDelivery).message
+    }
+  }
+
+  @Test("data that is no text arrives as the JSON that it is")
+  func values() async throws {
+    let message = try await Self.message(
+      #"""
+      {"title":"a","body":"b","data":{"order":7,"price":2.5,"paid":true,"none":null,"text":"7","list":[1,"x"],"map":{"a":{}}}}
+      """#)
+    let own = message.data.members.filter { !["type", "subject_id", "push_log_id"].contains($0.key) }
+    #expect(
+      own == ["order": "7", "price": "2.5", "paid": "true", "text": "7", "list": #"[1,"x"]"#, "map": #"{"a":{}}"#])
+  }
+
+  @Test("the app's own data under names of ours is renamed")
+  func names() async throws {
+    let message = try await Self.message(
+      #"""
+      {"title":"a","body":"b","data":{"silent":"own","category":"own","from":"own"},"presentation":{"sound":"","category":"c"}}
+      """#)
+    let members = message.data.members
+    #expect(members["silent"] == "true" && members["category"] == "c" && members["push_log_id"]?.count == 36)
+    #expect(["app.silent", "app.category", "app.from"].allSatisfy { members[$0] == "own" })
   }
 }

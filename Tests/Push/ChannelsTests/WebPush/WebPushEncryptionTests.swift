@@ -122,3 +122,100 @@ struct WebPushEncryptionDifferentialTests {
     return try await onOwnThread { try TestProcesses.run(["sh", "-c", "exec \(words) < '\(file.path)'"]) }
   }
 }
+
+@Suite("Keys of subscriptions")
+struct WebPushSubscriptionTests {
+  private static let p256dh =
+    "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4"
+  private static let auth = "BTBZMqHH6r4Tts7J_aSIgg"
+
+  private func code(_ p256dh: String, _ auth: String) -> WebPushError.Code? {
+    do throws(WebPushError) {
+      _ = try WebPushKeys(p256dh: p256dh, auth: auth)
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test("keys are read with and without padding")
+  func padding() throws {
+    let keys = try WebPushKeys(p256dh: Self.p256dh, auth: Self.auth)
+    #expect(try WebPushKeys(p256dh: Self.p256dh + "=", auth: Self.auth + "==") == keys)
+    #expect(keys.authenticationSecret.count == 16)
+    #expect(Base64URL.encode(keys.publicKey.x963) == Self.p256dh)
+  }
+
+  @Test("keys cut at any byte, or longer, are refused")
+  func cuts() {
+    for count in 0..<Self.p256dh.utf8.count {
+      #expect(code(String(Self.p256dh.prefix(count)), Self.auth) == .publicKeyMalformed)
+    }
+    for count in 0..<Self.auth.utf8.count {
+      #expect(code(Self.p256dh, String(Self.auth.prefix(count))) == .authenticationSecretMalformed)
+    }
+    for more in ["A", "==", "A=", "===", String(repeating: "=", count: 1_000_000)] {
+      #expect(code(Self.p256dh + more, Self.auth) == .publicKeyMalformed)
+    }
+    for more in ["A", "=", "A=", "===", "===="] {
+      #expect(code(Self.p256dh, Self.auth + more) == .authenticationSecretMalformed)
+    }
+  }
+
+  @Test("points that are not on the curve, or in another form, are refused")
+  func points() {
+    var point = bytes(Self.p256dh)
+    point[64] ^= 1
+    #expect(code(Base64URL.encode(point), Self.auth) == .publicKeyMalformed)
+    for form: UInt8 in [0, 2, 3, 5, 6, 7] {
+      point = bytes(Self.p256dh)
+      point[0] = form
+      #expect(code(Base64URL.encode(point), Self.auth) == .publicKeyMalformed)
+    }
+    #expect(code(Base64URL.encode([UInt8](repeating: 0, count: 65)), Self.auth) == .publicKeyMalformed)
+    #expect(code(Base64URL.encode([4] + [UInt8](repeating: 255, count: 64)), Self.auth) == .publicKeyMalformed)
+  }
+
+  @Test("the other alphabet of base64 and trailing bits are refused", arguments: ["+", "/", " ", "\n", "ä"])
+  func alphabet(_ character: String) {
+    #expect(code(Self.p256dh.replacing("_", with: character), Self.auth) == .publicKeyMalformed)
+    #expect(code(Self.p256dh, Self.auth.replacing("_", with: character)) == .authenticationSecretMalformed)
+    #expect(code(Self.p256dh, String(Self.auth.dropLast()) + "h") == .authenticationSecretMalformed)
+  }
+}
+
+/// Published and computed examples. All binary values are base64url.
+struct WebPushVectors: Decodable {
+  struct RFC8291: Decodable {
+    let plaintext, as_private, ua_public, auth_secret, salt, body: String
+  }
+
+  struct RFC8292: Decodable {
+    let t, k: String
+  }
+
+  struct Encryption: Decodable {
+    let name: String
+    let plaintext, body: String?
+    let plaintext_octets, padding_octets, body_octets: Int
+    let body_sha256: String
+  }
+
+  let rfc8291_appendix_a: RFC8291
+  let rfc8292_2_4: RFC8292
+  let computed_encryptions: [Encryption]
+
+  static func load() throws -> WebPushVectors {
+    let url = try #require(Bundle.module.url(forResource: "web-push-vectors", withExtension: "json"))
+    return try JSONDecoder().decode(WebPushVectors.self, from: Data(contentsOf: url))
+  }
+}
+
+func bytes(_ text: String) -> [UInt8] { Base64URL.decode(text.utf8)! }
+
+extension WebPushKeys {
+  /// The keys of a browser that a test plays.
+  init(_ key: P256PrivateKey, secret: [UInt8]) throws {
+    try self.init(p256dh: Base64URL.encode(key.publicKey.x963), auth: Base64URL.encode(secret))
+  }
+}

@@ -1,6 +1,10 @@
+import Cryptography
 import Foundation
+import HTTPTypes
 import PushRules
+import Reactors
 import TestRandomness
+import TestReactors
 import Testing
 
 @testable import Channels
@@ -159,5 +163,89 @@ struct WebPushNotificationTests {
       let isBody = shown.body ?? "" == body || body.hasPrefix((shown.body ?? "").dropLast(3))
       #expect(isBody, "seed \(seed)")
     }
+  }
+}
+
+@Suite("Requests to push services")
+struct WebPushRequestTests {
+  @Test(
+    "the time to live is moved into the range that every service accepts",
+    arguments: [(-5, 1), (0, 1), (1, 1), (2_419_200, 2_419_200), (2_419_201, 2_419_200), (.max, 2_419_200)])
+  func timeToLive(_ given: Int64, _ sent: Int64) throws {
+    let push = try WebPushRequest(content: nil, urgency: .high, timeToLiveSeconds: given)
+    #expect(push.fields(authorization: "x")[.timeToLive] == "\(sent)")
+  }
+
+  @Test("a topic is 32 hexadecimal digits, the same for the same identifier")
+  func topic() {
+    let topic = WebPushTopic(of: "chat/7 ä")
+    #expect(topic.text.wholeMatch(of: /[0-9a-f]{32}/) != nil)
+    #expect(topic == WebPushTopic(of: "chat/7 ä"))
+    #expect(topic != WebPushTopic(of: "chat/8 ä"))
+  }
+
+  @Test("a push without content names no encoding")
+  func empty() throws {
+    for content in [nil, []] as [[UInt8]?] {
+      let push = try WebPushRequest(content: content, urgency: .veryLow, timeToLiveSeconds: 60)
+      let fields = push.fields(authorization: "vapid t=a, k=b")
+      #expect(fields.map(\.name.canonicalName).sorted() == ["authorization", "ttl", "urgency"])
+      #expect(fields[.urgency] == "very-low")
+    }
+  }
+
+  @Test("content is encrypted content, and has a limit")
+  func content() throws {
+    let largest = [UInt8](repeating: 0, count: 3993)
+    let push = try WebPushRequest(
+      content: largest, urgency: .normal, timeToLiveSeconds: 60, topic: WebPushTopic(of: "a"))
+    let fields = push.fields(authorization: "vapid t=a, k=b")
+    #expect(fields[.contentEncoding] == "aes128gcm")
+    #expect(fields[.topic]?.count == 32)
+    #expect { try WebPushRequest(content: largest + [0], urgency: .normal, timeToLiveSeconds: 60) } throws: {
+      ($0 as? WebPushError)?.code == .payloadTooLarge
+    }
+  }
+}
+
+@Suite("Pushes in the form of browsers")
+struct WebPushDelivererTests {
+  /// The urgency of an event's push.
+  private static func urgency(of content: any PushContent, _ kind: String) async throws -> WebPushRequest.Urgency {
+    let subject = PushSubject(id: HostID(UUID()), kind: kind)
+    let push = try content.push(about: subject)
+    return try await onReactor { reactor in
+      let signer = VAPIDSigner(key: P256PrivateKey(), subject: try VAPIDSubject("mailto:ops@example.com"))
+      let client = WebPushClient(signer: signer, on: reactor)
+      defer { client.close(on: reactor) }
+      let deliverer = WebPushDeliverer(client, links: try WebPushLinks(template: "https://app.example/"))
+      let key = Base64URL.encode(P256PrivateKey().publicKey.x963)
+      let target = PushTarget(
+        .webPush, address: "https://fcm.googleapis.com/wp/a",
+        keys: #"{"p256dh":"\#(key)","auth":"BTBZMqHH6r4Tts7J_aSIgg"}"#)
+      let outgoing = OutgoingPush(
+        push, to: target, of: HostID(UUID()), about: subject, enqueuedAt: 0, unread: nil, expiresAt: 0)
+      let request = try deliverer.request(for: outgoing, over: deliverer.route(to: target))
+      return try #require(request as? WebPushDelivery).request.urgency
+    }
+  }
+
+  @Test(
+    "a sleeping device is woken for what is time-sensitive, and not for a push that says nothing of it",
+    arguments: [
+      (nil, WebPushRequest.Urgency.normal), ("passive", .normal), ("active", .normal), ("time-sensitive", .high),
+      ("critical", .high),
+    ])
+  func levels(_ level: String?, _ urgency: WebPushRequest.Urgency) async throws {
+    let presentation = level.map { #"{"interruption_level":"\#($0)"}"# } ?? "{}"
+    let document = #"{"title":"a","body":"b","presentation":\#(presentation)}"#
+    let push = try ServicePush(ClaimedContent(surfaceID: nil, document: document))
+    #expect(try await Self.urgency(of: push, "offer") == urgency)
+  }
+
+  @Test("a sleeping device is woken for a message")
+  func message() async throws {
+    let message = MessagePush(conversationID: HostID(UUID()), senderName: "Ann", text: "Hi")
+    #expect(try await Self.urgency(of: message, MessagePush.name) == .high)
   }
 }

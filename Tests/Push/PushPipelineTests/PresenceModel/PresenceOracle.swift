@@ -1,3 +1,8 @@
+import FoundationEssentials
+import Postgres
+import PushRules
+import TestIDs
+
 /// A message and somebody who is to hear of it.
 struct PresencePair: Hashable, Sendable {
   let message: Int
@@ -160,3 +165,297 @@ extension LedgerLine: CustomStringConvertible {
 }
 
 private func show(_ line: LedgerLine?) -> String { line?.description ?? "no line" }
+
+/// What may become of one push, by what is true at the moment.
+enum PresenceVerdict: Equatable {
+  case push
+  case skip(String)
+  /// Until then, unless something is learnt.
+  case hold(until: Int64)
+  /// The window ends while the service looks: a push is right, and so is waiting.
+  case either(until: Int64)
+}
+
+extension PresenceOracle {
+  /// What is right for a recipient of a message, from the requirements' words alone.
+  ///
+  /// First what is certain, so that no clock is asked: gone, not theirs, read, seen since it came. Then whether there
+  /// is a device at all. Then presence, which is only likely: the last look, or for who never looked the reading of the
+  /// newest other message, unless they said since that they left.
+  func verdict(on pair: PresencePair, during look: ClosedRange<Int64>) -> PresenceVerdict {
+    guard let message = facts.messages[pair.message], !message.isDeleted else { return .skip("deleted") }
+    let member = facts.members[pair.user]
+    guard member.isIn else { return .skip("not_participant") }
+    if message.readers.contains(pair.user) { return .skip("already_read") }
+    if let seen = member.lastSeen, seen > message.arrivedAt { return .skip("user_viewing") }
+    if member.devices == 0 { return .skip("no_tokens") }
+    guard let sign = signOfPresence(of: pair) else { return .push }
+    if let left = member.leftAt, left >= sign { return .push }
+    return verdict(windowEnd: sign + window, during: look)
+  }
+
+  private func signOfPresence(of pair: PresencePair) -> Int64? {
+    if let seen = facts.members[pair.user].lastSeen { return seen }
+    guard let other = facts.newestOther(than: pair.message), other.readers.contains(pair.user) else { return nil }
+    return other.touchedAt
+  }
+
+  private func verdict(windowEnd end: Int64, during look: ClosedRange<Int64>) -> PresenceVerdict {
+    if end <= look.lowerBound { return .push }
+    return end > look.upperBound ? .hold(until: end) : .either(until: end)
+  }
+
+  /// Whom an action is news about, among those whose push waits.
+  func isReleased(_ pair: PresencePair, by action: HostAction) -> Bool {
+    switch action {
+    case .look(let user), .leaveScreen(let user), .leaveGroup(let user): user == pair.user
+    case .read(let user, let messages, _): user == pair.user && messages.contains(pair.message)
+    case .delete(let message): message == pair.message
+    case .post, .edit, .join: false
+    }
+  }
+
+  /// Whether nobody has to be told any more: the message is gone or read, or they saw it or left after it came.
+  func isMoot(_ pair: PresencePair) -> Bool {
+    guard let message = facts.messages[pair.message], !message.isDeleted else { return true }
+    let member = facts.members[pair.user]
+    let gone = [member.lookedLast, member.leftGroupLast].compactMap(\.self)
+    return message.readers.contains(pair.user) || gone.contains { $0 > message.arrivedAt }
+  }
+}
+
+/// Finds the timeline, message and user that ids in the database and tokens of pushes stand for.
+struct PresenceIndex {
+  struct Place {
+    let timeline: Int
+    let pair: PresencePair
+    let device: Int
+  }
+
+  private var messages: [String: (timeline: Int, number: Int)] = [:]
+  private var users: [String: Int] = [:]
+  private var devices: [String: (user: Int, number: Int)] = [:]
+
+  init(_ timelines: [PresenceTimeline]) {
+    for (place, timeline) in timelines.enumerated() {
+      for (number, id) in timeline.messages { messages[id] = (place, number) }
+      for (user, id) in timeline.users.enumerated() {
+        users[id] = user
+        for (number, token) in timeline.tokens(of: user).enumerated() { devices[token] = (user, number) }
+      }
+    }
+  }
+
+  /// Nil when it is about a message or a device that was not made by a timeline.
+  func place(of push: ScriptedChannel.Sent) -> Place? {
+    let message = push.request.head.collapseIdentifier.flatMap { messages[$0.text] }
+    guard let message, let device = devices[push.token] else { return nil }
+    return Place(
+      timeline: message.timeline, pair: PresencePair(message: message.number, user: device.user),
+      device: device.number)
+  }
+
+  /// Nil when no timeline made the message or the user.
+  func place(of row: PostgresRow) throws -> Place? {
+    let (subject, user): (HostID, HostID) = (try row.decode("subject_id"), try row.decode("user_id"))
+    guard let message = messages[subject.text], let number = users[user.text] else { return nil }
+    return Place(
+      timeline: message.timeline, pair: PresencePair(message: message.number, user: number), device: 0)
+  }
+}
+
+/// What came of a run of the model.
+struct PresenceReport: Sendable {
+  var tally = PresenceTally()
+  /// Of some timelines in which a property did not hold, the gravest first.
+  private(set) var stories: [PresenceStory] = []
+  /// Errors that the triggers have swallowed.
+  var troubles: [String] = []
+
+  init() {}
+
+  init(_ timelines: [PresenceTimeline], at times: [Int64], troubles: [String]) {
+    tally.timelines = timelines.count
+    for timeline in timelines {
+      tally += timeline.oracle.tally
+      guard let gravest = timeline.oracle.violations.map(\.property).min() else { continue }
+      stories.append(PresenceStory(property: gravest, plan: timeline.plan, times: times, text: timeline.story))
+    }
+    stories = Self.gravest(of: stories)
+    self.troubles = troubles
+  }
+
+  static func += (sum: inout PresenceReport, other: PresenceReport) {
+    sum.tally += other.tally
+    sum.stories = gravest(of: sum.stories + other.stories)
+    sum.troubles = Array((sum.troubles + other.troubles).prefix(5))
+  }
+
+  /// Enough to read at once.
+  private static func gravest(of stories: [PresenceStory]) -> [PresenceStory] {
+    Array(stories.sorted { ($0.property, $0.plan.actions.count) < ($1.property, $1.plan.actions.count) }.prefix(3))
+  }
+}
+
+/// A timeline in which a property did not hold: its plan, and all that happened.
+struct PresenceStory: Sendable {
+  let property: Int
+  let plan: TimelinePlan
+  /// Of the steps, in virtual microseconds.
+  let times: [Int64]
+  let text: String
+}
+
+/// What a model run counted.
+struct PresenceTally: Sendable {
+  var timelines = 0
+  var actions = 0
+  var messages = 0
+  /// Message and recipient.
+  var pairs = 0
+  var pushes = 0
+  var holds = 0
+  /// Looks that a window's end fell into, so that both a push and a hold were right.
+  var unclear = 0
+  /// By the number of the property.
+  var violations: [Int: Int] = [:]
+
+  static func += (sum: inout PresenceTally, other: PresenceTally) {
+    sum.timelines += other.timelines
+    sum.actions += other.actions
+    sum.messages += other.messages
+    sum.pairs += other.pairs
+    sum.pushes += other.pushes
+    sum.holds += other.holds
+    sum.unclear += other.unclear
+    sum.violations.merge(other.violations, uniquingKeysWith: +)
+  }
+}
+
+extension PresenceTally: CustomStringConvertible {
+  var description: String {
+    let broken = PresenceViolation.properties.indices.map { "(\($0 + 1)) \(violations[$0 + 1] ?? 0)" }
+    return """
+      \(timelines) timelines, \(actions) actions, \(messages) messages, \(pairs) message-recipient pairs, \
+      \(pushes) pushes, \(holds) holds, \(unclear) unclear, violations \(broken.joined(separator: ", "))
+      """
+  }
+}
+
+/// A property that did not hold for a pair.
+struct PresenceViolation: Sendable {
+  /// By number, from 1.
+  static let properties = [
+    "nobody is pushed while looking, or about what they have read, seen or lost",
+    "nobody is left with an unread message that was never pushed",
+    "nothing is pushed twice",
+    "what may be pushed is pushed in the same step",
+    "the ledger says what happened and why",
+  ]
+
+  let property: Int
+  let pair: PresencePair
+  let time: Int64
+  let text: String
+}
+
+extension PresenceViolation: CustomStringConvertible {
+  var description: String {
+    "\(seconds(time)) (\(property)) message \(pair.message) to user \(pair.user): \(text)"
+  }
+}
+
+/// Virtual microseconds as seconds, to be read by people.
+func seconds(_ microseconds: Int64) -> String {
+  let milliseconds = (microseconds / 1000 % 1000).description
+  return "\(microseconds / 1_000_000).\(String(repeating: "0", count: 3 - milliseconds.count))\(milliseconds) s"
+}
+
+/// A way in which the product could be wrong, and the property of the model that finds it.
+struct PresenceMutant: Sendable, CustomStringConvertible {
+  let description: String
+  let property: Int
+  let apply: @Sendable (inout PresenceModel) -> Void
+
+  func apply(to model: PresenceModel) -> PresenceModel {
+    var model = model
+    apply(&model)
+    return model
+  }
+
+  static let all = [
+    shortWindow,
+    PresenceMutant(description: "a window of 120 s", property: 4) { $0.productWindow = .seconds(120) },
+    PresenceMutant(sql: "the last look is ignored", breaks: 1, seenBy(lastSeen: "null", leftAt: "c.tacet_left_at")),
+    PresenceMutant(sql: "leaving is ignored", breaks: 4, seenBy(lastSeen: "c.last_seen", leftAt: "null")),
+    PresenceMutant(sql: "read_by is ignored", breaks: 1, messageContext(readBy: "'{}'", priorReadBy: "o.read_by")),
+    PresenceMutant(
+      sql: "reading other messages is ignored", breaks: 1, messageContext(readBy: "m.read_by", priorReadBy: "'{}'")),
+    PresenceMutant(
+      sql: "holds get lost", breaks: 2,
+      trigger(
+        "after insert on tacet.deliveries",
+        "delete from tacet.deliveries d where (d.subject_id, d.user_id) = (new.subject_id, new.user_id);")),
+    PresenceMutant(
+      sql: "an event comes back after its record", breaks: 3,
+      trigger(
+        "after delete on tacet.inbox",
+        """
+        if old.attempts = 1 then
+          delete from tacet.push_log l where l.subject_id = old.subject_id;
+          insert into tacet.inbox (subject_id, kind, attempts) values (old.subject_id, old.kind, old.attempts);
+        end if;
+        """)),
+    PresenceMutant(
+      sql: "the ledger gives another reason", breaks: 5,
+      trigger("before insert or update on tacet.push_log", "new.reason := replace(new.reason, 'already', 'never');")),
+  ]
+
+  static let shortWindow = PresenceMutant(description: "a window of 20 s", property: 1) {
+    $0.productWindow = .seconds(20)
+  }
+}
+
+extension PresenceMutant {
+  private init(sql description: String, breaks property: Int, _ sabotage: String) {
+    self.init(description: description, property: property) { $0.sabotage = sabotage }
+  }
+
+  private static func trigger(_ event: String, _ body: String) -> String {
+    """
+    create function tacet.sabotage() returns trigger language plpgsql
+    as $$ begin \(body) return new; end $$;
+    create trigger sabotage \(event) for each row execute function tacet.sabotage()
+    """
+  }
+
+  private static func seenBy(lastSeen: String, leftAt: String) -> String {
+    """
+    create or replace function tacet.seen_by(conversation_id uuid)
+    returns table (user_id uuid, last_seen timestamptz, left_at timestamptz) language sql stable
+    as $$
+      select c.user_id, \(lastSeen)::timestamptz, \(leftAt)::timestamptz
+      from public.conversation_participants c where c.conversation_id = seen_by.conversation_id
+    $$
+    """
+  }
+
+  private static func messageContext(readBy: String, priorReadBy: String) -> String {
+    """
+    create or replace function tacet.message_context(message_id uuid)
+    returns table (
+      conversation_id uuid, sender_id uuid, sender_name text, body text, created_at timestamptz, read_by uuid[],
+      prior_read_by uuid[], prior_touched_at timestamptz
+    ) language sql stable
+    as $$
+      select m.conversation_id, m.from_id, 'Ann'::text, m.text, m.created_at, \(readBy)::uuid[], o.read_by, o.updated_at
+      from public.messages m
+      left join lateral (
+        select \(priorReadBy)::uuid[] as read_by, o.updated_at from public.messages o
+        where o.conversation_id = m.conversation_id and o.id <> m.id order by o.created_at desc limit 1
+      ) o on true
+      where m.id = message_context.message_id
+    $$
+    """
+  }
+}

@@ -1,3 +1,5 @@
+import APNSSimulation
+import PushRules
 import TestAPNSCases
 import Testing
 
@@ -52,5 +54,114 @@ struct CaseFailure: Error, CustomStringConvertible {
 
   init(_ description: String) {
     self.description = description
+  }
+}
+
+/// The codes by which the case file says what a client does.
+enum ClientCode: String {
+  case done = "DONE"
+  case drop = "DROP"
+  case never = "NEVER"
+  case fixRequest = "FIX-REQ"
+  case fixCredentials = "FIX-CRED"
+  case refresh = "REFRESH"
+  case reconnect = "RECONNECT"
+  case later = "LATER"
+
+  init(_ disposition: PushDisposition) {
+    self =
+      switch disposition {
+      case .accepted: .done
+      case .dropToken: .drop
+      case .never, .suspectToken: .never
+      case .fixRequest: .fixRequest
+      case .fixCredentials: .fixCredentials
+      case .refreshProviderToken: .refresh
+      case .reconnect: .reconnect
+      case .retryLater: .later
+      }
+  }
+}
+
+/// What distinguishes one answer from another for a client.
+struct AnswerKey: Hashable, CustomStringConvertible {
+  let status: Int
+  let reason: String?
+
+  init(_ mapping: CaseFile.Mapping) {
+    status = mapping["status"] as? Int ?? 0
+    reason = mapping["reason"] as? String
+  }
+
+  init(_ answer: PushAnswer) {
+    status = answer.status
+    reason = answer.reason?.rawValue
+  }
+
+  var description: String { "\(status) \(reason ?? "")" }
+
+  /// What our client makes of it.
+  var code: ClientCode {
+    ClientCode(.disposition(of: PushAnswer(status: status, reason: reason.map(PushReason.init(rawValue:)))))
+  }
+}
+
+/// What the case file wants done about each answer.
+///
+/// A client sees the answer and not the case. Where one answer stands in several cases with different codes, either is
+/// as stated; where an answer of `accept_also` has a case of its own, that case says what is to be done about it.
+struct StatedCodes {
+  private var codes: [AnswerKey: Set<String>] = [:]
+
+  init(_ cases: [WireCase]) throws {
+    for wireCase in cases {
+      guard let client = wireCase.client else { continue }
+      codes[AnswerKey(try wireCase.expectation()), default: []].insert(client)
+    }
+  }
+
+  func allows(_ code: ClientCode, for answer: AnswerKey, otherwise client: String?) -> Bool {
+    guard let stated = codes[answer] else { return client == nil || client == code.rawValue }
+    return stated.contains(code.rawValue)
+  }
+}
+
+/// From a case's request to the push that our client would send in its place.
+enum ClientRequest {
+  /// - Returns: nil when our types cannot express the request: another method or path, a field that is malformed,
+  ///   missing or repeated, a body that APNs would refuse.
+  static func make(from request: CaseRequest) -> PushRequest? {
+    let inspected = request.inspected
+    let fields = Dictionary(inspected.fields.map { ($0.name, [$0.value]) }, uniquingKeysWith: +)
+    guard fields.values.allSatisfy({ $0.count == 1 }), fields["content-type"] != nil,
+      let identifier = fields["apns-id"]?[0], identifier == "11111111-2222-4333-8444-555555555555",
+      let request = try? push(inspected, fields.compactMapValues(\.first)), inspected.method == "POST",
+      inspected.path == request.head.path, fields["apns-topic"]?[0] == request.head.topic,
+      fields["apns-expiration"]?[0] == request.head.expiration.headerValue
+    else { return nil }
+    return request
+  }
+
+  private static func push(_ inspected: InspectedRequest, _ fields: [String: String]) throws -> PushRequest? {
+    guard let type = fields["apns-push-type"].flatMap(PushType.init(rawValue:)),
+      let priority = PushPriority(rawValue: Int(fields["apns-priority"] ?? "") ?? 0),
+      let topic = fields["apns-topic"], topic.hasSuffix(type.topicSuffix)
+    else { return nil }
+    let token = try DeviceToken(inspected.path.split(separator: "/").last.map(String.init) ?? "")
+    let head = try PushRequestHead(
+      deviceToken: token, pushType: type,
+      bundleIdentifier: BundleIdentifier(String(topic.dropLast(type.topicSuffix.count))), priority: priority,
+      expiration: expiration(fields["apns-expiration"]),
+      identifier: PushIdentifier(eventKind: "case", event: "e", recipient: "r", deviceToken: token),
+      collapseIdentifier: fields["apns-collapse-id"].map { try CollapseIdentifier($0) })
+    return try PushRequest(head: head, body: inspected.body)
+  }
+
+  private static func expiration(_ value: String?) -> PushExpiration {
+    switch value {
+    case nil: .servicePolicy
+    case "0": .attemptOnce
+    case let text?: .until(unixSeconds: Int64(text) ?? 0)
+    }
   }
 }

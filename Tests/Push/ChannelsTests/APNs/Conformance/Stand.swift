@@ -1,12 +1,16 @@
 import APNSSimulation
 import Channels
 import Cryptography
+import Foundation
 import HTTP2
 import Logging
 import PushRules
 import Reactors
 import Synchronization
 import TestAPNSCases
+import TestIDs
+import TestPostgres
+import TestRepository
 
 /// A simulator that knows the fixtures of the case file, and clients for it.
 struct Stand: Sendable {
@@ -120,5 +124,226 @@ private final class MintedTokens: Sendable {
       texts[name] = text
       return text
     }
+  }
+}
+
+/// Pushes of our client under way, and what became of them.
+final class ClientPushes {
+  private let client: APNSClient
+  /// For a push that a dead connection holds up, too.
+  private let limit = Duration.seconds(20)
+  private var sent = 0
+  private let changed = Signal()
+  /// By number, from 0 in the order of sending.
+  private(set) var attempts: [Int: PushAttempt] = [:]
+  /// The identifier of each push, by its number.
+  private(set) var identifiers: [String] = []
+
+  init(_ client: APNSClient) {
+    self.client = client
+  }
+
+  /// Starts so many pushes at once.
+  func start(_ count: Int = 1, to token: String, on reactor: isolated Reactor) throws {
+    for _ in 0..<count {
+      let number = sent
+      let request = try Self.request(number, to: token)
+      identifiers.append(request.head.identifier.text)
+      sent += 1
+      reactor.start { [self] in
+        attempts[number] = await client.send(
+          request, to: .production, until: Reactor.now &+ limit.clampedNanoseconds, on: reactor)
+        changed.signal(on: reactor)
+      }
+    }
+  }
+
+  /// Waits until every push has its end.
+  func finish(within limit: Duration = .seconds(25), on reactor: isolated Reactor) async throws {
+    while attempts.count < sent {
+      guard await changed.wait(for: limit, on: reactor) else { throw CaseFailure("\(attempts.count) of \(sent) ended") }
+    }
+  }
+
+  /// The same for so many pushes at once.
+  func send(_ count: Int = 1, to token: String, on reactor: isolated Reactor) async throws {
+    try start(count, to: token, on: reactor)
+    try await finish(on: reactor)
+  }
+
+  var areAllAccepted: Bool { attempts.count == sent && attempts.values.allSatisfy { $0.disposition == .accepted } }
+
+  private static func request(_ number: Int, to token: String) throws -> PushRequest {
+    let token = try DeviceToken(token)
+    let head = try PushRequestHead(
+      deviceToken: token, pushType: .alert, bundleIdentifier: try BundleIdentifier("com.example.app"),
+      priority: .immediate, expiration: .attemptOnce,
+      identifier: PushIdentifier(eventKind: "case", event: "\(number)", recipient: "r", deviceToken: token),
+      collapseIdentifier: try CollapseIdentifier("collapse-\(number)"))
+    return try PushRequest(head: head, body: Array(#"{"aps":{"alert":"\#(number)"}}"#.utf8))
+  }
+}
+
+/// A connection case as our client lives through it.
+struct ClientScene {
+  /// A token whose answers take their time.
+  static let slowToken = "f0f0"
+
+  let stand: Stand
+  let client: APNSClient
+  let pushes: ClientPushes
+  let token: String
+  let findings = Findings()
+
+  /// A client that has had one push accepted, as far as the service allows it.
+  static func begin(_ stand: Stand, on reactor: isolated Reactor) async throws -> ClientScene {
+    let client = try await stand.client(on: reactor)
+    let scene = ClientScene(
+      stand: stand, client: client, pushes: ClientPushes(client), token: try stand.fixtures.deviceToken("ok"))
+    try await scene.pushes.send(to: scene.token, on: reactor)
+    guard scene.pushes.areAllAccepted else { throw CaseFailure("the first push: \(scene.pushes.attempts)") }
+    return scene
+  }
+
+  var connectionsOpened: Int { client.connectionsOpened(to: .production) }
+
+  /// Waits until the client has seen that its connection ends, which shows in the next one. Looks every few
+  /// milliseconds: the client has no signal for it.
+  func waitForConnection(_ count: Int, on reactor: isolated Reactor) async throws {
+    let deadline = ContinuousClock.now + .seconds(10)
+    while connectionsOpened < count {
+      guard ContinuousClock.now < deadline else { throw CaseFailure("no connection number \(count)") }
+      await reactor.sleep(for: .milliseconds(5))
+    }
+  }
+
+  /// How often the service judged each push, by number.
+  var arrivals: [Int] {
+    let counts = stand.records.reduce(into: [:]) { $0[$1.identifier, default: 0] += 1 }
+    return pushes.identifiers.map { counts[$0] ?? 0 }
+  }
+
+  func expectAllAcceptedOnce() {
+    findings.expect(pushes.areAllAccepted, "\(pushes.attempts)")
+    findings.expect(arrivals.allSatisfy { $0 == 1 }, "arrivals \(arrivals)")
+    findings.expect(Set(stand.records.map(\.identifier)).isSubset(of: pushes.identifiers), "a push changed its apns-id")
+  }
+
+  func strike(_ fault: ServerFault) {
+    stand.simulator.connections.strike(fault)
+  }
+
+  func script(_ fault: ServerFault, skip: Int = 0) {
+    stand.script(fault, skip: skip)
+  }
+}
+
+extension Stand {
+  func script(_ fault: ServerFault, skip: Int = 0) {
+    service.withFaults { script in _ = script.append(.init(fault, skip: skip)) }
+  }
+
+  func registerSlowToken(delayMilliseconds: Int) {
+    let device = RegisteredDevice(
+      environment: .production, bundle: "com.example.app", delayMilliseconds: delayMilliseconds)
+    service.withRegistry { registry in _ = registry.register(device, token: ClientScene.slowToken) }
+  }
+}
+
+/// The table of device tokens as the service's migrations make it, with one token.
+enum TokenTable {
+  private static let user = "11111111-0000-4000-8000-000000000001"
+
+  /// Registers a token, lets APNs' word about it arrive, and looks whether the token is still one to push to.
+  /// - Parameters:
+  ///   - registeredAt: when the app handed the token over, in milliseconds since 1970.
+  ///   - invalidSince: since when the token is dead by APNs' word, likewise.
+  static func isActive(_ token: String, registeredAt: Int, invalidSince: Int64) async throws -> Bool {
+    let server = try await TestPostgres.shared
+    let conninfo = try await server.makeDatabase()
+    for file in migrations { try await server.psql("\\i '\(file.path)'", through: conninfo) }
+    try await server.psql(
+      """
+      insert into profiles (id) values ('\(user)');
+      insert into push_tokens (user_id, device_token, registered_at)
+      values ('\(user)', '\(token)', \(time(Int64(registeredAt))));
+      """, through: conninfo)
+    try await server.psql(
+      "select tacet.invalidate_device_token('\(token)', 'Unregistered', \(time(invalidSince)))", through: conninfo)
+    let count = try await server.psql("select count(*) from tacet.device_tokens('\(user)')", through: conninfo)
+    return count.trimmingCharacters(in: .whitespacesAndNewlines) == "1"
+  }
+
+  private static func time(_ milliseconds: Int64) -> String { "to_timestamp(\(milliseconds) / 1000.0)" }
+
+  private static let migrations = [Repository.hostTables, Repository.install]
+}
+
+/// A request, what came back over the wire, and what the service recorded.
+struct WireExchange {
+  let request: InspectedRequest
+  let response: HTTP2Response
+  let record: PushRecord
+
+  /// The answer as our client reads it.
+  var answer: PushAnswer {
+    PushAnswer(status: response.status, identifier: response.fields["apns-id"], body: response.body)
+  }
+
+  func check(against expected: CaseFile.Mapping, _ findings: Findings) throws {
+    let key = AnswerKey(expected)
+    findings.expect(response.status == key.status, "status \(response.status)")
+    let body = String(decoding: response.body, as: UTF8.self)
+    findings.expect(body == Self.body(expected), "body \(body)")
+    checkFields(expected, findings)
+    checkIdentifier(expected, findings)
+    if let priority = expected["effective_priority"] as? Int {
+      findings.expect(record.priority == priority, "priority \(record.priority)")
+    }
+    if let isStored = expected["stored"] as? Bool {
+      findings.expect(record.isStored == isStored, "stored \(record.isStored)")
+    }
+    findings.expect(record.status == key.status && record.reason == key.reason, "recorded as \(record)")
+  }
+
+  /// Nothing with a success, JSON with a reason, a proxy's text as it is.
+  private static func body(_ expected: CaseFile.Mapping) -> String {
+    if let raw = expected["raw_body"] as? String { return raw }
+    guard let reason = expected["reason"] as? String else { return "" }
+    let timestamp = (expected["timestamp_ms"] as? Int).map { ",\"timestamp\":\($0)" } ?? ""
+    return "{\"reason\":\"\(reason)\"\(timestamp)}"
+  }
+
+  private func checkFields(_ expected: CaseFile.Mapping, _ findings: Findings) {
+    for name in expected["headers_present"] as? [String] ?? [] {
+      findings.expect(response.fields[name] != nil, "no \(name)")
+    }
+    for name in expected["headers_absent"] as? [String] ?? [] {
+      findings.expect(response.fields[name] == nil, "\(name) \(response.fields[name] ?? "")")
+    }
+    let type = response.fields["content-type"]
+    let isJSON = expected["reason"] != nil
+    findings.expect(!isJSON || type == "application/json", "content-type \(type ?? "none")")
+  }
+
+  private func checkIdentifier(_ expected: CaseFile.Mapping, _ findings: Findings) {
+    let identifier = response.fields["apns-id"] ?? ""
+    let sent = request.fields.first { $0.name == "apns-id" }?.value
+    findings.expect(UUID(uuidString: identifier) != nil, "apns-id \(identifier)")
+    switch expected["apns_id"] as? String {
+    case "generated":
+      findings.expect(identifier != sent && identifier == identifier.uppercased(), "apns-id \(identifier)")
+    case "echo": findings.expect(identifier == sent, "apns-id \(identifier)")
+    default: break
+    }
+  }
+}
+
+extension HTTP2Request {
+  /// Spaces at either end of a value cannot travel over HTTP/2 (RFC 9113 §8.2.1); a client drops them.
+  init(_ request: InspectedRequest) {
+    var fields = HTTP2Fields()
+    for field in request.fields { fields.append(field.name, field.value.trimmingCharacters(in: .whitespaces)) }
+    self.init(method: request.method, path: request.path, fields: fields, body: request.body)
   }
 }

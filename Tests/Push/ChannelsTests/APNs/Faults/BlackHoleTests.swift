@@ -56,3 +56,104 @@ struct BlackHoleTests {
     }
   }
 }
+
+/// Passes bytes between clients and a server, until it is told to swallow them: then the connections of that moment stay
+/// open and carry nothing more, as behind a router that has forgotten them. Connections that come later are passed on.
+final class TCPRelay {
+  private let server: SocketAddress
+  private let listener: ListeningSocket
+  private var registration: Registration?
+  private var ends: [RelayEnd] = []
+
+  var port: UInt16 { listener.address.port }
+
+  init(to server: SocketAddress, on reactor: isolated Reactor) throws {
+    guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else {
+      throw SystemError(operation: "relay", code: 0)
+    }
+    self.server = server
+    listener = try ListeningSocket(on: address)
+    registration = try reactor.register(listener.descriptor, for: .read, handler: self)
+  }
+
+  /// From now on the present connections lead nowhere.
+  func swallow() {
+    for end in ends { end.isSwallowing = true }
+  }
+
+  /// Closes everything.
+  func stop(on reactor: isolated Reactor) {
+    if let registration { reactor.deregister(registration) }
+    for end in ends { end.close(on: reactor) }
+    ends = []
+  }
+
+  private func join(_ client: Socket, on reactor: isolated Reactor) async {
+    do {
+      let upstream = try await Socket.connect(to: server, within: .seconds(5), on: reactor)
+      let (near, far) = (RelayEnd(client), RelayEnd(upstream))
+      try near.start(towards: far, on: reactor)
+      try far.start(towards: near, on: reactor)
+      ends += [near, far]
+    } catch {
+      // The client sees its connection closed, as it would without a relay.
+    }
+  }
+}
+
+extension TCPRelay: ReadinessHandler {
+  func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
+    while case .accepted(let client, _) = listener.accept() {
+      reactor.start { await self.join(client, on: reactor) }
+    }
+  }
+}
+
+/// One socket of a relayed connection.
+private final class RelayEnd: ReadinessHandler {
+  private static let chunkBytes = 64 * 1024
+
+  var isSwallowing = false
+  private let socket: Socket
+  private weak var other: RelayEnd?
+  private var registration: Registration?
+  /// Bytes for which the socket had no room.
+  private var pending: [UInt8] = []
+
+  init(_ socket: Socket) {
+    self.socket = socket
+  }
+
+  func start(towards other: RelayEnd, on reactor: isolated Reactor) throws {
+    self.other = other
+    registration = try reactor.register(socket.descriptor, for: .read, handler: self)
+  }
+
+  func close(on reactor: isolated Reactor) {
+    if let registration { reactor.deregister(registration) }
+    registration = nil
+  }
+
+  func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
+    if readiness.shouldWrite { write([], on: reactor) }
+    if readiness.shouldRead { read(on: reactor) }
+  }
+
+  private func read(on reactor: isolated Reactor) {
+    var chunk = [UInt8](repeating: 0, count: Self.chunkBytes)
+    let outcome = chunk.withUnsafeMutableBytes { socket.read(into: $0) }
+    switch outcome {
+    case .bytes(let count) where !isSwallowing: other?.write(chunk[..<count], on: reactor)
+    case .bytes, .wouldBlock: break
+    case .endOfStream, .failed:
+      close(on: reactor)
+      if !isSwallowing { other?.socket.shutDownWriting() }
+    }
+  }
+
+  private func write(_ bytes: ArraySlice<UInt8>, on reactor: isolated Reactor) {
+    pending += bytes
+    if case .bytes(let count) = pending.withUnsafeBytes({ socket.write($0) }) { pending.removeFirst(count) }
+    if let registration { try? reactor.update(registration, to: pending.isEmpty ? .read : [.read, .write]) }
+  }
+}

@@ -1,0 +1,179 @@
+package import CoreMetrics
+package import PushRules
+package import Reactors
+
+/// How one attempt to send a push to APNs ended.
+package enum PushAttempt: Equatable, Sendable {
+  case answered(PushAnswer)
+  case failed(TransportFailure)
+  /// APNs has closed the connection because of a credential or a setting, for this reason; the push was not sent.
+  case refused(PushReason)
+  /// Its permit ended before a stream was free; the push was not sent.
+  case withdrawn
+
+  package var status: Int? {
+    if case .answered(let answer) = self { answer.status } else { nil }
+  }
+
+  /// What the sender does next. A push whose fate is unknown may be resent, because its identifiers stay the same.
+  package var disposition: PushDisposition {
+    switch self {
+    case .answered(let answer): .disposition(of: answer)
+    case .failed, .withdrawn: .retryLater(minimumWait: .zero)
+    case .refused: .fixCredentials
+    }
+  }
+
+  /// APNs' reason, `http_` and the status without one, or what the connection did. Nil for an accepted push.
+  package var reason: String? {
+    switch self {
+    case .answered(let answer) where answer.status == 200: nil
+    case .withdrawn: nil
+    case .answered(let answer): answer.reason?.rawValue ?? "http_\(answer.status)"
+    case .failed(.notProcessed): "apns_unreachable"
+    case .failed(.unknown): "apns_answer_lost"
+    case .refused(let reason): reason.rawValue
+    }
+  }
+
+  /// Whether it shows that the connection works: APNs took the push, or refused it for the fault of the push or its device.
+  var provesConnection: Bool {
+    switch disposition {
+    case .accepted, .dropToken, .suspectToken, .never, .fixRequest: return true
+    case .fixCredentials, .refreshProviderToken, .reconnect: return false
+    case .retryLater:
+      guard case .answered(let answer) = self else { return false }
+      return answer.reason == "TooManyRequests"
+    }
+  }
+}
+
+/// Sends pushes to APNs: the router, or a script in a test.
+package protocol PushChannel: AnyObject {
+  /// Sends a push once, and again only when APNs provably did not process it.
+  /// - Parameters:
+  ///   - deadline: the latest end of the attempt, in monotonic nanoseconds, as `Reactor.now`.
+  ///   - permit: asked each time before the push goes; one that has ended withdraws it. Nil lets it go.
+  func send(
+    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
+    on reactor: isolated Reactor
+  ) async -> PushAttempt
+}
+
+// What the end of an attempt shows of its route, its environment and its reason.
+extension DeliveryAttempt {
+  package init(_ attempt: PushAttempt) {
+    self.init(attempt.disposition, status: attempt.status, reason: attempt.keptReason, fault: attempt.faultCause)
+    askedWait = attempt.askedWait
+    isWithdrawn = attempt == .withdrawn
+    if attempt.disposition == .suspectToken && attempt.reason == "BadDeviceToken" { otherEnvironment = .mayKnowTarget }
+    if attempt.refusesEnvironment { otherEnvironment = .ownsCredential }
+  }
+}
+
+extension PushAttempt {
+  /// Where the route's fault lies; nil when it concerns the push or its device alone.
+  fileprivate var faultCause: DeliveryFault? {
+    switch disposition {
+    case .accepted, .dropToken, .suspectToken, .never, .fixRequest: return nil
+    // The client has already made a new token if one could help: what remains is a clock or a key.
+    case .fixCredentials, .refreshProviderToken: return .configuration
+    case .reconnect: return .connection
+    case .retryLater:
+      guard case .answered(let answer) = self else { return .connection }
+      if answer.reason == "TooManyProviderTokenUpdates" { return .throttle }
+      return answer.status == 429 ? nil : .service
+    }
+  }
+
+  /// Whether APNs refuses the credential because it is not for this environment. Other refusals of a credential sometimes hit
+  /// a valid one.
+  fileprivate var refusesEnvironment: Bool {
+    faultCause == .configuration && reason.map(Self.environmentRefusals.contains) == true
+  }
+
+  private static let environmentRefusals: Set = [
+    "BadCertificateEnvironment", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken",
+  ]
+
+  /// The reason. An empty one counts as a missing one.
+  fileprivate var keptReason: String? {
+    if case .answered(let answer) = self, answer.reason?.rawValue == "" { return "http_\(answer.status)" }
+    return reason
+  }
+
+  fileprivate var askedWait: Duration {
+    guard case .answered(let answer) = self else { return .zero }
+    return answer.retryAfter ?? .zero
+  }
+}
+
+/// Counts APNs' answers by route, status and reason, as `tacet_apns_answers_total{app, environment, status, reason}`. One for each router, on its reactor.
+///
+/// Every request that has ended counts, resends included. A plain success has the reason `none`. A request without an answer
+/// has the status `none`, and the reason says what the connection did. APNs chooses the reasons, so the backend must bound a
+/// family's series.
+package final class APNSMetrics {
+  private let factory: any MetricsFactory
+  private var routes: [PushRoute: AnswerCounters] = [:]
+  /// The counters of the latest route, which most pushes share with the one before.
+  private var latest: AnswerCounters?
+
+  package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
+    self.factory = factory
+  }
+
+  /// Shows a route's accepted pushes from now on, even zero: a rate needs a figure from before the first push.
+  package func show(_ route: PushRoute) { _ = answers(over: route) }
+
+  /// The counters of a route; made once for each.
+  func answers(over route: PushRoute) -> AnswerCounters {
+    if let latest, latest.route == route { return latest }
+    let answers = routes[route] ?? AnswerCounters(of: route, factory)
+    routes[route] = answers
+    latest = answers
+    return answers
+  }
+}
+
+package final class AnswerCounters {
+  private struct Answer: Hashable {
+    let status: Int?
+    let reason: String?
+  }
+
+  /// Counters that are kept here; Apple documents some thirty reasons.
+  private static let handlesMax = 64
+
+  /// The longest reason that becomes a label, in characters; Apple's longest has 27.
+  private static let reasonMax = 64
+
+  private let factory: any MetricsFactory
+  fileprivate let route: PushRoute
+  private let accepted: Counter
+  private var others: [Answer: Counter] = [:]
+
+  init(of route: PushRoute, _ factory: any MetricsFactory) {
+    self.factory = factory
+    self.route = route
+    accepted = Self.counter(Answer(status: 200, reason: nil), route, factory)
+  }
+
+  func count(_ attempt: PushAttempt) {
+    guard attempt.disposition != .accepted else { return accepted.increment() }
+    let answer = Answer(status: attempt.status, reason: attempt.reason)
+    if let known = others[answer] { return known.increment() }
+    let made = Self.counter(answer, route, factory)
+    if others.count < Self.handlesMax { others[answer] = made }
+    made.increment()
+  }
+
+  private static func counter(_ answer: Answer, _ route: PushRoute, _ factory: any MetricsFactory) -> Counter {
+    let dimensions = [
+      ("app", route.app.text), ("environment", route.environment.rawValue),
+      ("status", answer.status.map { "\($0)" } ?? "none"),
+      ("reason", answer.reason.map { String($0.prefix(reasonMax)) } ?? "none"),
+    ]
+    return Counter(label: "tacet_apns_answers_total", dimensions: dimensions, factory: factory)
+  }
+}
