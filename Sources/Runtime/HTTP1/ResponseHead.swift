@@ -76,3 +76,77 @@ extension HTTPField.Name {
     self == .contentLength || self == .transferEncoding || self == .connection || self == .date
   }
 }
+
+/// A final response, complete except for its Date and Connection fields.
+///
+/// Make one ahead for an answer that never changes. Writing it then copies its bytes. An object, because it is passed through
+/// many calls.
+package final class PreparedResponse: Sendable {
+  package let status: HTTPResponse.Status
+  package let closesConnection: Bool
+  /// Status line, fields and Content-Length, without the empty line.
+  let head: [UInt8]
+  /// The empty line and the content.
+  let ending: [UInt8]
+
+  /// - Parameters:
+  ///   - head: with a final status. See `ResponseHead` for the fields that are not written.
+  ///   - body: the content; dropped for 204 and 304, which have none.
+  package init(_ head: ResponseHead, body: [UInt8] = []) {
+    status = head.status
+    closesConnection = head.closesConnection
+    ending = Array("\r\n".utf8) + (head.hasContent ? body : [])
+    var bytes: [UInt8] = []
+    head.write(contentLength: body.count, to: &bytes)
+    self.head = bytes
+  }
+
+  /// The bytes of the response as the last one of its connection.
+  package func bytes(date: HTTPDate) -> [UInt8] {
+    var bytes = head
+    bytes.append(contentsOf: date.fieldLine)
+    bytes.append(contentsOf: "Connection: close\r\n".utf8)
+    bytes.append(contentsOf: ending)
+    return bytes
+  }
+}
+
+/// The Date field of a second: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7).
+///
+/// Stored as the whole field line, which each response copies. Make one a second, not one a response.
+package struct HTTPDate: Sendable, Equatable {
+  package let unixSeconds: Int
+  /// `Date: …` with its line end.
+  let fieldLine: [UInt8]
+
+  private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+  /// - Parameter unixSeconds: in the years 1970 to 9999.
+  package init(unixSeconds: Int) {
+    self.unixSeconds = unixSeconds
+    fieldLine = Array("Date: \(Self.text(unixSeconds))\r\n".utf8)
+  }
+
+  private static func text(_ unixSeconds: Int) -> String {
+    let (days, second) = unixSeconds.quotientAndRemainder(dividingBy: 86400)
+    let date = civilDate(days)
+    let clock = [second / 3600, second / 60 % 60, second % 60].map(twoDigits).joined(separator: ":")
+    return "\(Self.days[days % 7]), \(twoDigits(date.day)) \(months[date.month - 1]) \(date.year) \(clock) GMT"
+  }
+
+  private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+  /// Counts years from March, so that a leap day ends a year, in eras of 400 years. Source: Howard Hinnant,
+  /// "chrono-compatible low-level date algorithms", `civil_from_days`.
+  private static func civilDate(_ days: Int) -> (year: Int, month: Int, day: Int) {
+    let shifted = days + 719_468
+    let era = shifted / 146_097
+    let dayOfEra = shifted % 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let monthFromMarch = (5 * dayOfYear + 2) / 153
+    let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+    return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
+  }
+}

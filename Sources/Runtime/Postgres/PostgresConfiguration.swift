@@ -1,3 +1,6 @@
+internal import CLibpq
+internal import Glibc
+internal import Reactors
 internal import Synchronization
 
 /// How to connect, and the settings of a session.
@@ -117,5 +120,188 @@ extension PostgresConfiguration {
       if scalar == "\\" || scalar.properties.isWhitespace { text.unicodeScalars.append("\\") }
       text.unicodeScalars.append(scalar)
     }
+  }
+}
+
+/// One place to connect to. An empty string leaves the choice to libpq.
+struct ConnectionTarget: Hashable {
+  var host: String
+  var address: String
+  var port: String
+
+  /// Whether libpq would have to resolve the host, which blocks.
+  var needsResolution: Bool { address.isEmpty && !host.isEmpty && !host.hasPrefix("/") && !host.hasPrefix("@") }
+}
+
+/// The keywords of a connection string, with its hosts as a list that can be resolved and reordered.
+struct ConnectionParameters {
+  private(set) var keywords: [String: String]
+  var targets: [ConnectionTarget]
+
+  /// Parses a connection string and adds the configuration's settings.
+  /// - Throws: ``PostgresError/Code/invalidConfiguration``, without libpq's text, which may quote the password.
+  init(_ configuration: PostgresConfiguration) throws(PostgresError) {
+    keywords = try ConnectionParameters.parse(configuration.conninfo)
+    targets = ConnectionParameters.targets(of: keywords)
+    // `startConnect(to:)` sets one host, so the string's list must go.
+    for key in ["host", "port", "hostaddr"] where !targets.isEmpty { keywords[key] = nil }
+    // The string's options come last and so have precedence.
+    let options = [configuration.sessionOptions, keywords["options"]].compactMap { $0 }
+    if !options.isEmpty { keywords["options"] = options.joined(separator: " ") }
+    keywords["client_encoding"] = "UTF8"
+    if keywords["application_name"] == nil { keywords["application_name"] = configuration.applicationName }
+    // Kerberos negotiation looks up credentials, and perhaps their server, with blocking calls.
+    if keywords["gssencmode"] == nil { keywords["gssencmode"] = "disable" }
+  }
+
+  /// Whether to use a standby if there is one, and otherwise any server.
+  var prefersStandby: Bool { keywords["target_session_attrs"] == "prefer-standby" && targets.count > 1 }
+
+  /// The same parameters with another `target_session_attrs`.
+  func asking(for attributes: String) -> ConnectionParameters {
+    var parameters = self
+    parameters.keywords["target_session_attrs"] = attributes
+    return parameters
+  }
+
+  func startConnect(to target: ConnectionTarget) -> OpaquePointer? {
+    let all = keywords.merging(Self.keywords(of: target)) { $1 }
+    let keys = all.map { UnsafePointer(strdup($0.key)) } + [nil]
+    let values = all.map { UnsafePointer(strdup($0.value)) } + [nil]
+    defer { for text in keys + values { free(UnsafeMutablePointer(mutating: text)) } }
+    return PQconnectStartParams(keys, values, 0)
+  }
+
+  /// Leaves empty parts to libpq's defaults and the environment.
+  static func keywords(of target: ConnectionTarget) -> [String: String] {
+    ["host": target.host, "port": target.port, "hostaddr": target.address].filter { !$0.value.isEmpty }
+  }
+
+  private static func parse(_ conninfo: String) throws(PostgresError) -> [String: String] {
+    guard let options = PQconninfoParse(conninfo, nil) else { throw PostgresError(.invalidConfiguration) }
+    defer { PQconninfoFree(options) }
+    var keywords: [String: String] = [:]
+    var option = options
+    while let key = option.pointee.keyword {
+      if let value = option.pointee.val { keywords[String(cString: key)] = String(cString: value) }
+      option += 1
+    }
+    return keywords
+  }
+
+  /// Lists are separated by commas; one port serves all hosts.
+  private static func targets(of keywords: [String: String]) -> [ConnectionTarget] {
+    let hosts = list(keywords["host"])
+    let addresses = list(keywords["hostaddr"])
+    let ports = list(keywords["port"])
+    return (0..<max(hosts.count, addresses.count)).map { index in
+      ConnectionTarget(
+        host: index < hosts.count ? hosts[index] : "", address: index < addresses.count ? addresses[index] : "",
+        port: index < ports.count ? ports[index] : ports.count == 1 ? ports[0] : "")
+    }
+  }
+
+  private static func list(_ text: String?) -> [String] {
+    (text ?? "").isEmpty ? [] : (text ?? "").split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+  }
+}
+
+extension ConnectionParameters {
+  /// Replaces each host name by targets for its addresses, in the resolver's order.
+  ///
+  /// libpq resolves names inside `PQconnectStart` with a blocking call, but not with `hostaddr`. It still verifies the server's
+  /// certificate against `host`. A host that only the environment or a service file names is unknown here, and does block.
+  /// - Throws: ``PostgresError/Code/notConnected`` when no host has an address.
+  mutating func resolve() async throws(PostgresError) {
+    guard targets.contains(where: \.needsResolution) else { return }
+    var resolved: [ConnectionTarget] = []
+    var failure = ""
+    for target in targets {
+      do throws(ResolutionError) {
+        resolved += try await Self.addresses(of: target)
+      } catch {
+        failure = error.description
+      }
+    }
+    guard !resolved.isEmpty else { throw PostgresError(.notConnected, failure) }
+    targets = resolved
+  }
+
+  private static func addresses(of target: ConnectionTarget) async throws(ResolutionError) -> [ConnectionTarget] {
+    guard target.needsResolution else { return [target] }
+    let port = UInt16(target.port) ?? 0
+    let addresses = try await Resolver.addresses(of: target.host, port: port)
+    return addresses.prefix(addressesPerHostMax).map { address in
+      ConnectionTarget(host: target.host, address: numericHost(of: address), port: target.port)
+    }
+  }
+
+  /// The most addresses of one name. A name with more is a misconfiguration rather than a cluster.
+  private static let addressesPerHostMax = 8
+
+  /// `127.0.0.1:80` and `[::1]:80` without port and brackets.
+  static func numericHost(of address: SocketAddress) -> String {
+    String(address.description.dropLast(":\(address.port)".count).filter { $0 != "[" && $0 != "]" })
+  }
+}
+
+extension PostgresConfiguration {
+  /// Why libpq could not use a connection string, or would take a part of its password for something else; nil when it is usable.
+  /// Nothing of the string is in the text but names of libpq's own parameters. Connects to nothing.
+  package static func fault(of conninfo: String) -> String? {
+    do throws(PostgresError) {
+      return try ConnectionParameters.fault(of: conninfo)
+    } catch {
+      return "not understood by libpq"
+    }
+  }
+}
+
+extension ConnectionParameters {
+  fileprivate static func fault(of conninfo: String) throws(PostgresError) -> String? {
+    let keywords = try parse(conninfo)
+    // A URI ends the password at its first @ or /. What follows would be a host, a port or a database, which are printed.
+    let path = conninfo.firstRange(of: "://").map { conninfo[$0.upperBound...].prefix { $0 != "?" } } ?? ""
+    let isPasswordCut = path.firstIndex(of: "/").map { path[$0...].contains("@") } ?? false
+    guard !isPasswordCut, targets(of: keywords).allSatisfy({ isHost($0.host) && isPort($0.port) }),
+      keywords["port"].map({ list($0).allSatisfy(isPort) }) ?? true
+    else { return "its host, port or database is none" }
+    return refusedParameter(keywords).map { "libpq does not take its value of \($0)" }
+  }
+
+  /// A name, an address, a folder, or a socket in the abstract namespace.
+  private static func isHost(_ text: String) -> Bool {
+    if text.hasPrefix("/") { return true }
+    let name = text.hasPrefix("@") ? text.dropFirst() : text[...]
+    return name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"),
+        UInt8(ascii: ":"), UInt8(ascii: "%"):
+        true
+      default: false
+      }
+    }
+  }
+
+  private static func isPort(_ text: String) -> Bool { text.isEmpty || Int(text).map((1...65_535).contains) ?? false }
+
+  /// The parameter whose value libpq refuses when it begins to connect, such as an unknown `sslmode`. It begins with a folder
+  /// without a socket, which fails at once.
+  private static func refusedParameter(_ keywords: [String: String]) -> String? {
+    var keywords = keywords
+    for key in ["hostaddr", "service", "passfile"] { keywords[key] = nil }
+    keywords["host"] = "/nonexistent"
+    keywords["port"] = "1"
+    let parameters = ConnectionParameters(keywords: keywords, targets: [])
+    let handle = parameters.startConnect(to: ConnectionTarget(host: "", address: "", port: ""))
+    defer { PQfinish(handle) }
+    let message = PQerrorMessage(handle).map { String(cString: $0) } ?? ""
+    return keywords.keys.first { message.hasPrefix("invalid \($0) value") }
+  }
+
+  private init(keywords: [String: String], targets: [ConnectionTarget]) {
+    self.keywords = keywords
+    self.targets = targets
   }
 }

@@ -1,5 +1,7 @@
+internal import CLibpq
 internal import Logging
 internal import Reactors
+internal import Synchronization
 
 /// Keeps one session open: connects, lets its owner set it up, checks it, and reconnects when it ends.
 final class ReconnectingConnection {
@@ -218,5 +220,140 @@ extension ReconnectingConnectionOwner {
 extension PostgresConnection {
   func checkAlive(within limit: Duration, on reactor: isolated Reactor) async throws(PostgresError) {
     try await query(.heartbeat, within: limit, on: reactor)
+  }
+}
+
+/// Growing waits between attempts, with full jitter so that many clients do not return in step.
+///
+/// A wait is drawn evenly from `0 ..< min(cap, base · 2^n)`, where `n` is the number of attempts since the last success. Source:
+/// AWS Architecture Blog, "Exponential Backoff And Jitter".
+struct Backoff {
+  /// The ceiling of the first wait. A server that restarts cleanly is back in about this time.
+  static let base: Duration = .milliseconds(50)
+
+  /// The ceiling of all waits: the latest that the return of a server is noticed.
+  static let cap: Duration = .seconds(5)
+
+  /// The ceiling of all waits of the one session that other sessions wait for.
+  static let eagerCap: Duration = .milliseconds(500)
+
+  private let cap: Duration
+  private var attempts = 0
+
+  init(cap: Duration = Backoff.cap) { self.cap = cap }
+
+  /// The largest wait that could be drawn now.
+  var ceiling: Duration { min(cap, Backoff.base * (1 << min(attempts, 16))) }
+
+  /// Draws a wait and counts the attempt.
+  mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
+    defer { attempts += 1 }
+    return ceiling.jittered(using: &generator)
+  }
+
+  /// The attempt succeeded; the next wait is short again.
+  mutating func reset() {
+    attempts = 0
+  }
+}
+
+/// Retries of a statement that the server rolled back because of a conflict with another one, as the manual asks for (section
+/// 13.5, "Serialization Failure Handling"). A single statement is a whole transaction, so nothing of it remains.
+///
+/// Waits are drawn evenly from `0 ..< base · 2^n`, so that the same two statements do not meet again.
+struct ConflictRetry {
+  /// More conflicts in a row mean a load that further attempts only increase.
+  static let retriesMax = 4
+
+  /// About the time of a small statement. The last wait is below 40 ms.
+  static let base: Duration = .milliseconds(5)
+
+  private(set) var retries = 0
+
+  /// Draws the wait before the next attempt.
+  /// - Returns: nil if the statement should not run again.
+  mutating func wait(
+    after error: PostgresError, using generator: inout some RandomNumberGenerator
+  ) -> Duration? {
+    // Not the whole class 40: after 40003 the statement may have taken effect.
+    guard error.code == .server, error.sqlState == .serializationFailure || error.sqlState == .deadlockDetected,
+      retries < Self.retriesMax
+    else { return nil }
+    let ceiling = Self.base * (1 << retries)
+    retries += 1
+    return ceiling.jittered(using: &generator)
+  }
+}
+
+extension Duration {
+  /// A time drawn evenly from zero to this one. One random word is a fraction of 2^64; `random(in:)` may draw more.
+  fileprivate func jittered(using generator: inout some RandomNumberGenerator) -> Duration {
+    .nanoseconds(clampedNanoseconds.multipliedFullWidth(by: generator.next()).high)
+  }
+}
+
+/// Logs outages of the database: a line when one begins, one a minute with the number of attempts, and one when a session opens
+/// again. All copies of a ``PostgresConfiguration`` share it, and so do the sessions of a process.
+final class OutageLog: Sendable {
+  private struct State {
+    var line = MinuteLine()
+    /// Whether a line about the current outage was logged.
+    var isTold = false
+  }
+
+  private let state = Mutex(State())
+
+  /// A session ended, or could not be opened.
+  func failed(_ error: PostgresError, _ logger: Logger) {
+    let times = state.withLock { state -> Int? in
+      let times = state.line.note(now: Reactor.now)
+      if times != nil { state.isTold = true }
+      return times
+    }
+    guard let times else { return }
+    logger.error(
+      "no database connection", metadata: ["error": "\(error.debugDescription)", "times": "\(times)"])
+  }
+
+  func opened(_ logger: Logger) {
+    let isTold = state.withLock { state in
+      defer { state.isTold = false }
+      return state.isTold
+    }
+    if isTold { logger.notice("database connection is back") }
+  }
+}
+
+/// Logs the server's notices and warnings at debug. Logs only the SQLSTATE of those that functions raise, because they may quote
+/// rows.
+final class NoticeLog: Sendable {
+  private let logger: Logger
+  private let handler: (@Sendable (String) -> Void)?
+
+  init(_ logger: Logger, handler: (@Sendable (String) -> Void)? = nil) {
+    self.logger = logger
+    self.handler = handler
+  }
+
+  /// libpq calls back with this object inside its calls. The pointer can be unretained, because the connection that owns the
+  /// handle also owns this object and frees the handle first.
+  func attach(to connection: OpaquePointer) {
+    PQsetNoticeReceiver(
+      connection,
+      { argument, result in
+        guard let argument else { return }
+        Unmanaged<NoticeLog>.fromOpaque(argument).takeUnretainedValue().log(result)
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  private func log(_ result: OpaquePointer?) {
+    guard handler != nil || logger.logLevel <= .debug else { return }
+    let notice = PostgresError(report: result)
+    let isWarning = PQresultErrorField(result, CLIBPQ_DIAG_SEVERITY).map { String(cString: $0) } == "WARNING"
+    // Notices of existing names are of no interest.
+    if notice.isRaised || isWarning { handler?(notice.message) }
+    logger.debug(
+      "database notice",
+      metadata: ["sqlstate": "\(notice.sqlState?.description ?? "")", "message": "\(notice.messageWithoutValues)"])
   }
 }

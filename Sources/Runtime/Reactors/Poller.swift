@@ -1,6 +1,92 @@
 internal import CLinux
 internal import Glibc
 
+/// The events to watch a descriptor for.
+package struct Interest: OptionSet, Sendable {
+  package let rawValue: UInt32
+
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// Bytes, a connection or the end of the stream can be read.
+  package static let read = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
+
+  /// Bytes can be written, or a connect has finished.
+  package static let write = Interest(rawValue: EPOLLOUT.rawValue)
+}
+
+/// What the kernel reported of a descriptor in one tick. Level-triggered: unread data is reported again.
+package struct Readiness: OptionSet, Sendable {
+  package let rawValue: UInt32
+
+  package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  package static let readable = Readiness(rawValue: EPOLLIN.rawValue)
+
+  package static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
+
+  /// The peer has shut down its writing half; buffered data may still be readable.
+  package static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
+
+  /// Both halves are closed. Reported for every interest.
+  package static let hungUp = Readiness(rawValue: EPOLLHUP.rawValue)
+
+  /// An error is pending on the descriptor. Reported for every interest.
+  package static let failed = Readiness(rawValue: EPOLLERR.rawValue)
+
+  package var shouldRead: Bool { !isDisjoint(with: [.readable, .peerClosed, .hungUp, .failed]) }
+
+  package var shouldWrite: Bool { !isDisjoint(with: [.writable, .hungUp, .failed]) }
+}
+
+/// Handles the readiness of a registered descriptor. Called on the reactor's thread, never after deregistration.
+package protocol ReadinessHandler: AnyObject {
+  /// The descriptor is ready for something that it is watched for, or has failed.
+  func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor)
+}
+
+/// A watched descriptor. The generation tells it from a later descriptor with the same number.
+package struct Registration: Equatable, Sendable {
+  let descriptor: Int32
+  let generation: UInt32
+
+  var tag: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: descriptor)) }
+
+  init(descriptor: Int32, generation: UInt32) {
+    self.descriptor = descriptor
+    self.generation = generation
+  }
+
+  init(tag: UInt64) {
+    descriptor = Int32(bitPattern: UInt32(truncatingIfNeeded: tag))
+    generation = UInt32(truncatingIfNeeded: tag >> 32)
+  }
+}
+
+extension Reactor {
+  /// Waits once for a descriptor without a handler, as connects and handshakes do. The caller keeps the descriptor.
+  /// - Returns: what the descriptor is ready for; nil when `limit` passed first.
+  /// - Throws: ``SystemError`` when the descriptor cannot be watched.
+  package func waitForReadiness(
+    of descriptor: Int32, _ interest: Interest, for limit: Duration?
+  ) async throws(SystemError) -> Readiness? {
+    let waiter = ReadinessWaiter()
+    let registration = try register(descriptor, for: interest, handler: waiter)
+    defer { deregister(registration) }
+    guard await waiter.signal.wait(for: limit, on: self) else { return nil }
+    return waiter.readiness
+  }
+}
+
+private final class ReadinessWaiter: ReadinessHandler {
+  let signal = Signal()
+  private(set) var readiness: Readiness = []
+
+  func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
+    self.readiness = readiness
+    signal.signal(on: reactor)
+  }
+}
+
 /// The epoll descriptor and its registrations.
 struct Poller: ~Copyable {
   private struct Slot {

@@ -1,4 +1,5 @@
 internal import CLinux
+internal import HeapModule
 
 /// An event loop on a dedicated thread, and the isolation domain of everything on that thread.
 ///
@@ -203,5 +204,200 @@ extension Reactor {
 
   package func sleep(for delay: Duration) async {
     _ = await Signal().wait(for: delay, on: self)
+  }
+}
+
+/// A remembered wake-up: a signal without a waiter ends the next wait at once.
+///
+/// Belongs to one reactor, and to one waiting task at a time. Signals coalesce, so the waiter checks what has happened.
+package final class Signal {
+  private var isSignalled = false
+  private var waiter: UnsafeContinuation<Bool, Never>?
+  private var timer: TimerToken?
+
+  package init() {}
+
+  /// Ends the current or the next wait.
+  package func signal(on reactor: isolated Reactor) {
+    guard let waiter else {
+      isSignalled = true
+      return
+    }
+    finish(waiter, true, on: reactor)
+  }
+
+  /// Waits for the signal.
+  /// - Parameter limit: the longest wait; nil for no limit.
+  /// - Returns: whether the signal came in time.
+  package func wait(for limit: Duration? = nil, on reactor: isolated Reactor) async -> Bool {
+    precondition(waiter == nil, "a signal has one waiter")
+    if isSignalled {
+      isSignalled = false
+      return true
+    }
+    if let limit { timer = reactor.schedule(after: limit, self) }
+    return await withUnsafeContinuation { waiter = $0 }
+  }
+
+  private func finish(_ waiter: UnsafeContinuation<Bool, Never>, _ result: Bool, on reactor: isolated Reactor) {
+    self.waiter = nil
+    reactor.cancel(&timer)
+    waiter.resume(returning: result)
+  }
+}
+
+extension Signal: TimerHandler {
+  package func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
+    guard let waiter else { return }
+    self.timer = nil
+    finish(waiter, false, on: reactor)
+  }
+}
+
+/// A value of one reactor, in a wrapper that other threads may hold but not open.
+package struct ReactorBound<Value>: @unchecked Sendable {
+  // Unchecked: `value` need not be Sendable. Safe, because only its reactor can read it.
+  private let value: Value
+
+  package let reactor: Reactor
+
+  package init(_ value: Value, on reactor: isolated Reactor) {
+    self.value = value
+    self.reactor = reactor
+  }
+
+  /// The value. Traps on any other reactor.
+  package func value(on reactor: isolated Reactor) -> Value {
+    precondition(reactor === self.reactor, "a value of \(self.reactor.name) was asked for on \(reactor.name)")
+    return value
+  }
+
+  /// Starts work with the value on its reactor, from any thread. Costs one job in the reactor's inbox.
+  package func submit(_ work: @escaping @Sendable (Value, isolated Reactor) async -> Void) {
+    reactor.submit { await work(self.value(on: $0), $0) }
+  }
+
+  /// Runs work with the value on its reactor, from any thread, and returns its result.
+  package func perform<Result: Sendable>(
+    _ work: @escaping @Sendable (Value, isolated Reactor) async -> Result
+  ) async -> Result {
+    await withUnsafeContinuation { continuation in
+      submit { continuation.resume(returning: await work($0, $1)) }
+    }
+  }
+}
+
+package struct PerReactor<Value>: Sendable {
+  private let values: [ObjectIdentifier: ReactorBound<Value>]
+
+  /// In the order of the reactors.
+  package let all: [ReactorBound<Value>]
+
+  /// Makes a value on each reactor in turn.
+  /// - Parameter make: gets the reactor's number and runs on it.
+  package init(
+    _ reactors: [Reactor], make: @escaping @Sendable (Int, isolated Reactor) async throws -> Value
+  ) async throws {
+    var all: [ReactorBound<Value>] = []
+    for (number, reactor) in reactors.enumerated() {
+      all.append(try await reactor.perform { ReactorBound(try await make(number, $0), on: $0) })
+    }
+    self.all = all
+    values = Dictionary(uniqueKeysWithValues: all.map { (ObjectIdentifier($0.reactor), $0) })
+  }
+
+  /// This reactor's value. Traps on a reactor without one.
+  package func value(on reactor: isolated Reactor) -> Value {
+    guard let bound = values[ObjectIdentifier(reactor)] else { preconditionFailure("no value on \(reactor.name)") }
+    return bound.value(on: reactor)
+  }
+}
+
+/// Handles a timer. Called on the reactor's thread, once, never after a cancel.
+package protocol TimerHandler: AnyObject {
+  func timerFired(_ timer: TimerToken, on reactor: isolated Reactor)
+}
+
+/// Names one scheduled timer; never reused.
+package struct TimerToken: Hashable, Sendable {
+  let id: UInt64
+}
+
+/// Deadlines in order, on the monotonic clock.
+///
+/// A heap cannot remove from the middle, so a cancelled timer leaves a dead entry behind. The heap is rebuilt when most
+/// entries are dead, so memory stays proportional to the live timers.
+struct TimerQueue {
+  private struct Entry: Comparable {
+    let deadline: UInt64
+    let token: TimerToken
+
+    static func < (a: Entry, b: Entry) -> Bool {
+      (a.deadline, a.token.id) < (b.deadline, b.token.id)
+    }
+  }
+
+  /// Dead entries tolerated before a rebuild, regardless of their share.
+  private static let deadEntriesMin = 1024
+
+  private var heap = Heap<Entry>()
+  private var live: [TimerToken: any TimerHandler] = [:]
+  private var lastID: UInt64 = 0
+
+  var count: Int { live.count }
+
+  var entriesIncludingDead: Int { heap.count }
+
+  mutating func schedule(at deadline: UInt64, _ handler: any TimerHandler) -> TimerToken {
+    lastID += 1
+    let token = TimerToken(id: lastID)
+    live[token] = handler
+    heap.insert(Entry(deadline: deadline, token: token))
+    return token
+  }
+
+  mutating func cancel(_ token: TimerToken) {
+    live[token] = nil
+    if heap.count > 2 * live.count + Self.deadEntriesMin { rebuild() }
+  }
+
+  /// The earliest deadline of a live timer, in monotonic nanoseconds.
+  mutating func nextDeadline() -> UInt64? {
+    while let first = heap.min {
+      if live[first.token] != nil { return first.deadline }
+      heap.removeMin()
+    }
+    return nil
+  }
+
+  /// Removes one timer whose deadline is not after `now`.
+  mutating func popDue(now: UInt64) -> (TimerToken, any TimerHandler)? {
+    guard let deadline = nextDeadline(), deadline <= now, let entry = heap.popMin() else { return nil }
+    return live.removeValue(forKey: entry.token).map { (entry.token, $0) }
+  }
+
+  private mutating func rebuild() {
+    heap = Heap(heap.unordered.filter { live[$0.token] != nil })
+  }
+}
+
+/// Limits a repeated log line to one a minute, and counts the events of each line.
+package struct MinuteLine: Sendable {
+  private static let interval: UInt64 = 60_000_000_000
+
+  private var loggedAt: UInt64?
+  private var unlogged = 0
+
+  package init() {}
+
+  /// Counts an event.
+  /// - Parameter now: monotonic nanoseconds.
+  /// - Returns: the events since the last line, this one included, if a line is due; otherwise nil.
+  package mutating func note(now: UInt64) -> Int? {
+    unlogged += 1
+    if let loggedAt, now - loggedAt < Self.interval { return nil }
+    loggedAt = now
+    defer { unlogged = 0 }
+    return unlogged
   }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
-import TacetClient
 import Testing
+
+@testable import TacetClient
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -174,5 +175,311 @@ final class MemoryStore: ClientStore {
       $0.writes += 1
       $0.documents[name] = .some(document)
     }
+  }
+}
+
+@Suite("Shared cases of calls")
+struct CallCaseTests {
+  private let server = CaseServer()
+  private let sleeps = ManualSleep()
+
+  @Test("a call is made as by every client", arguments: SharedCase.all("call-cases"))
+  func call(shared: SharedCase) async throws {
+    sleeps.open()
+    let hasToken = shared.given["token"] != .null
+    let client = PushServiceClient(
+      origin: URL(string: "https://push.example.com")!, transport: server,
+      token: {
+        guard hasToken else { throw URLError(.userAuthenticationRequired) }
+        return "t"
+      }, sleep: { [sleeps] in try await sleeps.sleep($0) })
+    for step in shared.steps {
+      server.script(["": step["server"] ?? .null])
+      var result: JSON?
+      var failure: PushServiceError?
+      do { result = try await perform(step, client) } catch let error as PushServiceError { failure = error }
+      check(try #require(step["expect"]), result, failure)
+    }
+  }
+
+  private func check(_ expect: JSON, _ result: JSON?, _ failure: PushServiceError?) {
+    let requests = expect["requests"]?.list ?? []
+    #expect(server.asked.map(\.line) == requests.map { $0["line"]?.text })
+    #expect(server.asked.map(\.content) == requests.map { $0["body"] })
+    #expect(server.asked.map(\.tag) == requests.map { $0["if_none_match"]?.text })
+    #expect(failure?.code == expect["error"]?.text.map(Self.code))
+    if let field = expect["field"]?.text { #expect(failure?.field == field) }
+    if let pauses = expect["pauses"]?.list { #expect(sleeps.asked.map(JSON.init) == pauses) }
+    if let expected = expect["result"]?.members {
+      #expect(result?.members?.filter { expected[$0.key] != nil } == expected)
+    } else if expect["result"] != nil {
+      #expect(result == .null)
+    }
+  }
+
+  static func code(_ word: String) -> PushServiceError.Code {
+    let codes: [String: PushServiceError.Code] = [
+      "unreachable": .unreachable, "unavailable": .unavailable, "unauthorized": .unauthorized,
+      "forbidden": .forbidden, "not_found": .notFound, "refused": .refused, "no_token": .noToken,
+    ]
+    guard let code = codes[word] else { preconditionFailure("unknown error \(word)") }
+    return code
+  }
+
+  /// What the call returns, as JSON; null for nothing.
+  private func perform(_ step: JSON, _ client: PushServiceClient) async throws -> JSON {
+    let args = Arguments(values: step["args"]?.members ?? [:])
+    switch step["do"]?.text {
+    case "register": try await client.register(args.device())
+    case "removeDevice": try await client.removeDevice(token: args.data("token"))
+    case "markRead":
+      let receipt = try await client.markRead(
+        conversation: args.id("conversation"), upTo: try? args.id("up_to"), deviceToken: try? args.data("device_token"))
+      return .object(["badge": .number(Double(receipt.badge)), "read": .number(Double(receipt.read))])
+    case "active": try await client.active()
+    case "opened": try await client.opened(args.id("id"))
+    case "look": try await client.look(at: args.surface())
+    case "leave": try await client.leave(args.surface())
+    default: return try await performAboutSlots(step["do"]?.text, args, client)
+    }
+    return .null
+  }
+
+  private func performAboutSlots(
+    _ name: String?, _ args: Arguments, _ client: PushServiceClient
+  ) async throws -> JSON {
+    switch name {
+    case "schedule":
+      let schedule = try await client.schedule(
+        days: args.values["days"]?.number ?? 7, max: args.values["max"]?.number ?? 64,
+        deviceToken: try? args.data("device_token"), unless: args.known(#"{"rows":[],"settings_hint":false,"tag":TAG}"#)
+      )
+      return try schedule.map(Self.json) ?? .null
+    case "configuration":
+      let known = try args.values["tag"].map { tag in
+        var known = try JSONDecoder().decode(
+          SlotConfiguration.self, from: Data(#"{"flags":{},"channels":[],"categories":[]}"#.utf8))
+        known.tag = tag.text ?? ""
+        return known
+      }
+      return try await client.configuration(unless: known).map(Self.json) ?? .null
+    case "slots": return try Self.json(try await client.slots(of: args.text("campaign")))
+    case "choose":
+      let slots = try JSONDecoder().decode(UserSlots.self, from: try #require(args.values["slots"]).data)
+      return try Self.json(try await client.choose(slots, of: args.text("campaign")))
+    case "deliver":
+      let delivery = try await client.deliver(slot: args.text("slot"), of: args.text("campaign"))
+      return .object(["queued": .boolean(delivery.queued), "reason": delivery.reason.map { .string($0) } ?? .null])
+    case "reportAction":
+      let action = try JSONDecoder().decode(SlotAction.self, from: try JSON.object(args.values).data)
+      return .object(["streak": try await client.report(action).streak.map { .number(Double($0)) } ?? .null])
+    case "reportEvents":
+      let events = try JSONDecoder().decode([SlotEvent].self, from: try #require(args.values["events"]).data)
+      let receipt = try await client.report(events)
+      return .object([
+        "accepted": .number(Double(receipt.accepted)), "duplicates": .number(Double(receipt.duplicates)),
+        "rejected": .array(receipt.rejected.map { .object(["index": .number(Double($0.index))]) }),
+      ])
+    default:
+      Issue.record("unknown call \(name ?? "")")
+      return .null
+    }
+  }
+
+  private static func json(_ value: some Encodable) throws -> JSON { try JSON(JSONEncoder().encode(value)) }
+}
+
+extension JSON {
+  fileprivate init(_ duration: Duration) {
+    self = .number(Double(duration.components.seconds) + Double(duration.components.attoseconds) * 1e-18)
+  }
+}
+
+/// The arguments of a call by their names.
+private struct Arguments {
+  let values: [String: JSON]
+
+  func text(_ name: String) throws -> String { try #require(values[name]?.text) }
+  func id(_ name: String) throws -> UUID {
+    guard let id = values[name]?.text.flatMap(UUID.init) else { throw CocoaError(.coderValueNotFound) }
+    return id
+  }
+  func data(_ name: String) throws -> Data {
+    guard let data = values[name]?.text.flatMap(DeviceRegistration.token) else { throw CocoaError(.coderValueNotFound) }
+    return data
+  }
+  func surface() throws -> Surface { Surface(kind: try text("kind"), id: try id("id")) }
+
+  /// A document that has the argument `tag` as its entity tag; nil without it.
+  func known<Document: Decodable>(_ text: String) throws -> Document? {
+    guard let tag = values["tag"] else { return nil }
+    let tagText = String(decoding: try JSONEncoder().encode(tag), as: UTF8.self)
+    return try JSONDecoder().decode(
+      Document.self, from: Data(text.replacingOccurrences(of: "TAG", with: tagText).utf8))
+  }
+
+  func device() throws -> DeviceRegistration {
+    DeviceRegistration(
+      deviceToken: try data("token"),
+      environment: values["environment"]?.text.flatMap(DeviceRegistration.Environment.init),
+      app: values["app"]?.text, platform: values["platform"]?.text, locale: values["locale"]?.text,
+      timeZone: values["time_zone"]?.text,
+      authorization: values["authorization"]?.text.flatMap(DeviceRegistration.Authorization.init))
+  }
+}
+
+@Suite("Shared cases of schedules")
+struct ScheduleCaseTests {
+  @Test("a schedule is kept as in every client", arguments: SharedCase.all("schedule-cases"))
+  func schedule(shared: SharedCase) async throws {
+    let run = try ScheduleRun(shared.given)
+    for (index, step) in shared.steps.enumerated() { try await run.take(step, "step \(index + 1)") }
+  }
+}
+
+/// A device that takes the steps of one case.
+private final class ScheduleRun {
+  private let device: ManualDevice
+  private let server = CaseServer()
+  private let store: MemoryStore
+  private var queue: TelemetryQueue
+  private var keeper: ScheduleKeeper
+  private var error: PushServiceError.Code?
+
+  init(_ given: JSON) throws {
+    device = ManualDevice(at: SharedCase.instant(try #require(given["now"]?.text)))
+    store = MemoryStore(given["stored"]?.text)
+    (queue, keeper) = Self.start(server, device, store)
+    device.held = SharedCase.identifiers(given["pending"])
+    try set(given)
+  }
+
+  private static func start(
+    _ server: CaseServer, _ device: ManualDevice, _ store: MemoryStore
+  ) -> (TelemetryQueue, ScheduleKeeper) {
+    let client = PushServiceClient(
+      origin: URL(string: "https://push.example.com")!, transport: server, token: { "t" }, sleep: { _ in })
+    let queue = TelemetryQueue(client, store: store) { Data([0xAB]) }
+    return (queue, ScheduleKeeper(client, scheduler: device, queue: queue, store: store, clock: device.clock))
+  }
+
+  private func set(_ circumstances: JSON) throws {
+    if let text = circumstances["at"]?.text { device.now = SharedCase.instant(text) }
+    if let name = circumstances["zone"]?.text { device.zone = try #require(TimeZone(identifier: name)) }
+    if let word = circumstances["permission"]?.text {
+      device.permission = try #require(DeviceRegistration.Authorization(rawValue: word))
+    }
+    let gone = SharedCase.identifiers(circumstances["pending_gone"])
+    device.held.removeAll(where: gone.contains)
+    device.take(circumstances["arm_denied_after"]?.number ?? .max, then: .denied)
+  }
+
+  func take(_ step: JSON, _ place: Comment) async throws {
+    try set(step)
+    server.script([
+      "schedule": step["server"]?["schedule"] ?? .string("offline"),
+      "telemetry": step["server"]?["telemetry"] ?? .object(["status": .number(200)]),
+    ])
+    error = nil
+    try await perform(#require(step["do"]?.text))
+    try await check(#require(step["expect"]), place)
+  }
+
+  private func perform(_ word: String) async throws {
+    switch word {
+    case "keep": do { try await keeper.keep() } catch { self.error = error.code }
+    case "trigger":
+      let wasWaiting = await keeper.isWaiting
+      await keeper.trigger()
+      if await keeper.isWaiting, !wasWaiting { await device.waitForSleeper() }
+    case "pass": if device.wakeDue() > 0 { await keeper.settle() }
+    case "clear": await keeper.clear()
+    case "restart": (queue, keeper) = Self.start(server, device, store)
+    default: Issue.record("unknown step \(word)")
+    }
+  }
+
+  private func check(_ expect: JSON, _ place: Comment) async throws {
+    let changes = device.changes()
+    #expect(changes.armed.map(\.identifier) == SharedCase.identifiers(expect["armed"]), place)
+    #expect(changes.cancelled.sorted() == SharedCase.identifiers(expect["cancelled"]).sorted(), place)
+    for (identifier, instant) in expect["armed_at"]?.members ?? [:] {
+      let date = changes.armed.first { $0.identifier == identifier }?.date
+      #expect(date == instant.text.map(SharedCase.instant), place)
+    }
+    #expect(error == expect["error"]?.text.map(CallCaseTests.code), place)
+    if let reads = expect["reads"]?.list {
+      #expect(server.asked.filter { $0.line.contains("/v1/schedule") }.map(\.tag) == reads.map(\.text), place)
+    }
+    if let sent = expect["sent"]?.list { #expect(self.sent == sent.map(\.text), place) }
+    if let queued = expect["queued"]?.number { #expect(await queue.count == queued, place) }
+    if let pending = expect["pending"] {
+      #expect(device.held.sorted() == SharedCase.identifiers(pending).sorted(), place)
+    }
+  }
+
+  /// The code and the identifier of each event that the service has taken.
+  private var sent: [String?] {
+    let reports = server.asked.filter { $0.isAnswered && $0.line == "POST /v1/telemetry" }
+    let events: [JSON] = reports.flatMap { $0.content?["events"]?.list ?? [] }
+    return events.map { event in
+      guard event["device_token"]?.text == "ab", let code = event["code"]?.text else { return nil }
+      return event["identifier"]?.text.map { "\(code) \($0)" } ?? code
+    }
+  }
+}
+
+/// Any JSON value, compared without regard to the order of members.
+enum JSON: Hashable, Sendable, Codable {
+  case null
+  case boolean(Bool)
+  case number(Double)
+  case string(String)
+  case array([JSON])
+  case object([String: JSON])
+
+  init(from decoder: any Decoder) throws {
+    let value = try decoder.singleValueContainer()
+    if value.decodeNil() {
+      self = .null
+    } else if let truth = try? value.decode(Bool.self) {
+      self = .boolean(truth)
+    } else if let number = try? value.decode(Double.self) {
+      self = .number(number)
+    } else if let text = try? value.decode(String.self) {
+      self = .string(text)
+    } else if let list = try? value.decode([JSON].self) {
+      self = .array(list)
+    } else {
+      self = .object(try value.decode([String: JSON].self))
+    }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var value = encoder.singleValueContainer()
+    switch self {
+    case .null: try value.encodeNil()
+    case .boolean(let truth): try value.encode(truth)
+    case .number(let number):
+      if let whole = Int64(exactly: number) { try value.encode(whole) } else { try value.encode(number) }
+    case .string(let text): try value.encode(text)
+    case .array(let list): try value.encode(list)
+    case .object(let members): try value.encode(members)
+    }
+  }
+
+  init(_ data: Data) throws { self = try JSONDecoder().decode(JSON.self, from: data) }
+
+  subscript(_ name: String) -> JSON? { members?[name] }
+
+  var members: [String: JSON]? { if case .object(let members) = self { members } else { nil } }
+  var list: [JSON]? { if case .array(let list) = self { list } else { nil } }
+  var text: String? { if case .string(let text) = self { text } else { nil } }
+  var number: Int? { if case .number(let number) = self { Int(number) } else { nil } }
+  var truth: Bool? { if case .boolean(let truth) = self { truth } else { nil } }
+
+  /// Compact.
+  var data: Data {
+    get throws { try JSONEncoder().encode(self) }
   }
 }

@@ -8,7 +8,7 @@
 # Stops after --seconds (60) or --inputs (no bound), whichever comes first. One seed repeats a run only from the same
 # corpus: what has reached new code is kept in .build/http1-fuzzing/corpus from run to run; remove it to start from the
 # seeds, which are the cases of HTTP1Tests. An input that breaks a rule lies in .build/http1-fuzzing/findings until the
-# next run, and is to become a line of FuzzCorpus.swift. To look at one again, or to shorten it:
+# next run, and is to become a line of FuzzSource.swift. To look at one again, or to shorten it:
 #
 #   .build/http1-fuzzing/http1-fuzzing FILE
 #   .build/http1-fuzzing/http1-fuzzing -minimize_crash=1 -max_total_time=60 FILE

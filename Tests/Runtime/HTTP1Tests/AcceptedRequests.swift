@@ -1,3 +1,78 @@
+@testable import HTTP1
+
+let refusedRequests =
+  refusedRequestLines + refusedTargets + refusedFields + refusedHosts + refusedFramings + refusedChunks
+/// Every case of the tables.
+let allCases = acceptedRequests + acceptedContents + refusedRequests + connectionCases
+
+/// One stretch of input and what must come of it.
+struct RequestCase: Sendable {
+  /// Where the rule stands, as RFC and section, and what is special about the input.
+  let rule: String
+  let input: String
+  /// The requests seen.
+  var requests: [String] = []
+  /// The statuses answered.
+  var statuses: [Int] = []
+  /// Why the connection closes; `nil` if it stays open.
+  var close: CloseReason?
+  /// Whether the client closes its side after the input.
+  var endsWithClose = false
+
+  /// The RFC and section alone.
+  var section: String { String(rule.prefix { $0 != " " }) }
+
+  /// A request that is processed and leaves the connection open.
+  static func accepted(_ rule: String, _ input: String, _ requests: String...) -> RequestCase {
+    RequestCase(rule: rule, input: input, requests: requests, statuses: requests.map { _ in 200 })
+  }
+
+  /// The same for a GET with these field lines.
+  static func accepted(_ rule: String, fields: String) -> RequestCase {
+    accepted(rule, "GET / HTTP/1.1\r\n\(fields)\r\n\r\n", "GET /")
+  }
+
+  /// The same for the target of a GET.
+  static func accepted(_ rule: String, target: String) -> RequestCase {
+    accepted(rule, "GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n", "GET \(target)")
+  }
+
+  /// The same for chunked content.
+  static func accepted(_ rule: String, chunks: String, content: String) -> RequestCase {
+    accepted(rule, chunkedHead + chunks, content.isEmpty ? "POST /c" : "POST /c \(content)")
+  }
+
+  /// A request that is processed and after which the connection closes. What follows it must not be looked at.
+  static func closing(_ rule: String, _ input: String, _ request: String) -> RequestCase {
+    RequestCase(rule: rule, input: input + smuggled, requests: [request], statuses: [200], close: .answered)
+  }
+
+  /// A request that is refused. What follows it must not be looked at.
+  static func refused(_ rule: String, _ status: Int, _ reason: RequestRefusal, _ input: String) -> RequestCase {
+    RequestCase(rule: rule, input: input + smuggled, statuses: [status], close: .refused(reason))
+  }
+
+  /// The same for the target of a GET.
+  static func refused(_ rule: String, _ status: Int, _ reason: RequestRefusal, target: String) -> RequestCase {
+    refused(rule, status, reason, "GET \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+  }
+
+  /// The same for a POST with these field lines.
+  static func refused(
+    _ rule: String, _ status: Int, _ reason: RequestRefusal, fields: String, after: String = ""
+  ) -> RequestCase {
+    refused(rule, status, reason, "POST / HTTP/1.1\r\n\(fields)\r\n\r\n\(after)")
+  }
+
+  /// The same for chunked content.
+  static func refused(_ rule: String, _ status: Int, _ reason: RequestRefusal, chunks: String) -> RequestCase {
+    refused(rule, status, reason, chunkedHead + chunks)
+  }
+
+  static let chunkedHead = "POST /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+  private static let smuggled = "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"
+}
+
 private let get = "GET / HTTP/1.1\r\n"
 private let host = "Host: a\r\n\r\n"
 
@@ -101,4 +176,72 @@ private let acceptedHosts: [RequestCase] = [
   .accepted("3986-3.2.2 digits of a group", fields: "Host: [ABCD::0123]"),
   .accepted("3986-3.2.2 v4 in v6", fields: "Host: [::ffff:1.2.3.4]"),
   .accepted("3986-3.2.2 six groups and v4", fields: "Host: [1:2:3:4:5:6:255.255.255.255]"),
+]
+
+private func post(_ fields: String, _ content: String = "") -> String {
+  "POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n\(content)"
+}
+
+/// Requests with content that must be processed, each with the rule that says so.
+let acceptedContents: [RequestCase] = acceptedLengths + acceptedChunks
+
+private let acceptedLengths: [RequestCase] = [
+  .accepted("9110-8.6 zero", post("Content-Length: 0"), "POST /"),
+  .accepted("9110-8.6 zeros", post("Content-Length: 000"), "POST /"),
+  .accepted("9110-8.6", post("Content-Length: 5", "hello"), "POST / hello"),
+  .accepted("9110-8.6 blanks around", post("Content-Length: \t5 ", "hello"), "POST / hello"),
+  .accepted("9110-8.6 leading zero", post("Content-Length: 005", "hello"), "POST / hello"),
+  .accepted("9110-8.6 name case", post("CONTENT-length: 5", "hello"), "POST / hello"),
+  .accepted(
+    "9110-8.6 as much as allowed", post("Content-Length: 64", String(repeating: "x", count: 64)),
+    "POST / " + String(repeating: "x", count: 64)),
+  .accepted(
+    "9110-8.6 content may look like a request", post("Content-Length: 18", "GET / HTTP/1.1\r\n\r\n"),
+    "POST / GET / HTTP/1.1\r\n\r\n"),
+  .accepted(
+    "9110-8.6 content may be control characters", post("Content-Length: 4", "\0\r\n\u{7f}"),
+    "POST / \0\r\n\u{7f}"),
+  .accepted("9110-9.3.1 GET with content", "GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi", "GET / hi"),
+  .accepted(
+    "9110-9.3.2 HEAD with content", "HEAD / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nhi" + get + host,
+    "HEAD / hi", "GET /"),
+  .accepted("9112-6.3 no framing", "POST / HTTP/1.1\r\nHost: a\r\n\r\n" + get + host, "POST /", "GET /"),
+]
+
+private let acceptedChunks: [RequestCase] = [
+  .accepted("9112-7.1", chunks: "5\r\nhello\r\n0\r\n\r\n", content: "hello"),
+  .accepted("9112-7.1 several", chunks: "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n", content: "hello"),
+  .accepted(
+    "9112-7.1 hex", chunks: "0a\r\n0123456789\r\n0A\r\nabcdefghij\r\n000\r\n\r\n",
+    content: "0123456789abcdefghij"),
+  .accepted("9112-7.1 fifteen digits", chunks: "000000000000001\r\nx\r\n000000000000000\r\n\r\n", content: "x"),
+  .accepted("9112-7.1 empty", chunks: "0\r\n\r\n", content: ""),
+  .accepted(
+    "9112-7.1 as much as allowed", chunks: "40\r\n\(String(repeating: "x", count: 64))\r\n0\r\n\r\n",
+    content: String(repeating: "x", count: 64)),
+  .accepted("9112-7.1 data may hold line ends", chunks: "4\r\n\r\n0\r\r\n0\r\n\r\n", content: "\r\n0\r"),
+  .accepted("9112-7.1 data may look like the end", chunks: "5\r\n0\r\n\r\n\r\n0\r\n\r\n", content: "0\r\n\r\n"),
+  .accepted("9112-7.1.1", chunks: "1;a;b=c;d=\"e;\\\"\"\r\nx\r\n0;z\r\n\r\n", content: "x"),
+  .accepted("9112-7.1.1 blanks", chunks: "1 ; a = b\r\nx\r\n0\r\n\r\n", content: "x"),
+  .accepted("9112-7.1.1 tabs", chunks: "1\t;\ta\t=\t\"b\"\r\nx\r\n0\r\n\r\n", content: "x"),
+  .accepted("9112-7.1.1 empty quotes", chunks: "1;a=\"\"\r\nx\r\n0\r\n\r\n", content: "x"),
+  .accepted("9112-7.1.1 obsolete text in quotes", chunks: "1;a=\"\u{e9}\"\r\nx\r\n0\r\n\r\n", content: "x"),
+  .accepted(
+    "9112-7.1.1 a line of the limit", chunks: "1;\(String(repeating: "e", count: 254))\r\nx\r\n0\r\n\r\n",
+    content: "x"),
+  .accepted("9112-7.1.2", chunks: "1\r\nx\r\n0\r\nX: y\r\n\r\n", content: "x"),
+  .accepted(
+    "9112-7.1.2 framing fields are dropped",
+    chunks: "1\r\nx\r\n0\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\nHost: b\r\nConnection: close\r\n\r\n",
+    content: "x"),
+  .accepted("9112-7.1.2 empty value", chunks: "0\r\nX:\r\n\r\n", content: ""),
+  .accepted(
+    "9112-7.1.2 as many as allowed", chunks: "0\r\n" + String(repeating: "X: y\r\n", count: 100) + "\r\n",
+    content: ""),
+  .accepted(
+    "9112-6.1 coding case",
+    "POST /c HTTP/1.1\r\nHost: a\r\nTRANSFER-ENCODING: \t Chunked \r\n\r\n0\r\n\r\n", "POST /c"),
+  .accepted(
+    "9112-6.1 with GET", "GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+    "GET / x"),
 ]

@@ -1,6 +1,7 @@
 import HTTP1
 import HTTPTypes
 import Reactors
+import Synchronization
 import Testing
 
 @testable import HTTPTransfers
@@ -174,6 +175,155 @@ struct HTTPTransferClientTests {
   func addresses(_ url: String) async throws {
     try await TransferRig.run(Self.routes()) { rig in
       #expect(await rig.send(HTTPTransferRequest(url: url)).code == .invalidRequest)
+    }
+  }
+}
+
+@Suite("Where transfers may go", .timeLimit(.minutes(1)))
+struct HTTPTransferReachTests {
+  private static func configuration(
+    includesPrivateAddresses: Bool = true, includesPlainHTTP: Bool = true
+  ) -> HTTPTransferConfiguration {
+    var configuration = HTTPTransferConfiguration()
+    configuration.reach = HTTPTransferReach(
+      includesPrivateAddresses: includesPrivateAddresses, includesPlainHTTP: includesPlainHTTP)
+    return configuration
+  }
+
+  private static func routes(_ requests: Requests) -> HTTPRoutes {
+    var routes = HTTPRoutes()
+    routes.add(.get, "/") { _, _ in
+      requests.count.withLock { $0 += 1 }
+      return HTTPServerResponse(status: .noContent)
+    }
+    return routes
+  }
+
+  private final class Requests: Sendable {
+    let count = Mutex(0)
+  }
+
+  @Test(
+    "without private addresses none is connected to, however the host is written",
+    arguments: ["127.0.0.1", "localhost", "LOCALHOST", "2130706433", "0x7f.1", "017700000001", "[::ffff:127.0.0.1]"])
+  func refusesPrivate(_ host: String) async throws {
+    let requests = Requests()
+    try await TransferRig.run(
+      Self.routes(requests), configuration: Self.configuration(includesPrivateAddresses: false)
+    ) { rig in
+      let origin = rig.origin.replacing("127.0.0.1", with: host)
+      let result = await rig.send(HTTPTransferRequest(url: origin + "/"))
+      #expect(result.code == .forbidden, "\(result)")
+      #expect(await rig.service?.connectionCount == 0)
+    }
+    #expect(requests.count.withLock { $0 } == 0)
+  }
+
+  @Test("with them the same hosts answer", arguments: ["127.0.0.1", "localhost", "2130706433"])
+  func reachesPrivate(_ host: String) async throws {
+    try await TransferRig.run(
+      Self.routes(Requests()), configuration: Self.configuration(includesPlainHTTP: false)
+    ) { rig in
+      let origin = rig.origin.replacing("127.0.0.1", with: host)
+      #expect(await rig.send(HTTPTransferRequest(url: origin + "/")).status == 204)
+    }
+  }
+
+  @Test(
+    "plain HTTP may be kept on the machine",
+    arguments: ["http://192.0.2.1/", "http://10.0.0.1:9/", "http://[2001:db8::1]/", "HTTP://8.8.8.8/"])
+  func refusesPlain(_ url: String) async throws {
+    try await TransferRig.run(
+      Self.routes(Requests()), configuration: Self.configuration(includesPlainHTTP: false)
+    ) { rig in
+      #expect(await rig.send(HTTPTransferRequest(url: url)).code == .forbidden)
+    }
+  }
+
+  @Test("a kept connection serves again")
+  func keepsConnections() async throws {
+    try await TransferRig.run(
+      Self.routes(Requests()), configuration: Self.configuration(includesPlainHTTP: false)
+    ) { rig in
+      for _ in 0..<5 { #expect(await rig.get("/").status == 204) }
+      #expect(await rig.service?.connectionCount == 1)
+    }
+  }
+}
+
+@Suite("Kept addresses", .timeLimit(.minutes(1)))
+struct AddressBookTests {
+  private static func configuration(_ lifetime: Duration) -> HTTPTransferConfiguration {
+    var configuration = HTTPTransferConfiguration()
+    configuration.addressesLifetime = lifetime
+    return configuration
+  }
+
+  private static var routes: HTTPRoutes {
+    var routes = HTTPRoutes()
+    routes.add(.get, "/hello") { _, _ in HTTPServerResponse(status: .noContent) }
+    return routes
+  }
+
+  /// The lookups that a run made.
+  private static func lookups(
+    _ rig: TransferRig, _ work: @escaping @Sendable (HTTPTransferClient, isolated Reactor) async -> Void
+  ) async throws -> Int {
+    try await rig.reactor.perform { [client = rig.client] reactor in
+      let addresses = client.value(on: reactor).addresses
+      let before = addresses.lookupCount
+      await work(client.value(on: reactor), reactor)
+      return addresses.lookupCount - before
+    }
+  }
+
+  @Test("a name is looked up once while its addresses are kept, and else each time", arguments: [(30, 1), (0, 10)])
+  func kept(_ seconds: Int, _ expected: Int) async throws {
+    try await TransferRig.run(Self.routes, configuration: Self.configuration(.seconds(seconds))) { rig in
+      let url = rig.origin.replacing("127.0.0.1", with: "localhost") + "/hello"
+      let count = try await Self.lookups(rig) { client, reactor in
+        for _ in 0..<10 {
+          let response = try? await client.send(HTTPTransferRequest(url: url), on: reactor)
+          #expect(response?.status.code == 204)
+        }
+      }
+      #expect(count == expected)
+    }
+  }
+
+  @Test("transfers at the same time share a lookup")
+  func shared() async throws {
+    try await TransferRig.run(Self.routes, configuration: Self.configuration(.seconds(30))) { rig in
+      let url = rig.origin.replacing("127.0.0.1", with: "localhost") + "/hello"
+      let count = try await Self.lookups(rig) { client, reactor in
+        for _ in 0..<10 {
+          reactor.start { _ = try? await client.send(HTTPTransferRequest(url: url), on: reactor) }
+        }
+        while client.pendingCount < 10 { await reactor.sleep(for: .zero) }
+        #expect(await client.drain(within: .seconds(20), on: reactor))
+      }
+      #expect(count == 1)
+    }
+  }
+
+  @Test("a failure is not kept, and neither are addresses that refuse connections")
+  func failures() async throws {
+    try await TransferRig.run(Self.routes, configuration: Self.configuration(.seconds(30))) { rig in
+      for (url, code) in [
+        ("http://nobody.invalid/", HTTPTransferError.Code.unresolved), ("http://localhost:1/", .unreachable),
+      ] {
+        let count = try await Self.lookups(rig) { client, reactor in
+          for _ in 0..<2 {
+            do throws(HTTPTransferError) {
+              _ = try await client.send(HTTPTransferRequest(url: url), on: reactor)
+              Issue.record("an answer from \(url)")
+            } catch {
+              #expect(error.code == code)
+            }
+          }
+        }
+        #expect(count == 2)
+      }
     }
   }
 }

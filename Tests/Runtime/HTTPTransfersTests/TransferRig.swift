@@ -1,7 +1,9 @@
 import HTTP1
+import HTTP2
 import HTTPTypes
 import Logging
 import Reactors
+import Synchronization
 import Testing
 
 @testable import HTTPTransfers
@@ -110,4 +112,225 @@ extension Result where Success == HTTPTransferResponse, Failure == HTTPTransferE
   var text: String? { (try? get()).map { String(decoding: $0.body, as: UTF8.self) } }
 
   var status: Int? { (try? get())?.status.code }
+}
+
+/// A server that answers each request's head with the same bytes, on one reactor.
+final class ByteServer: ReadinessHandler {
+  struct Script: Sendable {
+    let answer: String
+    /// Whether the connection ends behind the answer.
+    var closes = true
+  }
+
+  private let socket: ListeningSocket
+  private let script: Script
+  private var registration: Registration?
+  private var peers: [ObjectIdentifier: Peer] = [:]
+
+  var address: SocketAddress { socket.address }
+
+  /// Connections that the clients have not closed.
+  var peerCount: Int { peers.count }
+
+  init(_ script: Script, on reactor: isolated Reactor) throws {
+    guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { preconditionFailure("no address") }
+    socket = try ListeningSocket(on: address)
+    self.script = script
+    registration = try reactor.register(socket.descriptor, for: .read, handler: self)
+  }
+
+  func close(on reactor: isolated Reactor) {
+    if let registration { reactor.deregister(registration) }
+  }
+
+  func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
+    guard case .accepted(let socket, _) = self.socket.accept() else { return }
+    let peer = Peer(socket, script) { [unowned self] in peers[ObjectIdentifier($0)] = nil }
+    peers[ObjectIdentifier(peer)] = peer
+    peer.start(on: reactor)
+  }
+
+  private final class Peer: ReadinessHandler {
+    private let socket: Socket
+    private let script: Script
+    private let ended: (Peer) -> Void
+    private var registration: Registration?
+    private var received: [UInt8] = []
+
+    init(_ socket: Socket, _ script: Script, ended: @escaping (Peer) -> Void) {
+      self.socket = socket
+      self.script = script
+      self.ended = ended
+    }
+
+    func start(on reactor: isolated Reactor) {
+      registration = try? reactor.register(socket.descriptor, for: .read, handler: self)
+    }
+
+    func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
+      var buffer = [UInt8](repeating: 0, count: 4096)
+      switch buffer.withUnsafeMutableBytes({ socket.read(into: $0) }) {
+      case .bytes(let count): answer(buffer[..<count])
+      case .wouldBlock: break
+      case .endOfStream, .failed:
+        if let registration { reactor.deregister(registration) }
+        ended(self)
+      }
+    }
+
+    private func answer(_ bytes: ArraySlice<UInt8>) {
+      received += bytes
+      guard received.suffix(4).elementsEqual("\r\n\r\n".utf8) else { return }
+      received = []
+      _ = Array(script.answer.utf8).withUnsafeBytes { socket.write($0) }
+      if script.closes { socket.shutDownWriting() }
+    }
+  }
+}
+
+/// Holds handlers until it is opened, and counts them.
+final class Turnstile: Sendable {
+  private struct State {
+    var isOpen = false
+    var inside = 0
+    var insideMax = 0
+    var held: [CheckedContinuation<Void, Never>] = []
+    var observer: (count: Int, CheckedContinuation<Void, Never>)?
+  }
+
+  private let state = Mutex(State())
+
+  /// The most that were inside at the same time.
+  var insideMax: Int { state.withLock { $0.insideMax } }
+
+  func pass() async {
+    await withCheckedContinuation { continuation in
+      let (observer, isOpen) = state.withLock { state in
+        state.inside += 1
+        state.insideMax = max(state.insideMax, state.inside)
+        if !state.isOpen { state.held.append(continuation) }
+        let observer = state.observer.flatMap { state.inside >= $0.count ? $0.1 : nil }
+        if observer != nil { state.observer = nil }
+        return (observer, state.isOpen)
+      }
+      observer?.resume()
+      if isOpen { continuation.resume() }
+    }
+    state.withLock { $0.inside -= 1 }
+  }
+
+  /// Returns once so many are inside.
+  func holds(_ count: Int) async {
+    await withCheckedContinuation { continuation in
+      let isReached = state.withLock { state in
+        if state.inside < count { state.observer = (count, continuation) }
+        return state.inside >= count
+      }
+      if isReached { continuation.resume() }
+    }
+  }
+
+  func open() {
+    let held = state.withLock { state in
+      defer { state.held = [] }
+      state.isOpen = true
+      return state.held
+    }
+    for continuation in held { continuation.resume() }
+  }
+}
+
+/// An HTTP/2 server that holds its answers until a number of requests wait, then gives them all. It allows a hundred streams a
+/// connection. On one reactor.
+final class MultiplexingServer {
+  /// What it does with the requests that it holds.
+  enum Conduct: Sendable {
+    /// 200, with the request's body.
+    case answers
+    /// The same, but GOAWAY and the end for a connection that opens more streams than it may, as Google does.
+    case endsExcess
+    /// A redirect.
+    case redirects
+    /// RST_STREAM, as of a service that failed.
+    case resets
+    /// GOAWAY that names no stream, and the end of the connection.
+    case goesAway
+    /// Never.
+    case isSilent
+  }
+
+  private let conduct: Conduct
+  private let holds: Int
+  private var listener: HTTP2Listener?
+  private var held: [(HTTP2ServerConnection, HTTP2ServerRequest)] = []
+  private var connections: [ObjectIdentifier: HTTP2ServerConnection] = [:]
+
+  /// Connections since the start.
+  private(set) var openedCount = 0
+  /// Requests since the start.
+  private(set) var requestCount = 0
+  /// The most streams that were open at once on a connection.
+  private(set) var streamsPeak = 0
+  /// Open connections.
+  var openCount: Int { connections.count }
+  var address: SocketAddress { listener!.address }
+
+  init(_ conduct: Conduct, holding holds: Int, tls: TLSContext, on reactor: isolated Reactor) throws {
+    self.conduct = conduct
+    self.holds = holds
+    var configuration = HTTP2ServerConfiguration()
+    configuration.streamsMax = 100
+    configuration.refusesExcessStreams = false
+    listener = try HTTP2Listener(
+      on: SocketAddress(numericHost: "127.0.0.1", port: 0)!, context: tls, configuration: configuration, handler: self,
+      reactor: reactor)
+  }
+
+  func close(on reactor: isolated Reactor) {
+    listener?.stop(on: reactor)
+    for connection in connections.values { connection.close(on: reactor) }
+    listener = nil
+  }
+}
+
+extension MultiplexingServer: HTTP2RequestHandler {
+  func connectionOpened(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {
+    openedCount += 1
+    connections[ObjectIdentifier(connection)] = connection
+  }
+
+  func connectionClosed(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {
+    connections[ObjectIdentifier(connection)] = nil
+  }
+
+  func requestReceived(
+    _ request: HTTP2ServerRequest, from connection: HTTP2ServerConnection, on reactor: isolated Reactor
+  ) {
+    requestCount += 1
+    streamsPeak = max(streamsPeak, connection.openStreams)
+    if conduct == .endsExcess, connection.openStreams > connection.streamsMax { end(connection, on: reactor) }
+    held.append((connection, request))
+    guard held.count >= holds else { return }
+    let batch = held
+    held = []
+    for (connection, request) in batch { act(request, connection, on: reactor) }
+  }
+
+  private func act(_ request: HTTP2ServerRequest, _ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {
+    switch conduct {
+    case .answers, .endsExcess: connection.respond(to: request.streamID, status: 200, body: request.body, on: reactor)
+    case .redirects:
+      connection.respond(
+        to: request.streamID, status: 307, fields: ["location": "https://127.0.0.1:1/elsewhere"], on: reactor)
+    case .resets: connection.reset(request.streamID, .internalError, on: reactor)
+    case .goesAway: end(connection, on: reactor)
+    case .isSilent: break
+    }
+  }
+
+  private func end(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {
+    connection.goAway(lastStreamID: 0, on: reactor)
+    connection.flushNow(on: reactor)
+    connection.closeAbruptly(on: reactor)
+  }
 }

@@ -85,3 +85,121 @@ struct PostgresListenerTests {
     }
   }
 }
+
+@Suite("Listener with probes")
+struct ListenProbeTests {
+  @Test("listening is told after the first probe was heard, and each one after that is told to its sender")
+  func proven() async throws {
+    try await withProbes(.sends) { scene, reactor in
+      try await scene.awaitTrue(on: reactor) { scene.isListening }
+      let before = scene.heard
+      try await scene.awaitTrue(on: reactor) { scene.heard > before + 1 }
+      #expect(scene.failures.isEmpty)
+    }
+  }
+
+  @Test("a probe that is sent and does not come is deafness, and listening is not told")
+  func deaf() async throws {
+    try await withProbes(.loses) { scene, reactor in
+      try await scene.awaitTrue(on: reactor) { scene.failures.count > 1 }
+      #expect(scene.failures.allSatisfy { $0 == .deaf })
+      #expect(!scene.isListening && scene.heard == 0)
+      scene.conduct = .sends
+      try await scene.awaitTrue(on: reactor) { scene.isListening }
+      scene.conduct = .loses
+      try await scene.awaitTrue(on: reactor) { !scene.isListening }
+    }
+  }
+
+  @Test("a probe that cannot be sent proves nothing: listening is not begun by it, and not ended")
+  func unproven() async throws {
+    try await withProbes(.refuses) { scene, reactor in
+      try await scene.awaitTrue(on: reactor) { scene.failures.count > 1 }
+      #expect(scene.failures.allSatisfy { $0 == .timedOut })
+      scene.conduct = .sends
+      try await scene.awaitTrue(on: reactor) { scene.isListening }
+      scene.conduct = .refuses
+      let before = scene.refusals
+      try await scene.awaitTrue(on: reactor) { scene.refusals > before + 2 }
+      #expect(scene.isListening)
+    }
+  }
+
+  private func withProbes(
+    _ conduct: ProbeScene.Conduct, _ body: @escaping @Sendable (ProbeScene, isolated Reactor) async throws -> Void
+  ) async throws {
+    let configuration = PostgresConfiguration(conninfo: try await TestPostgres.shared.conninfo())
+    try await onReactor { reactor in
+      let other = try await PostgresConnection.connect(configuration, logger: quiet, on: reactor)
+      defer { other.close(on: reactor) }
+      let scene = ProbeScene(other, conduct)
+      let listener = PostgresListener(
+        configuration, channels: ["probed"], heartbeatInterval: .milliseconds(10), heartbeatLimit: .milliseconds(300),
+        probeSender: scene, logger: quiet, handler: scene)
+      listener.start(on: reactor)
+      let result: Result<Void, any Error>
+      do {
+        result = .success(try await body(scene, reactor))
+      } catch {
+        result = .failure(error)
+      }
+      await listener.close(on: reactor)
+      try result.get()
+    }
+  }
+}
+
+/// Sends probes or does not, and notes what comes of it.
+private final class ProbeScene: PostgresProbeSender, PostgresListenerHandler {
+  enum Conduct { case sends, loses, refuses }
+
+  var conduct: Conduct
+  private(set) var isListening = false
+  private(set) var failures: [PostgresError.Code] = []
+  private(set) var heard = 0
+  private(set) var refusals = 0
+  private let other: PostgresConnection
+  private let changed = Signal()
+
+  init(_ other: PostgresConnection, _ conduct: Conduct) {
+    self.other = other
+    self.conduct = conduct
+  }
+
+  func sendProbe(_ token: String, to channel: String, on reactor: isolated Reactor) async throws(PostgresError) {
+    switch conduct {
+    case .sends: try await other.query(notify, [channel, token], on: reactor)
+    case .loses: try await other.query(one, on: reactor)
+    case .refuses:
+      refusals += 1
+      changed.signal(on: reactor)
+      // A limit that is over at once.
+      try await other.query(sleepStatement, [0.01], within: .zero, on: reactor)
+    }
+  }
+
+  func probeHeard(on reactor: isolated Reactor) {
+    heard += 1
+    changed.signal(on: reactor)
+  }
+
+  func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {
+    Issue.record("a probe is not passed on")
+  }
+
+  func listenerStateChanged(_ state: PostgresListener.State, on reactor: isolated Reactor) {
+    switch state {
+    case .listening: isListening = true
+    case .lost(let error):
+      isListening = false
+      failures.append(error.code)
+    }
+    changed.signal(on: reactor)
+  }
+
+  func awaitTrue(on reactor: isolated Reactor, _ condition: () -> Bool) async throws {
+    while !condition() { try #require(await changed.wait(for: .seconds(20), on: reactor)) }
+  }
+}
+
+private let notify = PostgresStatement("notify", "select pg_notify($1, $2)", [.text, .text])

@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import TestReactors
 import Testing
 
 @testable import Reactors
@@ -142,4 +143,92 @@ private func threadNames() -> [String] {
     }
   }
   return names
+}
+
+@Suite("Signal")
+struct SignalTests {
+  @Test("a signal given while nobody waits ends the next wait")
+  func remembered() async throws {
+    try await onReactor { reactor in
+      let signal = Signal()
+      signal.signal(on: reactor)
+      signal.signal(on: reactor)
+      #expect(await signal.wait(for: .seconds(5), on: reactor))
+      #expect(await signal.wait(for: .milliseconds(1), on: reactor) == false)
+    }
+  }
+
+  @Test("a wait that is signalled leaves no timer behind")
+  func timerIsCancelled() async throws {
+    try await onReactor { reactor in
+      let signal = Signal()
+      reactor.start {
+        await Task.yield()
+        signal.signal(on: reactor)
+      }
+      #expect(await signal.wait(for: .seconds(60), on: reactor))
+      #expect(reactor.pendingTimers == 0)
+    }
+  }
+}
+
+@Suite("Timer queue")
+struct TimerQueueTests {
+  private final class Target: TimerHandler {
+    func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {}
+  }
+
+  @Test("timers come due in the order of their deadlines, equal ones in the order they were made")
+  func order() {
+    var queue = TimerQueue()
+    let target = Target()
+    let late = queue.schedule(at: 30, target)
+    let first = queue.schedule(at: 10, target)
+    let second = queue.schedule(at: 10, target)
+    #expect(queue.popDue(now: 9) == nil)
+    #expect(queue.popDue(now: 10)?.0 == first)
+    #expect(queue.popDue(now: 10)?.0 == second)
+    #expect(queue.popDue(now: 29) == nil)
+    #expect(queue.popDue(now: 30)?.0 == late)
+  }
+
+  @Test("a cancelled timer neither fires nor sets the next deadline")
+  func cancel() {
+    var queue = TimerQueue()
+    let target = Target()
+    let cancelled = queue.schedule(at: 10, target)
+    _ = queue.schedule(at: 20, target)
+    queue.cancel(cancelled)
+    #expect(queue.nextDeadline() == 20)
+    #expect(queue.count == 1)
+  }
+
+  @Test("a million cancelled timers do not stay in memory")
+  func rebuild() {
+    var queue = TimerQueue()
+    let target = Target()
+    for deadline in 0..<1_000_000 { queue.cancel(queue.schedule(at: UInt64(deadline), target)) }
+    #expect(queue.entriesIncludingDead <= 4096)
+  }
+}
+
+private func == (a: (TimerToken, any TimerHandler)?, b: TimerToken?) -> Bool { a?.0 == b }
+
+@Suite struct MinuteLineTests {
+  private static let second: UInt64 = 1_000_000_000
+
+  @Test("the first is told at once, those of its minute with the first after it")
+  func tells() {
+    var line = MinuteLine()
+    let times: [(UInt64, Int?)] = [(5, 1), (5, nil), (64, nil), (65, 3), (66, nil), (124, nil), (125, 3), (185, 1)]
+    for (time, told) in times { #expect(line.note(now: time * Self.second) == told) }
+  }
+
+  @Test("the last nanosecond of the minute still belongs to it")
+  func edge() {
+    var line = MinuteLine()
+    #expect(line.note(now: 0) == 1)
+    #expect(line.note(now: 60 * Self.second - 1) == nil)
+    #expect(line.note(now: 60 * Self.second) == 2)
+  }
 }

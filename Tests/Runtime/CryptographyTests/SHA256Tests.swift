@@ -1,0 +1,200 @@
+import Cryptography
+import Testing
+
+@Suite("SHA256Digest")
+struct SHA256DigestTests {
+  private let digest = SHA256.hash(ascii("abc"))
+
+  @Test("equal digests are equal and hash the same, others differ")
+  func equality() {
+    #expect(digest == SHA256.hash(ascii("abc")))
+    #expect(digest != SHA256.hash(ascii("abd")))
+    #expect(Set([digest, SHA256.hash(ascii("abc")), SHA256.hash(ascii("abd"))]).count == 2)
+  }
+
+  @Test("a digest has 32 bytes, inline")
+  func shape() {
+    #expect(digest.bytes.count == SHA256Digest.byteCount)
+    #expect(digest.withUnsafeBytes { Array($0) } == digest.bytes)
+    #expect(MemoryLayout<SHA256Digest>.size == 32)
+  }
+
+  @Test(
+    "hexadecimal writes the first bytes",
+    arguments: [(0, ""), (1, "ba"), (8, "ba7816bf8f01cfea"), (31, String(text.dropLast(2))), (32, text)])
+  func hexadecimal(_ count: Int, _ expected: String) {
+    #expect(digest.hexadecimal(bytes: count) == expected)
+  }
+
+  private static let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+}
+
+@Suite("Digests")
+struct DigestsTests {
+  private struct Case: Decodable {
+    let algorithm: String
+    let message: Hex
+    let digest: Hex
+  }
+
+  @Test("digests are those that NIST publishes, for messages of 0 to 64 bytes and longer")
+  func published() throws {
+    let cases: [Case] = try VectorFile.read("fips180-digests")
+    #expect(cases.count == 146)
+    for one in cases {
+      let digest = one.algorithm == "SHA1" ? sha1(one.message.bytes) : SHA256.hash(one.message.bytes).bytes
+      #expect(digest == one.digest.bytes, "\(one.algorithm) of \(one.message.bytes.count) bytes")
+    }
+  }
+
+  @Test(
+    "digests of the examples of RFC 6234 section 8.5 and FIPS 180",
+    arguments: [
+      ("", 1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+      ("abc", 1, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+      (
+        "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq", 1,
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+      ),
+      ("a", 1_000_000, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"),
+      (
+        "0123456701234567012345670123456701234567012345670123456701234567", 10,
+        "594847328451bdfa85056225462cc1d867d877fb388df0ce35f25ab5562bfbb5"
+      ),
+    ])
+  func examples(_ text: String, _ count: Int, _ digest: String) {
+    #expect(SHA256.hash(ascii(String(repeating: text, count: count))).hexadecimal() == digest)
+  }
+
+  @Test("SHA-1 of the examples of RFC 3174 section 7.3")
+  func sha1Examples() {
+    #expect(sha1(ascii("abc")) == Hex("a9993e364706816aba3e25717850c26c9cd0d89d").bytes)
+    #expect(sha1([]) == Hex("da39a3ee5e6b4b0d3255bfef95601890afd80709").bytes)
+  }
+
+  @Test("a digest of borrowed bytes is that of an array")
+  func borrowed() {
+    let bytes = ascii("a message of some length")
+    #expect(bytes.withUnsafeBytes { SHA256.hash($0) } == SHA256.hash(bytes))
+    #expect(SHA256.hash(UnsafeRawBufferPointer(start: nil, count: 0)) == SHA256.hash([]))
+  }
+
+  private func sha1(_ bytes: [UInt8]) -> [UInt8] {
+    bytes.withUnsafeBytes { SHA1.hash($0) { Array($0) } }
+  }
+}
+
+@Suite("HMAC with SHA-256")
+struct HMACSHA256Tests {
+  private struct Case: Decodable {
+    let number: Int
+    let note: String
+    let result: Verdict
+    let key: Hex
+    let message: Hex
+    let code: Hex
+  }
+
+  @Test("codes are those of RFC 4231 and Project Wycheproof", arguments: ["rfc4231", "wycheproof"])
+  func published(_ origin: String) throws {
+    let cases: [Case] = try VectorFile.read("\(origin)-hmac_sha256")
+    #expect(cases.count == (origin == "rfc4231" ? 6 : 174))
+    for one in cases {
+      let hmac = HMACSHA256(key: one.key.bytes)
+      let code = hmac.code(for: one.message.bytes).bytes
+      // Half of the cases have the first 16 bytes of the code, which are not enough here.
+      let isWhole = one.code.bytes.count == SHA256Digest.byteCount
+      let isRight = one.result == .valid
+      #expect((Array(code.prefix(one.code.bytes.count)) == one.code.bytes) == isRight, "\(one.number): \(one.note)")
+      #expect(
+        hmac.isValid(one.code.bytes, for: one.message.bytes) == (isRight && isWhole), "\(one.number): \(one.note)")
+    }
+  }
+
+  @Test("a code with any bit changed is not valid")
+  func changedBits() {
+    let hmac = HMACSHA256(key: ascii("key"))
+    let code = hmac.code(for: ascii("message")).bytes
+    for bit in 0..<256 {
+      var changed = code
+      changed[bit / 8] ^= 1 << (bit % 8)
+      #expect(!hmac.isValid(changed, for: ascii("message")), "bit \(bit)")
+    }
+  }
+
+  @Test("only a code of 32 bytes is valid", arguments: [(0, false), (31, false), (32, true), (33, false), (64, false)])
+  func lengths(_ count: Int, _ isValid: Bool) {
+    let hmac = HMACSHA256(key: ascii("key"))
+    let code = hmac.code(for: ascii("message")).bytes + [UInt8](repeating: 0, count: 32)
+    #expect(hmac.isValid(Array(code.prefix(count)), for: ascii("message")) == isValid)
+  }
+
+  @Test("keys are padded to the block of 64 bytes, and longer ones hashed", arguments: [0, 1, 63, 64, 65, 200])
+  func keyLengths(_ count: Int) {
+    let key = [UInt8](repeating: 7, count: count)
+    let block = count > 64 ? SHA256.hash(key).bytes : key
+    let padded = block + [UInt8](repeating: 0, count: 64 - block.count)
+    let inner = SHA256.hash(padded.map { $0 ^ 0x36 } + ascii("message")).bytes
+    #expect(HMACSHA256(key: key).code(for: ascii("message")) == SHA256.hash(padded.map { $0 ^ 0x5C } + inner))
+  }
+
+  @Test("one key gives the same codes again, also for its copies")
+  func repeated() {
+    let hmac = HMACSHA256(key: ascii("key"))
+    let copy = hmac
+    let first = hmac.code(for: ascii("first"))
+    _ = copy.code(for: ascii("second"))
+    #expect(hmac.code(for: ascii("first")) == first)
+    #expect(copy.code(for: ascii("first")) == first)
+  }
+}
+
+@Suite("HKDF with SHA-256")
+struct HKDFSHA256Tests {
+  private struct Case: Decodable {
+    let number: Int
+    let note: String
+    let result: Verdict
+    let secret: Hex
+    let salt: Hex
+    let info: Hex
+    let byteCount: Int
+    let output: Hex
+  }
+
+  @Test("keys are those of RFC 5869 and Project Wycheproof", arguments: [("rfc5869", 3), ("wycheproof", 83)])
+  func published(_ origin: String, _ count: Int) throws {
+    // Invalid cases ask for more than 8160 bytes, which is a caller's mistake.
+    let cases = try VectorFile.read("\(origin)-hkdf_sha256", as: [Case].self).filter { $0.result == .valid }
+    #expect(cases.count == count)
+    for one in cases {
+      let output = HKDFSHA256.derive(
+        from: one.secret.bytes, salt: one.salt.bytes, info: one.info.bytes, byteCount: one.byteCount)
+      #expect(output == one.output.bytes, "\(one.number): \(one.note)")
+    }
+  }
+
+  @Test("an output has the length asked for, and begins a longer one", arguments: [0, 1, 31, 32, 33, 64, 8159, 8160])
+  func lengths(_ count: Int) {
+    let all = HKDFSHA256.derive(from: ascii("secret"), info: [], byteCount: 8160)
+    #expect(HKDFSHA256.derive(from: ascii("secret"), info: [], byteCount: count) == Array(all.prefix(count)))
+  }
+
+  @Test("8161 bytes and a negative length are a caller's mistake")
+  func tooLong() async {
+    await #expect(processExitsWith: .failure) {
+      _ = HKDFSHA256.derive(from: [1], info: [], byteCount: 8161)
+    }
+    await #expect(processExitsWith: .failure) {
+      _ = HKDFSHA256.derive(from: [1], info: [], byteCount: -1)
+    }
+  }
+
+  @Test("no salt is a salt of 32 zeros")
+  func noSalt() {
+    let zeros = [UInt8](repeating: 0, count: 32)
+    #expect(
+      HKDFSHA256.derive(from: ascii("secret"), info: [1], byteCount: 16)
+        == HKDFSHA256.derive(from: ascii("secret"), salt: zeros, info: [1], byteCount: 16))
+  }
+}

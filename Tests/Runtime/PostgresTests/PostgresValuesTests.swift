@@ -1,0 +1,248 @@
+import FoundationEssentials
+import Postgres
+import TestPostgres
+import TestProcesses
+import Testing
+
+@Suite("Values")
+struct ScalarsTests {
+  private func roundTrip<Value: PostgresScalar & Equatable & Sendable>(
+    _ values: [Value], _ type: PostgresType
+  ) async throws {
+    try await withConnection { connection, reactor in
+      let scalar = PostgresStatement("scalar", "select $1 as v", [type])
+      let list = PostgresStatement("list", "select $1 as v, cardinality($1)", [.array(of: type)])
+      for value in values {
+        #expect(try await connection.query(scalar, [value], on: reactor).one().decode("v") == value)
+      }
+      let none = try await connection.query(scalar, [Value?.none], on: reactor).one()
+      #expect(try none.decode("v", as: Value?.self) == nil)
+      #expect(throws: PostgresError.self) { try none.decode("v", as: Value.self) }
+      let all = try await connection.query(list, [values], on: reactor).one()
+      #expect(try all.decode("v") == values)
+      #expect(try all.decode("cardinality") == values.count)
+      let holes: [Value?] = [nil] + values.map { $0 } + [nil]
+      #expect(try await connection.query(list, [holes], on: reactor).one().decode("v") == holes)
+      let empty = try await connection.query(list, [[Value]()], on: reactor).one()
+      #expect(try empty.decode("v") == [Value]())
+      let noList = try await connection.query(list, [[Value]?.none], on: reactor).one()
+      #expect(try noList.decode("v", as: [Value]?.self) == nil)
+    }
+  }
+
+  @Test("booleans come back as they went")
+  func booleans() async throws { try await roundTrip([true, false], .bool) }
+
+  @Test("integers come back as they went, at the ends of their ranges too")
+  func integers() async throws {
+    try await roundTrip([0, -1, Int.min, Int.max], .int8)
+    try await roundTrip([0, Int64.min, Int64.max], .int8)
+    try await roundTrip([0, Int32.min, Int32.max], .int4)
+    try await roundTrip([-32768, 32767], .int2)
+  }
+
+  @Test("floating-point numbers come back as they went")
+  func doubles() async throws {
+    try await roundTrip([0, -0.1, .infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude], .float8)
+  }
+
+  @Test("text comes back as it went, whatever characters an array literal would have to quote")
+  func text() async throws {
+    try await roundTrip(
+      ["", "a", "NULL", "\"quoted\"", "a,b", "{x}", "back\\slash", " ", "'", "𝄞 tacet", "\n\t"], .text)
+  }
+
+  @Test("UUIDs come back as they went")
+  func uuids() async throws {
+    try await roundTrip([UUID(), UUID(uuidString: "00000000-0000-0000-0000-000000000000")!], .uuid)
+  }
+
+  @Test("times come back as they went, and the ends of time have no number")
+  func times() async throws {
+    try await roundTrip(
+      [0, -1, 1_795_000_000_123_456, -210_866_803_200_000_000].map { PostgresTimestamp(microseconds: $0) }, .timestamptz
+    )
+    try await withConnection { connection, reactor in
+      let statement = PostgresStatement("time", "select $1 as v", [.timestamptz])
+      for time in ["infinity", "-infinity", "294276-12-31 23:59:59+00"] {
+        let read: PostgresTimestamp = try await connection.query(statement, [time], on: reactor).one().decode("v")
+        #expect(read.microseconds == nil)
+        #expect(throws: PostgresError.self) { try read.finite() }
+      }
+    }
+    var bytes: [UInt8] = []
+    #expect(!PostgresTimestamp(microseconds: nil).encode(as: .timestamptz, into: &bytes))
+    #expect(!PostgresTimestamp(microseconds: .min).encode(as: .timestamptz, into: &bytes))
+  }
+
+  @Test("durations come back as intervals, negative ones and ones of many days too")
+  func durations() async throws {
+    try await roundTrip(
+      [Duration.zero, .microseconds(-1), .seconds(100 * 86_400), .milliseconds(1500)], .interval)
+  }
+
+  @Test("bytes come back as they went, NUL among them")
+  func bytes() async throws {
+    try await roundTrip([PostgresBytes([]), PostgresBytes([0, 255, 92]), PostgresBytes(Array(0...255))], .bytes)
+  }
+
+  @Test("JSON comes back as text")
+  func json() async throws {
+    let documents = [#"{"a": [1, "x"]}"#, "null"].map { PostgresJSON(utf8: Array($0.utf8)) }
+    try await roundTrip(documents, .json)
+    try await roundTrip(documents, .jsonb)
+  }
+
+  @Test("an interval's days count 24 hours, its months have no length")
+  func calendarIntervals() async throws {
+    try await withConnection { connection, reactor in
+      let days = PostgresStatement("days", "select interval '2 days 1 s', interval '1 month'")
+      let row = try await connection.query(days, on: reactor).one()
+      #expect(try row.decode(0) == Duration.seconds(2 * 86_400 + 1))
+      #expect(throws: PostgresError.self) { try row.decode(1, as: Duration.self) }
+    }
+  }
+
+  @Test("a string can be a parameter of any type")
+  func textForm() async throws {
+    try await withConnection { connection, reactor in
+      let casts = PostgresStatement(
+        "casts", "select $1 = timestamptz '2026-01-01 00:00+00', $2 ->> 'a', $3 + 1", [.timestamptz, .jsonb, .int4])
+      let row = try await connection.query(casts, ["2026-01-01T00:00Z", #"{"a":"b"}"#, "41"], on: reactor).one()
+      #expect(try row.decode(0, as: Bool.self))
+      #expect(try row.decode(1) == "b")
+      #expect(try row.decode(2) == 42)
+    }
+  }
+
+  @Test("an enumeration travels as its raw value and reads a database enumeration")
+  func enumerations() async throws {
+    try await withConnection { connection, reactor in
+      try await connection.simple("create type pg_temp.mood as enum ('calm', 'loud')", on: reactor)
+      let statement = PostgresStatement("mood", "select $1::pg_temp.mood, array['loud', $1]::pg_temp.mood[]", [.text])
+      let row = try await connection.query(statement, [Mood.calm], on: reactor).one()
+      #expect(try row.decode(0) == Mood.calm)
+      #expect(try row.decode(1) == [Mood.loud, .calm])
+      let other = PostgresStatement("other", "select 'angry'")
+      let angry = try await connection.query(other, on: reactor).one()
+      #expect(throws: PostgresError.self) { try angry.decode(0, as: Mood.self) }
+    }
+  }
+
+  @Test("what does not fit its declared type is refused before it is sent")
+  func refusals() async throws {
+    try await withConnection { connection, reactor in
+      let cases: [(PostgresType, any PostgresEncodable)] = [
+        (.text, "a\0b"), (.array(of: .text), ["a\0b"]), (.int4, 1 << 40), (.uuid, 5), (.int8, UUID()),
+        (.int8, [1]), (.array(of: .int8), ["x"]), (.interval, Duration.seconds(Int64.max)), (.text, true),
+      ]
+      for (index, (type, value)) in cases.enumerated() {
+        let statement = PostgresStatement("refused_\(index)", "select $1", [type])
+        let error = try await failure { try await connection.query(statement, [value], on: reactor) }
+        #expect(error.code == .invalidParameter)
+      }
+      let error = try await failure { try await connection.query(echo, on: reactor) }
+      #expect(error.code == .invalidParameter)
+      #expect(connection.statementsAnswered == 0)
+      try await connection.query(one, on: reactor)
+    }
+  }
+}
+
+private enum Mood: String, PostgresScalar {
+  case calm, loud
+}
+
+@Suite("Columns of a result")
+struct PostgresColumnsTests {
+  private enum Column: Int, PostgresColumn {
+    case first, readIDs, heldUS
+  }
+
+  private let swapped = PostgresStatement("swapped", "select array[7, 8]::bigint[] as read_ids, 'a' as first")
+
+  @Test("places are found by name, once, and a column that is left out is null")
+  func places() async throws {
+    try await withConnection { connection, reactor in
+      let columns = PostgresColumns<Column>(without: [.heldUS])
+      let rows = try await connection.query(swapped, on: reactor)
+      let places = try columns.places(in: rows)
+      #expect(try columns.places(in: rows) == places)
+      let row = try rows.one()
+      #expect(try row.decode(at: places[Column.first.rawValue]) == "a")
+      #expect(try row.decode(at: places[Column.readIDs.rawValue]) == [7, 8] as [Int64])
+      #expect(try row.decode(at: places[Column.heldUS.rawValue]) == nil as Int64?)
+      let refusal = try await failure { _ = try row.decode(at: places[Column.heldUS.rawValue]) as Int64 }
+      #expect(refusal.code == .decoding)
+    }
+  }
+
+  @Test("a column that should be there and is not, is an error")
+  func missing() async throws {
+    try await withConnection { connection, reactor in
+      let rows = try await connection.query(swapped, on: reactor)
+      let refusal = try await failure { _ = try PostgresColumns<Column>().places(in: rows) }
+      #expect(refusal.code == .decoding && refusal.message.contains("held_us"))
+    }
+  }
+}
+
+@Suite("Names and texts in SQL and shells")
+struct QuotedTextTests {
+  private static let names = [
+    "plain", "two words", "we\"ird", "\"", "Upper", "from", "user", "9lives", "_x9", "a\nb", "x; drop table y; --",
+    "naïve", "a\\b", "a'b", "$$", "$body1$", "select", "Order", "semi;colon", "tab\t", "é", "", "\\", "''",
+    "it's \\ here", "'\u{301}", "\"\u{301}", "\u{600}'", "\u{600}\"",
+    "\\\u{301}'; --", "\u{600}$$", "$$\u{301}", "a\"\u{301}; drop table y; --", "a'\u{20e3}; drop table y; --",
+    "e\u{301}", "\u{1f468}\u{200d}\"\u{200d}'",
+  ]
+
+  @Test("read as the same names and texts again")
+  func quoted() async throws {
+    let server = try await TestPostgres.shared
+    for name in Self.names {
+      let literal = name.quotedLiteral
+      #expect(try await server.psql("select \(literal)").dropLast() == name)
+      let bytes = try await server.psql("select encode(convert_to($q$\(name)$q$, 'UTF8'), 'hex')")
+      #expect(try await server.psql("select encode(convert_to(\(literal), 'UTF8'), 'hex')") == bytes)
+      let body = try await server.psql("select encode(convert_to(\(name.dollarQuoted), 'UTF8'), 'hex')")
+      #expect(body == "0a\(bytes.dropLast())0a\n")
+      guard !name.isEmpty else { continue }
+      let column =
+        "select encode(convert_to(max(key), 'UTF8'), 'hex') from json_object_keys((select row_to_json(t) from (select 1 as"
+      #expect(try await server.psql("\(column) \(name.quotedIdentifier)) t)) key") == bytes, "\(name)")
+    }
+  }
+
+  @Test("a body is quoted by a word that it does not have")
+  func dollars() {
+    #expect("select 1".dollarQuoted == "$$\nselect 1\n$$")
+    #expect("a$$b".dollarQuoted == "$body1$\na$$b\n$body1$")
+    #expect("a$$\u{301}".dollarQuoted == "$body1$\na$$\u{301}\n$body1$")
+    #expect("a\u{600}$$b$body1$\u{301}".dollarQuoted == "$body2$\na\u{600}$$b$body1$\u{301}\n$body2$")
+    #expect("a$$b$body1$".dollarQuoted == "$body2$\na$$b$body1$\n$body2$")
+  }
+
+  @Test("a comment stays on its line")
+  func oneLine() {
+    #expect("a\nb\r\nc\u{7f}d".onOneLine == "a b  c d")
+  }
+
+  @Test("are the same arguments again in a shell")
+  func shell() throws {
+    for name in Self.names {
+      #expect(try run(["sh", "-c", "printf '%s.' \(name.shellQuoted)"]) == name + ".")
+    }
+    #expect("/tmp/a-b_c.sql".shellQuoted == "/tmp/a-b_c.sql")
+    #expect("".shellQuoted == "''")
+  }
+
+  @Test("end nothing by a zero byte")
+  func zeroBytes() {
+    #expect("a\0\"b".quotedIdentifier == "\"a\"\"b\"")
+    #expect("a\0'b".quotedLiteral == "'a''b'")
+    #expect("a\0b".dollarQuoted == "$$\nab\n$$")
+    #expect("a\0b".shellQuoted == "'ab'")
+    #expect("a\0b".onOneLine == "a b")
+  }
+}
