@@ -20,7 +20,7 @@ final class ContractWatch {
   private let logger: Logger
   private let pause: WakefulPause
   private var isStopped = false
-  private var told: [CheckFinding] = []
+  private var told: [Judgement] = []
 
   init(store: PushDatabase, status: ContractStatus, sleep: DatabaseSleep?, logger: Logger) {
     self.store = store
@@ -47,7 +47,7 @@ final class ContractWatch {
       let trials = try await store.rehearseMessage(on: reactor)
       // Claims and readiness say so.
       if ContractTrial.areRefused(trials) { return Self.outageInterval }
-      let findings = ContractCheck.judge(trials, role: "the service").filter { $0.verdict != .ok }
+      let findings = Judgement.contract(trials, role: "the service").filter { $0.verdict != .ok }
       status.update(trials)
       if findings != told { tell(findings) }
       return findings.isEmpty ? nil : Self.interval
@@ -58,7 +58,7 @@ final class ContractWatch {
     }
   }
 
-  private func tell(_ findings: [CheckFinding]) {
+  private func tell(_ findings: [Judgement]) {
     told = findings
     for finding in findings {
       logger.warning(

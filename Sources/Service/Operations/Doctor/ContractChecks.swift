@@ -1,80 +1,68 @@
 internal import Postgres
 package import PushStore
 
-/// Whether the functions that read the host's tables work.
-enum HostContractCheck {
-  static let name = "host functions"
-
-  /// Inert, it costs the host something that no user sees.
-  private static let needed = "invalidate_device_token"
-
+// Whether what the host has written for Tacet works: functions, types of Live Activities, texts.
+extension Judgement {
+  /// Whether the functions that read the host's tables work.
   /// - Parameter inert: functions that do nothing, because the host has no table for them.
-  static func judge(
+  static func hostFunctions(
     _ failures: [(function: HostFunction, error: PostgresError)], inert: [String] = []
-  ) -> [CheckFinding] {
-    let dead =
-      inert.contains(needed)
-      ? [
-        CheckFinding(
-          name, .warning, "tacet.\(needed) is inert: tokens that APNs calls dead stay and are tried with every push",
-          remedy: "replace it for your tables, as db/CONTRACT.md shows")
-      ] : []
-    guard !failures.isEmpty || !dead.isEmpty else {
-      let others = inert.isEmpty ? "" : "; inert until you replace them: \(inert.joined(separator: ", "))"
-      return [CheckFinding(name, .ok, "\(HostFunction.allCases.count) answer\(others)")]
+  ) -> [Judgement] {
+    let replace = "replace it for your tables, as db/CONTRACT.md shows"
+    // Inert, it costs the host something that no user sees.
+    let needed = "invalidate_device_token"
+    var found: [Judgement] = []
+    if inert.contains(needed) {
+      found.append(
+        .warning(
+          "tacet.\(needed) is inert: tokens that APNs calls dead stay and are tried with every push", remedy: replace))
     }
-    return dead
-      + failures.map { function, error in
-        CheckFinding(
-          name, .failure, "tacet.\(function.rawValue) fails: \(error.debugDescription)",
-          remedy: error.sqlState == "42501"
-            ? "mend what the rights check shows, and grant select on what the function reads"
-            : "replace it for your tables, as db/CONTRACT.md shows")
-      }
+    found += failures.map { function, error in
+      .failure(
+        "tacet.\(function.rawValue) fails: \(error.debugDescription)",
+        remedy: error.sqlState == "42501"
+          ? "mend what the rights check shows, and grant select on what the function reads" : replace)
+    }
+    let others = inert.isEmpty ? "" : "; inert until you replace them: \(inert.joined(separator: ", "))"
+    return found.or("\(HostFunction.allCases.count) answer\(others)")
   }
-}
-
-/// Whether a message would be pushed, and what apps report be taken: one was played through the host contract and undone.
-package enum ContractCheck {
-  static let name = "contract"
 
   /// Where the database lets nothing be played.
-  static let untried = CheckFinding(name, .skipped, "it was not tried: \(PostgresError.takesNoWrites)")
+  static let contractUntried = skipped("it was not tried: \(PostgresError.takesNoWrites)")
 
+  /// Whether a message would be pushed, and what apps report be taken: one was played through the host contract and undone.
   /// - Parameter role: as whom it was played.
-  /// - Returns: a finding for each step that does not go as it should; one that all is well, if all is.
-  package static func judge(_ trials: [ContractTrial], role: String) -> [CheckFinding] {
-    if ContractTrial.areRefused(trials) { return [untried] }
-    let found = trials.compactMap { judge($0, role: role) }
-    guard found.isEmpty else { return found }
+  /// - Returns: one for each step that does not go as it should; one that all is well, if all is.
+  package static func contract(_ trials: [ContractTrial], role: String) -> [Judgement] {
+    if ContractTrial.areRefused(trials) { return [contractUntried] }
     let skipped = trials.filter { $0.outcome == .skipped && !$0.message.isEmpty }
     let untried = skipped.map { "; \($0.step) was not tried: \($0.message)" }.joined()
-    return [CheckFinding(name, .ok, "a message was played through it and undone\(untried)")]
+    return trials.compactMap { trial($0, role: role) }.or("a message was played through it and undone\(untried)")
   }
 
-  private static func judge(_ trial: ContractTrial, role: String) -> CheckFinding? {
-    let state = trial.sqlState.map { " (SQLSTATE \($0))" } ?? ""
-    switch (trial.outcome, trial.step) {
+  private static func trial(_ trial: ContractTrial, role: String) -> Judgement? {
+    let (step, message) = (trial.step, trial.message)
+    switch (trial.outcome, step) {
     case (.done, _), (.skipped, _): return nil
-    case (.empty, let step) where trial.message.hasPrefix("no policy shows"):
-      return CheckFinding(
-        name, .warning, step == "trigger" ? trial.message : "tacet.\(step) finds nothing: \(trial.message)",
+    case (.empty, _) where message.hasPrefix("no policy shows"):
+      return .warning(
+        step == "trigger" ? message : "tacet.\(step) finds nothing: \(message)",
         remedy: "create a policy for select to \(role), as under Roles in db/README.md")
     case (.empty, "reach"):
-      return CheckFinding(
-        name, .warning, "nobody would get a push: \(trial.message)",
+      return .warning(
+        "nobody would get a push: \(message)",
         remedy: "if some have devices, replace the functions that read those tables, or let \(role) see their rows")
-    case (.empty, let step):
-      return CheckFinding(
-        name, .warning, "tacet.\(step): \(trial.message)",
+    case (.empty, _):
+      return .warning(
+        "tacet.\(step): \(message)",
         remedy: "if others take part there, replace it for your tables, or let \(role) see their rows")
     case (.failed, "trigger"):
-      return CheckFinding(
-        name, .failure, "\(trial.message): messages are noticed by webhook only",
+      return .failure(
+        "\(message): messages are noticed by webhook only",
         remedy: "create trigger tacet_message_inserted on the table of your messages, as db/CONTRACT.md shows")
-    case (.failed, let step):
-      return CheckFinding(
-        name, .failure, "tacet.\(step) fails\(state): \(trial.message)", remedy: remedy(for: trial, role: role))
+    case (.failed, _):
+      let state = trial.sqlState.map { " (SQLSTATE \($0))" } ?? ""
+      return .failure("tacet.\(step) fails\(state): \(message)", remedy: remedy(for: trial, role: role))
     }
   }
 
@@ -89,50 +77,36 @@ package enum ContractCheck {
     case nil: "replace it for your tables, or let role \(role) see their rows by a policy for select"
     }
   }
-}
 
-/// Whether states of Live Activities can be made: a type with a fault refuses all of them.
-enum ActivityTypeCheck {
-  static let name = "activity types"
-
-  static func judge(_ types: [ExaminedActivityType]) -> [CheckFinding] {
-    let faults = types.compactMap { type in
+  /// Whether states of Live Activities can be made: a type with a fault refuses all of them.
+  static func activityTypes(_ types: [ExaminedActivityType]) -> [Judgement] {
+    types.compactMap { type in
       type.fault.map {
-        CheckFinding(
-          name, .failure, "\(type.name): \($0)",
-          remedy: "correct its row of tacet.activity_types; db/README.md has the form")
+        .failure("\(type.name): \($0)", remedy: "correct its row of tacet.activity_types; db/README.md has the form")
       }
-    }
-    guard faults.isEmpty else { return faults }
-    return [CheckFinding(name, .ok, types.isEmpty ? "none" : types.map(\.name).joined(separator: ", "))]
+    }.or(types.isEmpty ? "none" : types.map(\.name).joined(separator: ", "))
   }
-}
 
-/// Whether texts in other locales belong to kinds that are watched, and can be filled.
-enum TextCheck {
-  static let name = "texts"
-
-  static func judge(_ texts: [ExaminedText]) -> [CheckFinding] {
+  /// Whether texts in other locales belong to kinds that are watched, and can be filled.
+  static func texts(_ texts: [ExaminedText]) -> [Judgement] {
     let byKind = Dictionary(grouping: texts, by: \.kind).sorted { $0.key < $1.key }
-    let faults = byKind.flatMap { kind, texts in
-      texts.allSatisfy(\.isUnwatched) ? [unwatched(kind, texts)] : texts.compactMap(unfilled)
-    }
-    guard faults.isEmpty else { return faults }
-    let words = byKind.map { kind, texts in "\(kind) (\(texts.map(\.locale).joined(separator: ", ")))" }
-    return [CheckFinding(name, .ok, words.isEmpty ? "none in other locales" : words.joined(separator: "; "))]
-  }
-
-  private static func unwatched(_ kind: String, _ texts: [ExaminedText]) -> CheckFinding {
-    CheckFinding(
-      name, .warning, "\(kind) is not watched, and has texts in \(texts.map(\.locale).joined(separator: ", "))",
-      remedy: "watch it, or take them away: tacet.unlocalise('\(kind)')")
-  }
-
-  private static func unfilled(_ text: ExaminedText) -> CheckFinding? {
-    text.missingColumn.map {
-      CheckFinding(
-        name, .warning, "\(text.kind) in \(text.locale) has {\($0)}, which the kind's own texts do not have",
-        remedy: "write the text anew with tacet.localise; until then nothing stands in that place")
-    }
+      .map { (kind: $0.key, texts: $0.value, locales: $0.value.map(\.locale).joined(separator: ", ")) }
+    let words = byKind.map { "\($0.kind) (\($0.locales))" }.joined(separator: "; ")
+    return byKind.flatMap { kind, texts, locales -> [Judgement] in
+      if texts.allSatisfy(\.isUnwatched) {
+        return [
+          .warning(
+            "\(kind) is not watched, and has texts in \(locales)",
+            remedy: "watch it, or take them away: tacet.unlocalise('\(kind)')")
+        ]
+      }
+      return texts.compactMap { text in
+        text.missingColumn.map {
+          .warning(
+            "\(kind) in \(text.locale) has {\($0)}, which the kind's own texts do not have",
+            remedy: "write the text anew with tacet.localise; until then nothing stands in that place")
+        }
+      }
+    }.or(words.isEmpty ? "none in other locales" : words)
   }
 }

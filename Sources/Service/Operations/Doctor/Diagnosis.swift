@@ -1,9 +1,7 @@
-internal import FoundationEssentials
-
-/// The result of one check: a line for the operator.
-package struct CheckFinding: Equatable, Sendable {
+/// What a check found, before it has the name of the check. What may be judged is in extensions, apart from its query or call.
+package struct Judgement: Equatable, Sendable {
   /// How well it is. The raw values are those of the JSON form.
-  package enum Verdict: String, Sendable {
+  package enum Verdict: String, Encodable, Sendable {
     case ok
     /// Works, and the operator should look at it.
     case warning = "warn"
@@ -11,48 +9,66 @@ package struct CheckFinding: Equatable, Sendable {
     case failure = "fail"
     /// Was not checked; the line says why.
     case skipped = "skip"
-
-    /// Four letters for people; what fails stands out.
-    var word: String { self == .failure ? "FAIL" : rawValue.padded(to: 4) }
   }
 
-  /// What was looked at: small letters, with what it is about behind a blank, e.g. `apns com.example.app/production`.
-  package let name: String
   package let verdict: Verdict
-  /// What was found: one line, without secrets.
+  /// One line, without secrets.
   package let found: String
   /// What to do about it; nil when there is nothing to do.
   package let remedy: String?
+  /// Instead of the check's name, where a check looks at several things.
+  var name: String?
 
-  init(_ name: String, _ verdict: Verdict, _ found: String, remedy: String? = nil) {
-    self.name = name
+  init(_ verdict: Verdict, _ found: String, remedy: String? = nil) {
     self.verdict = verdict
     // Errors of others may have several lines.
     self.found = found.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     self.remedy = remedy
   }
 
+  static func ok(_ found: String) -> Judgement { Judgement(.ok, found) }
+
+  static func warning(_ found: String, remedy: String? = nil) -> Judgement {
+    Judgement(.warning, found, remedy: remedy)
+  }
+
+  static func failure(_ found: String, remedy: String? = nil) -> Judgement {
+    Judgement(.failure, found, remedy: remedy)
+  }
+
+  static func skipped(_ why: String) -> Judgement { Judgement(.skipped, why) }
+
+  func named(_ name: String) -> Judgement {
+    var named = self
+    named.name = name
+    return named
+  }
+}
+
+extension [Judgement] {
+  /// The faults that were found, or that there are none.
+  func or(_ found: String) -> [Judgement] { isEmpty ? [.ok(found)] : self }
+}
+
+/// The result of one check: a line for the operator.
+package struct CheckFinding: Equatable, Encodable, Sendable {
+  /// What was looked at: small letters, with what it is about behind a blank, e.g. `apns com.example.app/production`.
+  package let name: String
+  package let verdict: Judgement.Verdict
+  package let found: String
+  package let remedy: String?
+
+  init(_ name: String, _ judgement: Judgement) {
+    self.name = judgement.name ?? name
+    (verdict, found, remedy) = (judgement.verdict, judgement.found, judgement.remedy)
+  }
+
   package var line: String {
+    // Four letters for people; what fails stands out.
+    let word = verdict == .failure ? "FAIL" : verdict == .ok ? "ok  " : verdict.rawValue
     let end = found.hasSuffix("?") ? "" : "."
-    return "\(verdict.word)  \(name): \(found)" + (remedy.map { "\(end) To do: \($0)" } ?? "")
+    return "\(word)  \(name): \(found)" + (remedy.map { "\(end) To do: \($0)" } ?? "")
   }
-}
-
-extension CheckFinding: Encodable {
-  private enum CodingKeys: String, CodingKey { case name, verdict, found, remedy }
-
-  /// An object with `name`, `verdict` (`ok`, `warn`, `fail`, `skip`), `found` and, where there is one, `remedy`.
-  package func encode(to encoder: any Encoder) throws {
-    var object = encoder.container(keyedBy: CodingKeys.self)
-    try object.encode(name, forKey: .name)
-    try object.encode(verdict.rawValue, forKey: .verdict)
-    try object.encode(found, forKey: .found)
-    try object.encodeIfPresent(remedy, forKey: .remedy)
-  }
-}
-
-extension String {
-  fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }
 
 /// Durations and counts as people read them.
@@ -76,11 +92,7 @@ enum FindingWords {
 
 /// All findings about a service, in the order of the checks.
 package struct Diagnosis: Sendable {
-  package private(set) var findings: [CheckFinding] = []
-
-  package init() {}
-
-  package mutating func add(_ finding: CheckFinding) { findings.append(finding) }
+  package internal(set) var findings: [CheckFinding] = []
 
   /// The findings whose verdict differs from an earlier diagnosis, and those that are new and not well. What is looked at no
   /// more, such as a route without devices, is no change.
@@ -98,29 +110,24 @@ package struct Diagnosis: Sendable {
   package var exitCode: Int32 {
     let failed = findings.filter { $0.verdict == .failure }
     if failed.isEmpty { return 0 }
-    return failed.contains { $0.name == SettingsCheck.name } ? 2 : 1
+    return failed.contains { $0.name == ServiceExamination.settingsName } ? 2 : 1
   }
 
   /// How many of each, in a line.
   package var summary: String {
-    let counts: [(CheckFinding.Verdict, String)] = [
+    let counts: [(Judgement.Verdict, String)] = [
       (.ok, "well"), (.warning, "to look at"), (.failure, "failing"), (.skipped, "skipped"),
     ]
     return counts.map { verdict, words in "\(findings.count { $0.verdict == verdict }) \(words)" }.joined(
       separator: ", ")
   }
 
-  /// One JSON object: `exit_code`, and `checks` as ``CheckFinding`` encodes them.
+  /// One JSON object: `exit_code`, and `checks` with `name`, `verdict`, `found` and, where there is one, `remedy`.
   package var json: [UInt8] {
-    struct Document: Encodable {
-      let exit_code: Int32
+    struct Document: JSONAnswer {
+      let exitCode: Int32
       let checks: [CheckFinding]
     }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(Document(exit_code: exitCode, checks: findings)) else {
-      preconditionFailure("strings and a number cannot be encoded")
-    }
-    return Array(data)
+    return Document(exitCode: exitCode, checks: findings).json
   }
 }

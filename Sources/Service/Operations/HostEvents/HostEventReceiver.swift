@@ -77,27 +77,17 @@ package final class HostEventReceiver {
 
   /// Whether anything answers, whatever it says to a GET without a signature.
   /// - Returns: the status, or why there is none.
-  package func probe(within limit: Duration, on reactor: isolated Reactor) async -> Result<Int, HostEventFault> {
+  func probe(within limit: Duration, on reactor: isolated Reactor) async -> Result<Int, HTTPTransferError> {
     do throws(HTTPTransferError) {
       let request = HTTPTransferRequest(url: configuration.url, deadline: limit, bodyBytesMax: 1 << 20)
       return .success(try await transfers.send(request, on: reactor).status.code)
     } catch {
-      return .failure(HostEventFault(description: error.debugDescription))
+      return .failure(error)
     }
   }
 
   /// Ends what is under way.
   package func close(on reactor: isolated Reactor) { transfers.close(on: reactor) }
-}
-
-/// Why the receiver did not answer.
-package struct HostEventFault: Error, Equatable, CustomStringConvertible {
-  /// In a line, without a secret.
-  package let description: String
-
-  package init(description: String) {
-    self.description = description
-  }
 }
 
 /// When an event is tried again that the host has not taken.
@@ -149,23 +139,23 @@ extension HostEvent {
   /// The event as JSON, in the form that Standard Webhooks recommends: `type`, `timestamp` and `data`. It has ids, names and
   /// times, and no text of a message. Members without a value are left out; the same event is the same bytes.
   var body: [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(HostEventDocument(self)) else {
-      preconditionFailure("strings cannot be encoded")
-    }
-    return Array(data)
+    HostEventDocument(
+      type: type, timestamp: TimeText.instant(occurredAt),
+      data: .init(
+        userID: userID.text, pushID: pushID?.lowercased, subjectID: subjectID?.text, kind: kind, reason: reason,
+        sentAt: sentAt.map(TimeText.instant), channel: channel, device: device)
+    ).json
   }
 }
 
-private struct HostEventDocument: Encodable {
+private struct HostEventDocument: JSONAnswer {
   struct Content: Encodable {
-    let user_id: String
-    let push_id: String?
-    let subject_id: String?
+    let userID: String
+    let pushID: String?
+    let subjectID: String?
     let kind: String?
     let reason: String?
-    let sent_at: String?
+    let sentAt: String?
     let channel: String?
     let device: String?
   }
@@ -173,15 +163,6 @@ private struct HostEventDocument: Encodable {
   let type: String
   let timestamp: String
   let data: Content
-
-  init(_ event: HostEvent) {
-    type = event.type
-    timestamp = TimeText.instant(event.occurredAt)
-    data = Content(
-      user_id: event.userID.text, push_id: event.pushID?.lowercased, subject_id: event.subjectID?.text,
-      kind: event.kind, reason: event.reason, sent_at: event.sentAt.map(TimeText.instant), channel: event.channel,
-      device: event.device)
-  }
 }
 
 /// Signs webhooks that the service sends, as Standard Webhooks asks and ``WebhookAuthentication`` verifies.

@@ -1,35 +1,29 @@
 import Campaigns
-@testable import Operations
 import PushStore
-import Settings
 import TemporalReferences
 import Testing
 
-@Suite("Judgements about campaigns and the language model")
+@testable import Operations
+
+@Suite("Judgements about campaigns, Live Activities and texts")
 struct CampaignJudgementTests {
   @Test(
     "hours and users that are left over fail; decisions that failed are to be looked at",
     arguments: [
       (0, 0, 0, [.ok]), (1, 0, 0, [.failure]), (0, 1, 0, [.failure]), (0, 0, 1, [.warning]),
       (1, 1, 1, [.failure, .failure, .warning]),
-    ] as [(Int, Int, Int, [CheckFinding.Verdict])])
-  func work(_ hours: Int, _ undecided: Int, _ failed: Int, _ verdicts: [CheckFinding.Verdict]) {
+    ] as [(Int, Int, Int, [Judgement.Verdict])])
+  func work(_ hours: Int, _ undecided: Int, _ failed: Int, _ verdicts: [Judgement.Verdict]) {
     var work = ExaminedCampaignWork()
     (work.unservedHours, work.undecided, work.failed) = (hours, undecided, failed)
-    #expect(CampaignWorkCheck.judge(work).map(\.verdict) == verdicts)
+    #expect(Judgement.campaignWork(work).map(\.verdict) == verdicts)
   }
 
-  @Test(
-    "a machine without time zone data is told",
-    arguments: [("/usr/share/zoneinfo", .ok), ("/nonexistent", .failure)]
-      as [(String, CheckFinding.Verdict)])
-  func timeZones(path: String, verdict: CheckFinding.Verdict) {
-    #expect(TimeZoneCheck.judge(ZoneDirectory(path: path)).verdict == verdict)
-  }
-
-  @Test("no active campaign is told, where campaigns are switched on")
-  func none() {
-    #expect(CampaignCheck.judge([]).map(\.verdict) == [.warning])
+  @Test("no active campaign is told, where campaigns are switched on, and a machine without time zone data")
+  func missing() {
+    #expect(Judgement.campaigns([]).map(\.verdict) == [.warning])
+    #expect(Judgement.timeZones(ZoneDirectory(path: "/usr/share/zoneinfo")).verdict == .ok)
+    #expect(Judgement.timeZones(ZoneDirectory(path: "/nonexistent")).verdict == .failure)
   }
 
   @Test(
@@ -37,15 +31,15 @@ struct CampaignJudgementTests {
     arguments: [
       (200, .ok), (404, .ok), (405, .ok), (401, .failure), (403, .failure), (429, .warning), (500, .warning),
       (529, .warning),
-    ] as [(Int, CheckFinding.Verdict)])
-  func status(_ status: Int, _ verdict: CheckFinding.Verdict) {
-    #expect(LanguageModelCheck.judge(status: status).verdict == verdict)
+    ] as [(Int, Judgement.Verdict)])
+  func status(_ status: Int, _ verdict: Judgement.Verdict) {
+    #expect(Judgement.languageModel(status: status).verdict == verdict)
   }
 
-  @Test("an error names no key")
-  func error() {
-    let finding = LanguageModelCheck.judge(LanguageModelError(.unreachable))
-    #expect(finding.verdict == .failure && finding.remedy?.contains("LANGUAGE_MODEL_URL") == true)
+  @Test("a model that cannot be reached fails, with what to do")
+  func unreachable() {
+    let judgement = Judgement.languageModel(LanguageModelError(.unreachable))
+    #expect(judgement.verdict == .failure && judgement.remedy?.contains("LANGUAGE_MODEL_URL") == true)
   }
 
   @Test(
@@ -57,46 +51,37 @@ struct CampaignJudgementTests {
         [LostZone(name: "A", standIn: "B"), LostZone(name: "Gone/Zone", standIn: nil)], .warning,
         "2 zones, such as Gone/Zone, whose users have the times of UTC"
       ),
-    ] as [([LostZone], CheckFinding.Verdict, String)])
-  func lostZones(_ lost: [LostZone], _ verdict: CheckFinding.Verdict, _ words: String) {
-    let finding = ZoneCheck.judge(lost)
-    #expect(finding.verdict == verdict && finding.found.contains(words))
+    ] as [([LostZone], Judgement.Verdict, String)])
+  func lostZones(_ lost: [LostZone], _ verdict: Judgement.Verdict, _ words: String) {
+    let judgement = Judgement.zones(lost: lost)
+    #expect(judgement.verdict == verdict && judgement.found.contains(words))
   }
-}
 
-@Suite("Judgements about Live Activities")
-struct LiveActivityJudgementTests {
-  @Test("a type without a fault is named, one with a fault fails")
+  @Test("a type of Live Activities without a fault is named, one with a fault fails")
   func types() {
-    #expect(ActivityTypeCheck.judge([ExaminedActivityType(name: "Run")]).map(\.line) == ["ok    activity types: Run"])
-    let faulty = ActivityTypeCheck.judge([
-      ExaminedActivityType(name: "Run"), ExaminedActivityType(name: "Meal", fault: "state needs the field a"),
-    ])
+    let run = ExaminedActivityType(name: "Run")
+    #expect(Judgement.activityTypes([run]) == [.ok("Run")])
+    let faulty = Judgement.activityTypes([run, .init(name: "Meal", fault: "state needs the field a")])
     #expect(faulty.map(\.verdict) == [.failure] && faulty[0].found == "Meal: state needs the field a")
   }
-}
 
-@Suite("The check of texts in other locales")
-struct TextCheckTests {
-  @Test("names the locales of each kind, and warns of texts that no event can show")
-  func judged() {
-    #expect(TextCheck.judge([]).map(\.line) == ["ok    texts: none in other locales"])
+  @Test("texts in other locales are named by kind, and those that no event can show are warned of")
+  func texts() {
+    #expect(Judgement.texts([]) == [.ok("none in other locales")])
     let texts = [ExaminedText(kind: "claimed", locale: "de"), ExaminedText(kind: "claimed", locale: "fr")]
-    #expect(TextCheck.judge(texts).map(\.line) == ["ok    texts: claimed (de, fr)"])
-    let gone = [
-      ExaminedText(kind: "gone", locale: "de", isUnwatched: true),
-      ExaminedText(kind: "gone", locale: "fr", isUnwatched: true),
-    ]
+    #expect(Judgement.texts(texts) == [.ok("claimed (de, fr)")])
+    let gone = ["de", "fr"].map { ExaminedText(kind: "gone", locale: $0, isUnwatched: true) }
     #expect(
-      TextCheck.judge(texts + gone).map(\.line) == [
-        "warn  texts: gone is not watched, and has texts in de, fr. To do: watch it, or take them away: "
-          + "tacet.unlocalise('gone')"
+      Judgement.texts(texts + gone) == [
+        .warning(
+          "gone is not watched, and has texts in de, fr",
+          remedy: "watch it, or take them away: tacet.unlocalise('gone')")
       ])
-    let missing = [ExaminedText(kind: "claimed", locale: "de", missingColumn: "note")]
     #expect(
-      TextCheck.judge(missing).map(\.line) == [
-        "warn  texts: claimed in de has {note}, which the kind's own texts do not have. To do: write the text anew with "
-          + "tacet.localise; until then nothing stands in that place"
+      Judgement.texts([ExaminedText(kind: "claimed", locale: "de", missingColumn: "note")]) == [
+        .warning(
+          "claimed in de has {note}, which the kind's own texts do not have",
+          remedy: "write the text anew with tacet.localise; until then nothing stands in that place")
       ])
   }
 }

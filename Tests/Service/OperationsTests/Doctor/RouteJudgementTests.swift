@@ -1,24 +1,24 @@
 import Cryptography
 import Glibc
-@testable import Operations
 import PushRules
 import PushStore
 import Reactors
-@testable import Settings
 import Testing
 
-@Suite("Judgements about APNs, devices and key sets")
+@testable import HTTPTransfers
+@testable import Operations
+@testable import Settings
+
+@Suite("Judgements about APNs, other peers and devices")
 struct RouteJudgementTests {
-  /// One app that is the default, and one of the sandbox.
-  static func settings() throws -> APNSSettings {
-    let key = P256PrivateKey().pem.replacing("\n", with: #"\n"#)
+  /// One app that is the default, and perhaps others.
+  private static func settings(_ more: String = "") throws -> APNSSettings {
     let file = """
       APNS_KEY_ID=KEY0000001
       APNS_TEAM_ID=TEAM000001
       APNS_BUNDLE_ID=com.example.app
-      APNS_PRIVATE_KEY=\(key)
-      [app com.example.coach]
-      APNS_ENVIRONMENT=sandbox
+      APNS_PRIVATE_KEY=\(P256PrivateKey().pem.replacing("\n", with: #"\n"#))
+      \(more)
       """
     let settings = ExaminedSettings(environment: ["TACET_CONFIG": "/settings"]) { _ in Array(file.utf8) }
     return try #require(settings.apns, "\(settings.problems)")
@@ -27,88 +27,85 @@ struct RouteJudgementTests {
   @Test(
     "what APNs answers tells whether it believed the token and the topic",
     arguments: [
-      (400, "BadDeviceToken", "ok"), (200, nil, "ok"), (403, "InvalidProviderToken", "fail"),
-      (403, "ExpiredProviderToken", "fail"), (400, "TopicDisallowed", "fail"), (400, "BadTopic", "fail"),
-      (403, "BadEnvironmentKeyIdInToken", "fail"), (429, "TooManyProviderTokenUpdates", "warn"),
-      (503, "ServiceUnavailable", "fail"), (418, "IAmATeapot", "fail"), (404, nil, "fail"),
-    ] as [(Int, String?, String)])
-  func answers(_ status: Int, _ reason: String?, _ verdict: String) throws {
-    let finding = try judge(.answered(status: status, reason: reason))
-    #expect(finding.verdict.rawValue == verdict)
-    #expect(finding.name == "apns com.example.app/production")
-    #expect((finding.remedy == nil) == (verdict == "ok"))
+      (400, "BadDeviceToken", .ok), (200, nil, .ok), (403, "InvalidProviderToken", .failure),
+      (403, "ExpiredProviderToken", .failure), (400, "TopicDisallowed", .failure), (400, "BadTopic", .failure),
+      (403, "BadEnvironmentKeyIdInToken", .failure), (429, "TooManyProviderTokenUpdates", .warning),
+      (503, "ServiceUnavailable", .failure), (418, "IAmATeapot", .failure), (404, nil, .failure),
+    ] as [(Int, String?, Judgement.Verdict)])
+  func answers(_ status: Int, _ reason: String?, _ verdict: Judgement.Verdict) throws {
+    let judgement = Judgement.route(status, reason, at: try Self.settings().origin(of: .production))
+    #expect(judgement.verdict == verdict && (judgement.remedy == nil) == (verdict == .ok))
   }
 
-  @Test("what keeps the answer from coming is told apart, with what to do")
+  @Test("what keeps a connection from being made is told apart, with what to do")
   func faults() throws {
-    let answers: [RouteAnswer] = [
-      .unsigned("x"), .untrusted("self-signed certificate"), .refused, .unresolved, .timedOut, .failed("x"),
+    let origin = try Self.settings().origin(of: .production)
+    let errors: [any Error] = [
+      SystemError(operation: "connect", code: ECONNREFUSED), SystemError(operation: "connect", code: ETIMEDOUT),
+      SystemError(operation: "connect", code: ENETUNREACH),
     ]
-    let findings = try answers.map(judge)
-    #expect(findings.allSatisfy { $0.verdict == .failure && $0.remedy != nil })
-    #expect(Set(findings.map(\.found)).count == answers.count)
-    #expect(RouteProbe.answer(for: SystemError(operation: "connect", code: ECONNREFUSED)) == .refused)
-    #expect(RouteProbe.answer(for: SystemError(operation: "connect", code: ETIMEDOUT)) == .timedOut)
-    #expect(RouteProbe.answer(for: SystemError(operation: "connect", code: ENETUNREACH)) != .refused)
-  }
-
-  private func judge(_ answer: RouteAnswer) throws -> CheckFinding {
-    let settings = try Self.settings()
-    let route = PushRoute(app: settings.defaultApp.bundleIdentifier, environment: .production)
-    return RouteCheck.judge(answer, of: route, at: settings.origin(of: .production))
+    let found = errors.map { Judgement.unconnected($0, to: origin) }
+    #expect(found.allSatisfy { $0.verdict == .failure && $0.remedy != nil })
+    #expect(found[0].found.hasPrefix("nobody takes connections at "))
+    #expect(found[1].found.hasSuffix(" does not answer in time"))
+    #expect(found[2].remedy == "see whether a proxy or firewall interferes")
   }
 
   @Test("devices are counted by app and environment, and those of unknown apps are told")
   func devices() throws {
-    let settings = try Self.settings()
+    let settings = try Self.settings("[app com.example.coach]\nAPNS_ENVIRONMENT=sandbox")
     let counts = [
       DeviceTokenCount(app: "", environment: "", tokens: 5),
       DeviceTokenCount(app: "com.example.app", environment: "sandbox", tokens: 2),
       DeviceTokenCount(app: "com.example.old\u{1B}[31m\n", environment: "", tokens: 1),
     ]
     #expect(
-      DeviceTokenCheck.judge(counts, apns: settings).map(\.line) == [
+      Judgement.deviceTokens(counts, settings).map { CheckFinding("device tokens", $0).line } == [
         "ok    device tokens com.example.app: 5 production, 2 sandbox",
         "warn  device tokens com.example.coach: none is registered. To do: have the app register its token: PUT /v1/devices/{token}",
         "warn  device tokens com.example.old[31m: 1 of an app that is not in the settings: nothing is sent to them."
           + " To do: add a section [app com.example.old[31m] to the settings file, or remove the tokens",
       ])
     #expect(
-      DeviceTokenCheck.routes(counts, apns: settings).map(\.name) == [
+      settings.routes(of: counts).map(\.name) == [
         "com.example.app/production", "com.example.app/sandbox", "com.example.coach/sandbox",
       ])
+  }
+
+  @Test("where settings seal, devices without keys show no words; elsewhere nothing is said")
+  func sealingKeys() throws {
+    func judgements(_ keys: Int, _ settings: String) throws -> [Judgement] {
+      Judgement.sealingKeys(
+        keys, [DeviceTokenCount(app: "", environment: "", tokens: 40)], try Self.settings(settings))
+    }
+    #expect(try judgements(12, "CONTENT=sealed") == [.ok("12 devices have one; there are 40 device tokens")])
+    #expect(try judgements(0, "[app com.example.coach]\nCONTENT=sealed").map(\.verdict) == [.warning])
+    #expect(try judgements(0, "CONTENT=none") == [] && judgements(0, "") == [])
   }
 
   @Test(
     "a key set is JSON with a key",
     arguments: [
-      (200, #"{"keys":[{"kty":"EC"},{"kty":"RSA"}]}"#, "ok"), (200, #"{"keys":[]}"#, "fail"), (200, "<html>", "fail"),
-      (404, #"{"keys":[{"kty":"EC"}]}"#, "fail"), (200, #"{"keys":[{}]}"#, "fail"),
-    ])
-  func keySets(_ status: Int, _ body: String, _ verdict: String) {
-    #expect(KeySetCheck.judge(.answered(status: status, body: Array(body.utf8))).verdict.rawValue == verdict)
-    #expect(KeySetCheck.judge(.failed("x")).verdict == .failure)
+      (200, #"{"keys":[{"kty":"EC"},{"kty":"RSA"}]}"#, .ok), (200, #"{"keys":[]}"#, .failure),
+      (200, "<html>", .failure),
+      (404, #"{"keys":[{"kty":"EC"}]}"#, .failure), (200, #"{"keys":[{}]}"#, .failure),
+    ] as [(Int, String, Judgement.Verdict)])
+  func keySets(_ status: Int, _ body: String, _ verdict: Judgement.Verdict) {
+    #expect(Judgement.keySet(status: status, Array(body.utf8)).verdict == verdict)
+  }
+
+  @Test("any answer shows that the host's receiver is there; without one it fails")
+  func receiver() {
+    #expect(Judgement.receiver(.success(405)).verdict == .ok)
+    #expect(Judgement.receiver(.failure(HTTPTransferError(.unreachable))).verdict == .failure)
   }
 
   @Test(
-    "a secret's file is for its user and group",
-    arguments: [(0o600, "ok"), (0o640, "ok"), (0o644, "warn"), (0o602, "warn"), (0o100600, "ok"), (0o100604, "warn")]
-      as [(UInt32, String)])
-  func files(_ mode: UInt32, _ verdict: String) {
-    let finding = SecretFileCheck.judge(.init(setting: "TLS_KEY_FILE", path: "/key", mode: mode))
-    #expect(finding.verdict.rawValue == verdict)
-    #expect(SecretFileCheck.look(at: .init(key: "TLS_KEY_FILE", path: "/no such file")) == nil)
-  }
-}
-
-@Suite("What FCM's answer to the doctor means")
-struct OtherChannelJudgementTests {
-  @Test(
-    "an answer about the token shows that the account works, and each fault has its remedy",
+    "FCM's answer about the token shows that the account works, and each fault has its remedy",
     arguments: [
       (
         DeliveryAttempt(.dropToken(invalidSinceMilliseconds: nil), status: 404, reason: "UNREGISTERED"),
-        CheckFinding.Verdict.ok, false
+        .ok, false
       ),
       (DeliveryAttempt(.suspectToken, status: 403, reason: "SENDER_ID_MISMATCH"), .ok, false),
       (DeliveryAttempt(.accepted, status: 200), .ok, false),
@@ -121,32 +118,9 @@ struct OtherChannelJudgementTests {
         false
       ),
       (DeliveryAttempt(.fixRequest, status: 400, reason: "INVALID_ARGUMENT"), .warning, false),
-    ] as [(DeliveryAttempt, CheckFinding.Verdict, Bool)])
-  func meanings(_ attempt: DeliveryAttempt, _ verdict: CheckFinding.Verdict, _ hasRemedy: Bool) {
-    let finding = AndroidCheck.judge(attempt, project: "demo")
-    #expect(finding.verdict == verdict && (finding.remedy != nil) == hasRemedy)
-  }
-}
-
-@Suite("Judgements about sealing keys")
-struct SealingKeyJudgementTests {
-  private static func lines(_ keys: Int, _ settings: String) -> [String] {
-    let file = """
-      APNS_KEY_ID=KEY0000001
-      APNS_TEAM_ID=TEAM000001
-      APNS_BUNDLE_ID=com.example.app
-      APNS_PRIVATE_KEY=\(P256PrivateKey().pem.replacing("\n", with: #"\n"#))
-      \(settings)
-      """
-    let settings = ExaminedSettings(environment: ["TACET_CONFIG": "/settings"]) { _ in Array(file.utf8) }
-    let counts = [DeviceTokenCount(app: "", environment: "", tokens: 40)]
-    return SealingKeyCheck.judge(keys, counts, apns: settings.apns).map(\.line)
-  }
-
-  @Test("where settings seal, devices without keys show no words; elsewhere nothing is said")
-  func lines() {
-    #expect(Self.lines(12, "CONTENT=sealed") == ["ok    sealing keys: 12 devices have one; there are 40 device tokens"])
-    #expect(Self.lines(0, "[app com.example.coach]\nCONTENT=sealed").first?.hasPrefix("warn  sealing keys: ") == true)
-    #expect(Self.lines(0, "CONTENT=none") == [] && Self.lines(0, "") == [])
+    ] as [(DeliveryAttempt, Judgement.Verdict, Bool)])
+  func android(_ attempt: DeliveryAttempt, _ verdict: Judgement.Verdict, _ hasRemedy: Bool) {
+    let judgement = Judgement.android(attempt, project: "demo")
+    #expect(judgement.verdict == verdict && (judgement.remedy != nil) == hasRemedy)
   }
 }

@@ -12,9 +12,9 @@ struct SchemaJudgementTests {
       (.milliseconds(1999), .zero, .ok), (.seconds(2), .zero, .warning), (.seconds(-2), .zero, .warning),
       (.seconds(2), .milliseconds(1), .ok), (.milliseconds(59_999), .zero, .warning), (.seconds(60), .zero, .failure),
       (.seconds(-3600), .seconds(1), .failure), (.seconds(1), .seconds(5), .ok),
-    ] as [(Duration, Duration, CheckFinding.Verdict)])
-  func clock(_ difference: Duration, _ uncertainty: Duration, _ verdict: CheckFinding.Verdict) {
-    let finding = ClockCheck.judge(ClockComparison(difference: difference, uncertainty: uncertainty))
+    ] as [(Duration, Duration, Judgement.Verdict)])
+  func clock(_ difference: Duration, _ uncertainty: Duration, _ verdict: Judgement.Verdict) {
+    let finding = Judgement.clock(ClockComparison(difference: difference, uncertainty: uncertainty))
     #expect(finding.verdict == verdict)
     if verdict != .ok { #expect(finding.found.contains(difference > .zero ? "behind" : "ahead of")) }
   }
@@ -25,8 +25,8 @@ struct SchemaJudgementTests {
     let all = known.map { AppliedMigration(version: $0.version, name: $0.name) }
     let some = Array(all.prefix(1))
     let later = AppliedMigration(version: 9999, name: "9999_later")
-    func verdict(_ applied: [AppliedMigration]) -> CheckFinding.Verdict {
-      MigrationCheck.judge(applied, known: known).verdict
+    func verdict(_ applied: [AppliedMigration]) -> Judgement.Verdict {
+      Judgement.migrations(applied, known: known).verdict
     }
     #expect(verdict(all) == .ok)
     #expect(verdict(some) == .failure)
@@ -34,10 +34,10 @@ struct SchemaJudgementTests {
     #expect(verdict(some + [later]) == .failure)
     #expect(verdict(all + [AppliedMigration(version: 9999, name: "9999_later", oldestService: 9998)]) == .failure)
     #expect(verdict([]) == .failure)
-    #expect(MigrationCheck.judge([later], known: known).remedy?.contains("reinstall") == true)
+    #expect(Judgement.migrations([later], known: known).remedy?.contains("reinstall") == true)
     for finding in [
-      MigrationCheck.judge(all, known: known, changed: ["0001_a", "0002_b"]),
-      MigrationCheck.judge(all, known: known, outdatedFunctions: ["0001_a", "0002_b"]),
+      Judgement.migrations(all, known: known, changed: ["0001_a", "0002_b"]),
+      Judgement.migrations(all, known: known, outdatedFunctions: ["0001_a", "0002_b"]),
     ] {
       #expect(finding.verdict == .warning)
       #expect(finding.found.contains("0001_a, 0002_b"))
@@ -53,22 +53,22 @@ struct SchemaJudgementTests {
       MissingRight(object: "public.messages", privilege: "update (read_by)", isOwn: false),
       MissingRight(object: "public.profiles", privilege: "policy", isOwn: false),
     ]
-    let findings = RightsCheck.judge(missing + host, role: "it's \"x\"")
+    let findings = Judgement.rights(missing + host, role: "it's \"x\"")
     #expect(findings.map(\.verdict) == [.failure, .failure, .failure])
     #expect(findings[0].found.hasSuffix("select on tacet.e and 1 more"))
     #expect(findings[0].remedy?.hasSuffix("tacet.grant_service('it''s \"x\"')") == true)
     #expect(findings[1].remedy == #"grant update (read_by) on public.messages to "it's ""x""""#)
     #expect(findings[2].remedy?.hasPrefix("create policy tacet_service on public.profiles") == true)
-    let odd = RightsCheck.judge(missing + host, role: "'\u{301}\"\u{301}; drop table y; --")
+    let odd = Judgement.rights(missing + host, role: "'\u{301}\"\u{301}; drop table y; --")
     #expect(odd[0].remedy?.hasSuffix("tacet.grant_service('''\u{301}\"\u{301}; drop table y; --')") == true)
     #expect(odd[1].remedy?.hasSuffix("to \"'\u{301}\"\"\u{301}; drop table y; --\"") == true)
-    #expect(RightsCheck.judge([], role: "x").map(\.verdict) == [.ok])
+    #expect(Judgement.rights([], role: "x").map(\.verdict) == [.ok])
   }
 
   @Test("what may be read and not written needs a policy for the command")
   func policies() {
     let remedies = ["update", "insert", "delete"].map {
-      RightsCheck.judge([MissingRight(object: "public.t", privilege: "policy for \($0)", isOwn: false)], role: "r")[0]
+      Judgement.rights([MissingRight(object: "public.t", privilege: "policy for \($0)", isOwn: false)], role: "r")[0]
         .remedy
     }
     #expect(
@@ -82,27 +82,20 @@ struct SchemaJudgementTests {
   @Test(
     "a played message names what fails, and what to do",
     arguments: [
-      (
-        ContractTrial("seen_by", .failed, sqlState: "42703", message: "column c.x does not exist"), "fail", "replace it"
-      ),
-      (
-        ContractTrial("register_device", .failed, sqlState: "42501", message: "permission denied"), "fail", "let role r"
-      ),
+      (ContractTrial("seen_by", .failed, sqlState: "42703", message: "x"), "fail", "replace it"),
+      (ContractTrial("register_device", .failed, sqlState: "42501", message: "x"), "fail", "let role r"),
       (ContractTrial("mark_read", .failed, message: "row-level security lets"), "fail", "create a policy for update"),
       (ContractTrial("unread_count", .failed, sqlState: "22P02", message: "x"), "fail", "the server's log"),
       (ContractTrial("trigger", .failed, message: "no table"), "fail", "create trigger"),
       (ContractTrial("trigger", .empty, message: "no policy shows this role"), "warn", "create a policy for select"),
       (ContractTrial("seen_by", .empty, message: "nobody"), "warn", "replace it"),
-      (
-        ContractTrial("device_tokens", .empty, message: "no policy shows this role"), "warn",
-        "create a policy for select"
-      ),
+      (ContractTrial("device_tokens", .empty, message: "no policy shows"), "warn", "create a policy for select"),
       (ContractTrial("reach", .empty, message: "none has a device"), "warn", "replace the functions"),
       (ContractTrial("trigger", .skipped, message: "this role may not"), "ok", ""),
       (ContractTrial("seen_by", .done), "ok", ""),
     ])
   func contract(_ trial: ContractTrial, _ verdict: String, _ remedy: String) {
-    let findings = ContractCheck.judge([ContractTrial("unread_count", .done), trial], role: "r")
+    let findings = Judgement.contract([ContractTrial("unread_count", .done), trial], role: "r")
     #expect(findings.map(\.verdict.rawValue) == [verdict])
     #expect((findings[0].remedy ?? "").contains(remedy) || remedy.isEmpty)
     if let state = trial.sqlState {
@@ -110,47 +103,68 @@ struct SchemaJudgementTests {
     }
   }
 
+  private static func triggers(_ table: ExaminedMessageTable, of host: Set<String> = []) -> [Judgement] {
+    let trigger = ExaminedTrigger(
+      table: table.name, name: "t", state: .ordinary, function: "enqueue_inserted_messages")
+    return Judgement.triggers(
+      [trigger], messageTables: [table], kinds: [], tables: host, replicationRole: "origin", replicationRoles: [])
+  }
+
   @Test("triggers that end holds are missed on tables of the default host only")
   func holdTriggers() {
-    let message = ExaminedTrigger(
-      table: "app.chat", name: "t", state: .ordinary, function: "enqueue_inserted_messages")
-    func findings(_ tables: Set<String>) -> [CheckFinding] {
-      TriggerCheck.judge([message], kinds: [], tables: tables, replicationRole: "origin", replicationRoles: [])
+    let table = ExaminedMessageTable(name: "app.chat")
+    #expect(Self.triggers(table) == [.ok("1 present and enabled")])
+    #expect(Self.triggers(table, of: ["messages"]).map(\.verdict) == [.warning, .warning])
+    let all = Self.triggers(table, of: ["messages", "conversation_participants"])
+    #expect(all.map(\.verdict) == Array(repeating: .warning, count: 4))
+    #expect(
+      all[0].found
+        == "no trigger runs tacet.release_concerned('read'): reading ends no hold; holds last until their window ends")
+  }
+
+  @Test("what keeps triggers from firing fails: none, a disabled one, a watched kind's, sessions of a replica")
+  func deaf() {
+    func trigger(_ state: TriggerState?) -> ExaminedTrigger {
+      ExaminedTrigger(table: "app.chat", name: "t", state: state, function: "enqueue_inserted_messages")
     }
-    #expect(findings([]).map(\.verdict) == [.ok])
-    #expect(findings(["messages"]).count { $0.verdict == .warning } == 2)
-    #expect(findings(["messages", "conversation_participants"]).count { $0.verdict == .warning } == 4)
+    func found(
+      _ triggers: [ExaminedTrigger], kinds: [(kind: String, trigger: ExaminedTrigger)] = [], role: String = "origin",
+      roles: [String] = []
+    ) -> [String] {
+      Judgement.triggers(triggers, kinds: kinds, tables: [], replicationRole: role, replicationRoles: roles).map(
+        \.found)
+    }
+    #expect(found([]) == ["no table has the trigger on inserted messages: messages are pushed by webhook only"])
+    #expect(found([trigger(.disabled)]) == ["t on app.chat is disabled"])
+    #expect(found([trigger(.replica)]) == ["t on app.chat fires in replica sessions only"])
+    #expect(
+      found([trigger(.always)], kinds: [("order", trigger(nil))])
+        == ["the watched kind order has no trigger t on app.chat"])
+    #expect(
+      found([trigger(.ordinary)], role: "replica", roles: ["app"])
+        == ["session_replication_role is replica for this session, app: what they insert is not seen"])
   }
 
   @Test(
     "partitions without a trigger are a warning where others have one, and are mentioned otherwise; ids may not repeat")
   func messageTables() {
-    func findings(_ table: ExaminedMessageTable) -> [CheckFinding] {
-      let trigger = ExaminedTrigger(
-        table: table.name, name: "t", state: .ordinary, function: "enqueue_inserted_messages")
-      return TriggerCheck.judge(
-        [trigger], messageTables: [table], kinds: [], tables: [], replicationRole: "origin", replicationRoles: [])
-    }
-    let plain = findings(ExaminedMessageTable(name: "app.chat"))
-    #expect(plain.map(\.found) == ["1 present and enabled"])
-    let unwatched = findings(ExaminedMessageTable(name: "app.chat", otherPartitions: 12))
+    let unwatched = Self.triggers(ExaminedMessageTable(name: "app.chat", otherPartitions: 12))
     #expect(unwatched.map(\.verdict) == [.ok])
     #expect(unwatched[0].found.hasSuffix("; rows inserted into a partition of app.chat by its name are not seen"))
-    let some = findings(ExaminedMessageTable(name: "app.chat", watchedPartitions: 11, otherPartitions: 1))
+    let some = Self.triggers(ExaminedMessageTable(name: "app.chat", watchedPartitions: 11, otherPartitions: 1))
     #expect(some.map(\.verdict) == [.warning])
     #expect(some[0].found.hasPrefix("1 of 12 partitions of app.chat have no trigger"))
-    #expect(findings(ExaminedMessageTable(name: "app.chat", watchedPartitions: 12)).map(\.verdict) == [.ok])
-    let tenants = findings(ExaminedMessageTable(name: "app.chat", repeatingKey: "tenant, id"))
-    #expect(tenants.map(\.verdict) == [.failure])
-    #expect(tenants[0].found.contains("its primary key is (tenant, id)"))
+    #expect(Self.triggers(ExaminedMessageTable(name: "app.chat", watchedPartitions: 12)).map(\.verdict) == [.ok])
+    let tenants = Self.triggers(ExaminedMessageTable(name: "app.chat", repeatingKey: "tenant, id"))
+    #expect(tenants.map(\.verdict) == [.failure] && tenants[0].found.contains("its primary key is (tenant, id)"))
   }
 
   @Test("inert functions are mentioned, and the one that leaves dead tokens is a warning")
   func inert() {
-    let some = HostContractCheck.judge([], inert: ["mark_read", "unread_count"])
+    let some = Judgement.hostFunctions([], inert: ["mark_read", "unread_count"])
     #expect(some.map(\.verdict) == [.ok])
     #expect(some[0].found.hasSuffix("inert until you replace them: mark_read, unread_count"))
-    let dead = HostContractCheck.judge([], inert: ["invalidate_device_token", "unread_count"])
+    let dead = Judgement.hostFunctions([], inert: ["invalidate_device_token", "unread_count"])
     #expect(dead.map(\.verdict) == [.warning])
   }
 
@@ -162,60 +176,52 @@ struct SchemaJudgementTests {
       ("->  Seq Scan on deliveries", ["fail"]),
     ])
   func plan(_ line: String, _ verdicts: [String]) {
-    #expect(PlanCheck.judge(["Limit", line]).map(\.verdict.rawValue) == verdicts)
+    #expect(Judgement.claimPlan(["Limit", line]).map(\.verdict.rawValue) == verdicts)
   }
 
   @Test("whose the sessions are said to be, and whose they are")
   func pooler() {
-    func finding(isPooled: Bool, isTransaction: Bool, host: String = "db") -> CheckFinding {
-      let server = ExaminedServer(
-        version: 150_000, isStandby: false, isPooled: isPooled, role: "r", replicationRole: "origin")
-      return PoolWords(isTransaction: isTransaction).judge(server, host: host)
+    func judgement(_ isPooled: Bool, _ isTransaction: Bool, _ host: String = "db") -> Judgement {
+      .pooler(Self.server(isPooled: isPooled), host: host, isTransaction: isTransaction)
     }
-    #expect(finding(isPooled: false, isTransaction: false).verdict == .ok)
-    #expect(finding(isPooled: true, isTransaction: false).verdict == .ok)
-    #expect(finding(isPooled: true, isTransaction: true).verdict == .ok)
-    #expect(finding(isPooled: false, isTransaction: true).verdict == .warning)
-    let supabase = finding(isPooled: true, isTransaction: true, host: "aws-0-eu-central-1.pooler.supabase.com")
-    #expect(supabase.found.hasPrefix("Supavisor"))
+    #expect(judgement(false, false).verdict == .ok)
+    #expect(judgement(true, false).verdict == .ok)
+    #expect(judgement(true, true).verdict == .ok)
+    #expect(judgement(false, true).verdict == .warning)
+    #expect(judgement(true, true, "aws-0-eu-central-1.pooler.supabase.com").found.hasPrefix("Supavisor"))
+  }
+
+  private static func server(
+    _ version: Int = 150_000, isStandby: Bool = false, isReadOnly: Bool = false, isPooled: Bool = false
+  ) -> ExaminedServer {
+    ExaminedServer(
+      version: version, isStandby: isStandby, isReadOnly: isReadOnly, isPooled: isPooled, role: "r",
+      replicationRole: "origin")
   }
 
   @Test(
     "old servers and standbys are refused",
     arguments: [(139_999, false, "fail"), (140_000, false, "ok"), (150_006, true, "fail"), (180_001, false, "ok")])
   func server(_ version: Int, _ isStandby: Bool, _ verdict: String) {
-    let server = ExaminedServer(
-      version: version, isStandby: isStandby, isPooled: false, role: "r", replicationRole: "origin")
-    let findings = DatabaseCheck.judge(server, host: "", asPool: PoolWords(isTransaction: false))
-    #expect(findings.map(\.name) == ["database", "server", "pooler"])
-    #expect(findings[1].verdict.rawValue == verdict)
+    #expect(Judgement.server(Self.server(version, isStandby: isStandby)).verdict.rawValue == verdict)
   }
 
   @Test(
     "a server whose transactions only read is refused, in the words of readiness, and nothing else is blamed for it")
   func readOnly() {
-    let server = ExaminedServer(
-      version: 150_000, isStandby: false, isReadOnly: true, isPooled: false, role: "r", replicationRole: "origin")
-    let finding = DatabaseCheck.judge(server, host: "", asPool: PoolWords(isTransaction: false))[1]
-    #expect(finding.verdict == .failure && finding.found.contains(PostgresError.takesNoWrites))
+    let server = Judgement.server(Self.server(isReadOnly: true))
+    #expect(server.verdict == .failure && server.found.contains(PostgresError.takesNoWrites))
     let trials = [
       ContractTrial("seen_by", .done), ContractTrial("mark_read", .failed, sqlState: "25006", message: "no"),
     ]
-    let contract = ContractCheck.judge(trials, role: "r")
+    let contract = Judgement.contract(trials, role: "r")
     #expect(contract.map(\.verdict) == [.skipped] && contract[0].found.contains(PostgresError.takesNoWrites))
-  }
-
-  @Test("a proxy that nobody uses is a warning")
-  func proxy() {
-    #expect(ProxyCheck.judge([]) == nil)
-    let finding = ProxyCheck.judge(["HTTPS_PROXY"])
-    #expect(finding?.verdict == .warning && finding?.found.contains("HTTPS_PROXY") == true)
   }
 
   @Test("each role that reaches device tokens fails")
   func tokenAccess() {
-    #expect(TokenAccessCheck.judge([]).map(\.verdict) == [.ok])
-    let findings = TokenAccessCheck.judge([
+    #expect(Judgement.tokenAccess([]).map(\.verdict) == [.ok])
+    let findings = Judgement.tokenAccess([
       TokenAccess(role: "anon", privileges: "select"), TokenAccess(role: "public", privileges: "insert, delete"),
     ])
     #expect(findings.map(\.verdict) == [.failure, .failure])
@@ -225,25 +231,26 @@ struct SchemaJudgementTests {
 
   @Test("a look that fails is skipped when the rights or the thing are missing, and fails otherwise")
   func failures() {
-    func verdict(_ state: SQLState?) -> CheckFinding.Verdict {
-      SchemaLooks.judge(PostgresError(.server, context: .init(sqlState: state)), of: "x").verdict
+    func verdict(_ state: SQLState?) -> Judgement.Verdict {
+      Judgement.failed(PostgresError(.server, context: .init(sqlState: state)), of: "x").verdict
     }
     #expect(["42501", "42P01", "42703", "42883", "3F000"].map(verdict).allSatisfy { $0 == .skipped })
     #expect(["57014", "53200"].map(verdict).allSatisfy { $0 == .failure })
     #expect(verdict(nil) == .failure)
     // Nothing else says it when the role may use nothing of the schema.
-    let rights = SchemaLooks.judge(PostgresError(.server, context: .init(sqlState: "42501")), of: RightsCheck.name)
+    let rights = Judgement.failed(
+      PostgresError(.server, context: .init(sqlState: "42501")), of: DatabaseLooks.rightsName)
     #expect(rights.verdict == .failure && rights.remedy?.contains("tacet.grant_service") == true)
   }
 
   @Test("a session that does not hear is blamed on whoever stands between")
   func listening() {
-    #expect(ListenCheck.judge(.heard, pooler: nil).verdict == .ok)
-    #expect(ListenCheck.judge(.timedOut, pooler: nil).verdict == .failure)
-    let deaf = ListenCheck.judge(.failed(PostgresError(.deaf)), pooler: "Supavisor at x")
+    #expect(Judgement.listening(.heard, pooler: nil).verdict == .ok)
+    #expect(Judgement.listening(.timedOut, pooler: nil).verdict == .failure)
+    let deaf = Judgement.listening(.failed(PostgresError(.deaf)), pooler: "Supavisor at x")
     #expect(deaf.found == "notifications do not arrive: Supavisor at x, stands between and swallows them")
     #expect(deaf.remedy?.contains("DATABASE_POOL_MODE=transaction") == true)
     let refused = PostgresError(.notConnected, "FATAL: unsupported startup parameter: options")
-    #expect(ListenCheck.judge(.failed(refused), pooler: nil).found.hasPrefix("PgBouncer"))
+    #expect(Judgement.listening(.failed(refused), pooler: nil).found.hasPrefix("PgBouncer"))
   }
 }

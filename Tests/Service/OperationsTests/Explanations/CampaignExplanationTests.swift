@@ -1,8 +1,9 @@
 import Foundation
-@testable import Operations
 import PushRules
-@testable import PushStore
 import Testing
+
+@testable import Operations
+@testable import PushStore
 
 @Suite("An explanation of a campaign")
 struct CampaignExplanationTests {

@@ -1,7 +1,8 @@
 import Foundation
+import Testing
+
 @testable import Operations
 @testable import PushStore
-import Testing
 
 @Suite("An explanation as text")
 struct EventExplanationTextTests {

@@ -1,12 +1,13 @@
 import Campaigns
 import Foundation
-@testable import Operations
 import PushRules
-@testable import PushStore
 import TemporalReferences
 import TestRandomness
 import TestRepository
 import Testing
+
+@testable import Operations
+@testable import PushStore
 
 @Suite("Reasons of campaigns in words")
 struct CampaignWordsTests {

@@ -1,9 +1,10 @@
 import Foundation
 import FoundationEssentials
-@testable import Operations
 import PushRules
-@testable import PushStore
 import Testing
+
+@testable import Operations
+@testable import PushStore
 
 @Suite("Claims without a record")
 struct RecordedClaimsTests {

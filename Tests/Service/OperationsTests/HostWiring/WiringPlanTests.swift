@@ -1,5 +1,6 @@
-@testable import Operations
 import Testing
+
+@testable import Operations
 
 @Suite("What is guessed, asked and refused")
 struct WiringPlanTests {
