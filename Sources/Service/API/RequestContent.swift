@@ -180,10 +180,12 @@ extension Decoder {
   /// The members of an object that has no others: a misspelt one would silently do nothing.
   /// - Throws: 400 that names the others.
   func members<Key: CodingKey & CaseIterable>(
-    _ keys: Key.Type, besides others: Set<String> = []
+    _ keys: Key.Type, besides others: [String] = []
   ) throws -> KeyedDecodingContainer<Key> {
-    let known = others.union(Key.allCases.map(\.stringValue))
-    let unknown = try container(keyedBy: AnyMember.self).allKeys.map(\.stringValue).filter { !known.contains($0) }
+    let known = others + Key.allCases.map(\.stringValue)
+    let unknown = try container(keyedBy: AnyMember.self).allKeys.map(\.stringValue).filter { name in
+      !known.contains { $0.hasSameBytes(as: name) }
+    }
     guard unknown.isEmpty else {
       // In the order of bytes, which costs less than that of texts.
       let sorted = unknown.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

@@ -1,4 +1,3 @@
-@testable import API
 import Foundation
 import FoundationEssentials
 import Glibc
@@ -7,6 +6,8 @@ import PushRules
 import Reactors
 import TestIDs
 import Testing
+
+@testable import API
 
 @Suite("What callers send")
 struct RequestContentTests {
@@ -198,7 +199,7 @@ struct ContentCostTests {
     return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
   }
 
-  /// Every member of every document that an operation takes: the method, the path, and the body's beginning.
+  /// Every member of every document that an operation takes, and the whole document as a member without a name.
   private static func places() throws -> [(method: String, path: String, proof: String, member: String)] {
     let operations = try InterfaceDescription.shared.get().operations.filter(\.hasContent)
     return operations.flatMap { operation -> [(String, String, String, String)] in
@@ -218,7 +219,7 @@ struct ContentCostTests {
       let proof =
         operation.proofs.contains("service")
         ? ServiceRig.serviceKey : operation.proofs.contains("secret") ? ServiceRig.secret : UUID().uuidString
-      return (Set(members).sorted() + ["unknown"]).map { (operation.method, path, proof, $0) }
+      return (Set(members).sorted() + ["unknown", ""]).map { (operation.method, path, proof, $0) }
     }
   }
 
@@ -230,7 +231,7 @@ struct ContentCostTests {
     try await ServiceRig.run(hasDatabase: false) { rig in
       for (method, path, proof, member) in places {
         let before = await rig.parts.perform { _, _ in Self.threadTime }
-        let body = #"{"\#(member)":\#(shape)}"#
+        let body = member.isEmpty ? shape : #"{"\#(member)":\#(shape)}"#
         let fields = ["Content-Type": "application/json", "Authorization": "Bearer \(proof)"]
         let answer = try await PlainClient.ask(method, path, fields: fields, body: body, port: rig.port)
         let spent = await rig.parts.perform { _, _ in Self.threadTime } - before

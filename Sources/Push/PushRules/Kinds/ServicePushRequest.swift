@@ -44,7 +44,7 @@ package struct ServicePushRequest: Decodable, Equatable, Sendable {
     case capGroup = "cap_group"
   }
 
-  package static let memberNames = Set(Key.allCases.map(\.rawValue) + PushPresentation.memberNames)
+  package static let memberNames = Key.allCases.map(\.rawValue) + PushPresentation.memberNames
 
   /// Reads `kind` (`push` without it), `title`, `body`, `data` (an object), `expires_in` (seconds), `send_at` (RFC 3339),
   /// `cancel_key`, `cap_group`, and the members of ``PushPresentation``.

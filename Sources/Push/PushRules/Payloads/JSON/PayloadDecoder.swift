@@ -101,17 +101,17 @@ private struct PayloadSingle: SingleValueDecodingContainer {
 
 private struct PayloadMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let decoder: PayloadDecoder
-  private let members: [String: PayloadValue]
+  private let members: [(key: String, value: PayloadValue)]
 
   init(_ object: PayloadObject, of decoder: PayloadDecoder) {
     self.decoder = decoder
-    members = Dictionary(object.members.map { ($0.key, $0.value) }) { first, _ in first }
+    members = object.members
   }
 
   var codingPath: [any CodingKey] { decoder.codingPath }
-  var allKeys: [Key] { members.keys.compactMap { Key(stringValue: $0) } }
+  var allKeys: [Key] { members.compactMap { Key(stringValue: $0.key) } }
 
-  func contains(_ key: Key) -> Bool { members[key.stringValue] != nil }
+  func contains(_ key: Key) -> Bool { value(of: key) != nil }
   func decodeNil(forKey key: Key) throws -> Bool { try inside(key).value == .null }
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T { try inside(key).decode(type) }
   func superDecoder(forKey key: Key) throws -> any Decoder { try inside(key) }
@@ -131,8 +131,13 @@ private struct PayloadMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try inside(key).unkeyedContainer()
   }
 
+  private func value(of key: Key) -> PayloadValue? {
+    let name = key.stringValue
+    return members.first { $0.key.hasSameBytes(as: name) }?.value
+  }
+
   private func inside(_ key: Key) throws -> PayloadDecoder {
-    guard let value = members[key.stringValue] else {
+    guard let value = value(of: key) else {
       throw DecodingError.keyNotFound(
         key, DecodingError.Context(codingPath: codingPath, debugDescription: "is missing"))
     }
@@ -192,5 +197,13 @@ private struct PayloadElements: UnkeyedDecodingContainer {
         PayloadValue.self, DecodingError.Context(codingPath: codingPath, debugDescription: "is missing"))
     }
     return decoder.inside(values[currentIndex], at: ElementKey(currentIndex))
+  }
+}
+
+extension String {
+  /// Whether both are the same bytes. Texts that are not ASCII are otherwise compared, and hashed, in canonical order, which takes
+  /// microseconds a name.
+  package func hasSameBytes(as other: String) -> Bool {
+    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
   }
 }
