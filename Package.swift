@@ -147,17 +147,7 @@ let package = Package(
     // What apps call the service with.
     layer("Client/TacetClient"),
     // Stand-ins for tests and demos.
-    layer("Simulators/SimulationControl", ["HTTP1", "Reactors", httpTypes]),
-    layer("Simulators/SimulatorCommands", ["Reactors", argumentParser, logging, signals]),
-    layer(
-      "Simulators/APNSSimulation",
-      ["Cryptography", "HTTP1", "HTTP2", "Reactors", "SimulationControl", deque, httpTypes, logging]),
-    layer(
-      "Simulators/FCMSimulation", ["Cryptography", "HTTP1", "Reactors", "SimulationControl", deque, httpTypes, logging]),
-    layer(
-      "Simulators/WebPushSimulation",
-      ["Cryptography", "HTTP1", "Reactors", "SimulationControl", deque, httpTypes, logging]),
-    layer("Simulators/LanguageModelSimulation", ["HTTP1", "Reactors", "SimulationControl", deque, httpTypes, logging]),
+    layer("Simulators/Simulators", ["Cryptography", "HTTP1", "HTTP2", "Reactors", deque, httpTypes, logging]),
     // Texts and SQL as Swift.
     .plugin(name: "EmbedSQL", capability: .buildTool(), dependencies: ["embed-files"], path: "Sources/Build/EmbedSQL"),
     .plugin(
@@ -170,10 +160,7 @@ let package = Package(
         "PrometheusMetrics", "PushPipeline", "PushRules", "PushStore", "Reactors", "Settings", argumentParser, metrics,
         httpTypes, logging, signals,
       ]),
-    command("Commands/apns-simulator", ["APNSSimulation", "SimulatorCommands", argumentParser, logging, signals]),
-    command("Commands/fcm-simulator", ["FCMSimulation", "SimulatorCommands", argumentParser, logging]),
-    command("Commands/model-simulator", ["LanguageModelSimulation", "SimulatorCommands", argumentParser, logging]),
-    command("Commands/web-push-simulator", ["SimulatorCommands", "WebPushSimulation", argumentParser, logging]),
+    command("Commands/tacet-simulate", ["Reactors", "Simulators", argumentParser, logging, signals]),
     command(
       "Commands/tacet-bench",
       [
@@ -183,7 +170,7 @@ let package = Package(
     command("Build/embed-files"),
     // What several test targets share.
     support(
-      "Support/TestAPNSCases", ["APNSSimulation", "Cryptography", "Reactors", yams], resources: [.copy("Resources")]),
+      "Support/TestAPNSCases", ["Cryptography", "Reactors", "Simulators", yams], resources: [.copy("Resources")]),
     support("Support/TestFCMCases", [yams], resources: [.copy("Resources")]),
     support("Support/TestHosts"),
     support(
@@ -217,10 +204,9 @@ let package = Package(
     tests(
       "Push/ChannelsTests",
       [
-        "APNSSimulation", "Channels", "Cryptography", "FCMSimulation", "HTTP2", "HTTPTransfers", "PrometheusMetrics",
-        "PushRules", "Reactors", "TestAPNSCases", "TestFCMCases", "TestIDs", "TestKeys", "TestLogs", "TestPostgres",
-        "TestProcesses", "TestRandomness", "TestReactors", "TestRepository", "WebPushSimulation", httpTypes, logging,
-        yams,
+        "Channels", "Cryptography", "HTTP2", "HTTPTransfers", "PrometheusMetrics", "PushRules", "Reactors",
+        "Simulators", "TestAPNSCases", "TestFCMCases", "TestIDs", "TestKeys", "TestLogs", "TestPostgres",
+        "TestProcesses", "TestRandomness", "TestReactors", "TestRepository", httpTypes, logging, yams,
       ], exclude: ["WebPush/decrypt_pushes.py"],
       resources: [.copy("WebPush/web-push-vectors.json"), .copy("WebPush/Conformance/web-push-cases.yaml")]),
     tests(
@@ -241,8 +227,8 @@ let package = Package(
     tests(
       "Campaigns/CampaignsTests",
       [
-        "Campaigns", "HTTP1", "LanguageModelSimulation", "Postgres", "PrometheusMetrics", "PushRules", "PushStore",
-        "Reactors", "TestIDs", "TestLogs", "TestPostgres", "TestRepository", httpTypes, logging,
+        "Campaigns", "HTTP1", "Postgres", "PrometheusMetrics", "PushRules", "PushStore", "Reactors", "Simulators",
+        "TestIDs", "TestLogs", "TestPostgres", "TestRepository", httpTypes, logging,
       ], exclude: ["Rules/Slots/Definitions"]),
     tests(
       "Campaigns/TemporalReferencesTests", ["TemporalReferences", "TestPostgres", "TestProcesses", "TestRandomness"],
@@ -264,42 +250,23 @@ let package = Package(
     tests("Service/SettingsTests", ["Channels", "Cryptography", "PushRules", "Reactors", "Settings", "TestKeys"]),
     tests("Client/TacetClientTests", ["Cryptography", "PushRules", "TacetClient"], resources: [.copy("Cases")]),
     tests(
-      "Simulators/APNSSimulationTests",
+      "Simulators/SimulatorsTests",
       [
-        "APNSSimulation", "Cryptography", "HTTP1", "HTTP2", "Reactors", "SimulationControl", "TestAPNSCases",
-        "TestKeys",
-      ]),
-    tests(
-      "Simulators/FCMSimulationTests",
-      [
-        "Cryptography", "FCMSimulation", "HTTPTransfers", "Reactors", "TestLogs", "TestProcesses", "fcm-simulator",
-        httpTypes,
-      ]),
-    tests(
-      "Simulators/LanguageModelSimulationTests",
-      [
-        "HTTPTransfers", "LanguageModelSimulation", "Reactors", "TestLogs", "TestProcesses", "model-simulator",
-        httpTypes,
-      ]),
-    tests(
-      "Simulators/WebPushSimulationTests",
-      [
-        "Cryptography", "HTTPTransfers", "Reactors", "TestLogs", "TestProcesses", "WebPushSimulation",
-        "web-push-simulator", httpTypes,
-      ], resources: [.copy("Resources")]),
+        "Cryptography", "HTTP1", "HTTP2", "HTTPTransfers", "Reactors", "Simulators", "TestAPNSCases", "TestKeys",
+        "TestLogs", "TestProcesses", "tacet-simulate", httpTypes,
+      ], resources: [.copy("WebPush/Resources")]),
     tests("Build/EmbedFilesTests", ["embed-files"]),
     tests(
       "Commands/ServiceTests",
       [
-        "APNSSimulation", "Cryptography", "FCMSimulation", "LanguageModelSimulation", "Reactors", "TacetClient",
-        "TestHosts", "TestIDs", "TestLogs", "TestPostgres", "TestProcesses", "TestRandomness", "TestReceivers",
-        "TestRepository", "WebPushSimulation", "apns-simulator", "tacet", yams,
+        "Cryptography", "Reactors", "Simulators", "TacetClient", "TestHosts", "TestIDs", "TestLogs", "TestPostgres",
+        "TestProcesses", "TestRandomness", "TestReceivers", "TestRepository", "tacet", "tacet-simulate", yams,
       ], exclude: ["Firefox"]),
     tests(
       "Commands/TacetBenchTests",
       [
-        "APNSSimulation", "Channels", "Cryptography", "PushRules", "Reactors", "TestPostgres", "TestProcesses",
-        "TestReactors", "TestRepository", "tacet-bench", "tacet", argumentParser, logging,
+        "Channels", "Cryptography", "PushRules", "Reactors", "Simulators", "TestPostgres", "TestProcesses",
+        "TestReactors", "TestRepository", "tacet", "tacet-bench", argumentParser, logging,
       ]),
     tests(
       "Commands/TacetTests",

@@ -26,10 +26,6 @@ struct ArrowTests {
     "Campaigns": ["TemporalReferences"],
     "Operations": ["Settings"],
     "API": ["Operations"],
-    "APNSSimulation": ["SimulationControl"],
-    "LanguageModelSimulation": ["SimulationControl"],
-    "WebPushSimulation": ["SimulationControl"],
-    "FCMSimulation": ["SimulationControl"],
   ]
 
   /// The modules that may import each C library: one owns it. Of OpenSSL, one owns what computes and one what is connected.

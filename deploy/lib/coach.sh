@@ -11,10 +11,10 @@ start_model_simulator() {
   key=$(openssl rand -hex 24)
   printf '{"rules": [%s]}\n' "$model_rules" >"$state/model-script.json"
   rm -f "$state/model.json"
-  start_process model-simulator "$programs/model-simulator" --listen 127.0.0.1:0 --key "$key" \
+  start_process model "$programs/tacet-simulate" model --listen 127.0.0.1:0 --key "$key" \
     --script "$state/model-script.json" --ready-file "$state/model.json"
-  wait_until 15 model-simulator test -s "$state/model.json" ||
-    die "The model's simulator did not start: $(tail -n 5 "$state/model-simulator.log")"
+  wait_until 15 model test -s "$state/model.json" ||
+    die "The model's simulator did not start: $(tail -n 5 "$state/model.log")"
   model_simulator=$(address url "$state/model.json")
   more_settings="PUSH_TRIGGER_ENABLED=true
 LANGUAGE_MODEL_URL=$model_simulator

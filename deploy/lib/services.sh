@@ -18,8 +18,8 @@ fold_window=0
 start_all() {
   rm -f "$state"/*.log
   stop_process tacet || true
-  stop_process apns-simulator || true
-  stop_process model-simulator || true
+  stop_process apns || true
+  stop_process model || true
   stop_process content-host.py || true
   stop_process psql || true
   stop_process event-host.py || true
@@ -64,11 +64,11 @@ start_simulator() {
   openssl genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$state/apns-key.p8" 2>/dev/null ||
     openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$state/apns-key.p8" 2>/dev/null
   rm -f "$state/simulator.json"
-  start_process apns-simulator "$programs/apns-simulator" --listen 127.0.0.1:0 --control 127.0.0.1:0 \
+  start_process apns "$programs/tacet-simulate" apns --listen 127.0.0.1:0 --control 127.0.0.1:0 \
     --key "$key_id:$team_id:$state/apns-key.p8" --bundle "$bundle:$team_id" \
     --ca-out "$state/apns-ca.pem" --ready-file "$state/simulator.json" "$@"
-  wait_until 15 apns-simulator test -s "$state/simulator.json" ||
-    die "The simulator did not start: $(tail -n 5 "$state/apns-simulator.log")"
+  wait_until 15 apns test -s "$state/simulator.json" ||
+    die "The simulator did not start: $(tail -n 5 "$state/apns.log")"
   simulator_control=http://$(address control "$state/simulator.json")
   say "APNs simulator: https://$(address production "$state/simulator.json"), control $simulator_control"
 }

@@ -1,6 +1,6 @@
-import APNSSimulation
 import Cryptography
 import Foundation
+import Simulators
 import TacetClient
 import TestLogs
 import Testing
@@ -132,7 +132,7 @@ extension ServiceScene {
   }
 
   /// Waits for a push.
-  fileprivate func push(_ isWanted: (PushRecord) -> Bool) async throws -> PushRecord {
+  fileprivate func push(_ isWanted: (APNSPushRecord) -> Bool) async throws -> APNSPushRecord {
     while true {
       let (found, total) = simulator.service.withLog { ($0.records(PushQuery()).records, $0.total) }
       if let push = found.first(where: isWanted) { return push }

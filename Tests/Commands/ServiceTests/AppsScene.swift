@@ -1,6 +1,6 @@
-import APNSSimulation
 import Cryptography
 import Foundation
+import Simulators
 import TestProcesses
 import Testing
 
@@ -114,7 +114,7 @@ struct AppsScene {
   }
 
   /// The push of a message to each app, once there is one for each.
-  func pushesByApp(of message: String, _ apps: [String]) async throws -> [String: PushRecord] {
+  func pushesByApp(of message: String, _ apps: [String]) async throws -> [String: APNSPushRecord] {
     let pushes = try await scene.pushes(of: message, atLeast: apps.count)
     #expect(pushes.allSatisfy { $0.status == 200 }, "\(pushes.map { "\($0.topic) \($0.status) \($0.reason ?? "")" })")
     return Dictionary(pushes.map { ($0.topic, $0) }) { first, _ in

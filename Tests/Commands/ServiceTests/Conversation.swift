@@ -1,5 +1,5 @@
-import APNSSimulation
 import Foundation
+import Simulators
 import TestLogs
 import TestProcesses
 
@@ -80,7 +80,7 @@ struct Conversation {
 
 extension ServiceScene {
   /// The pushes of a message that the simulator has seen, once there are as many as expected.
-  func pushes(of message: String, atLeast count: Int) async throws -> [PushRecord] {
+  func pushes(of message: String, atLeast count: Int) async throws -> [APNSPushRecord] {
     var query = PushQuery()
     query.collapseID = message
     var total = 0

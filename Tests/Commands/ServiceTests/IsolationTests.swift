@@ -1,5 +1,5 @@
-import APNSSimulation
 import Foundation
+import Simulators
 import Testing
 
 @Suite("A database whose transactions are serializable by default", .serialized)

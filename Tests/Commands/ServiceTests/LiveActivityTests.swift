@@ -1,6 +1,6 @@
-import APNSSimulation
 import Foundation
 import FoundationNetworking
+import Simulators
 import TestProcesses
 import Testing
 

@@ -1,7 +1,7 @@
-import APNSSimulation
 import Cryptography
 import Foundation
 import FoundationNetworking
+import Simulators
 import TestPostgres
 import TestProcesses
 import Testing

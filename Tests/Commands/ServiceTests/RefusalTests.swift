@@ -1,6 +1,6 @@
-import APNSSimulation
 import Foundation
 import FoundationNetworking
+import Simulators
 import Testing
 
 @Suite("Bad input", .serialized)

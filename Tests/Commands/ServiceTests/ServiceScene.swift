@@ -1,8 +1,8 @@
-import APNSSimulation
 import Cryptography
 import Foundation
 import FoundationNetworking
 import Reactors
+import Simulators
 import Synchronization
 import TestLogs
 import TestPostgres

@@ -1,12 +1,11 @@
-import APNSSimulation
 import Foundation
 import FoundationNetworking
+import Simulators
 import TestLogs
 import TestPostgres
 import TestProcesses
 import TestRepository
 import Testing
-import WebPushSimulation
 
 /// `SHADOW`, beside a sender of the usual recipe (deploy/lib/shadow-sender.sql).
 @Suite("A shadow beside another sender", .serialized)

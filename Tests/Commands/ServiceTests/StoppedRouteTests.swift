@@ -1,6 +1,6 @@
-import APNSSimulation
 import Cryptography
 import Foundation
+import Simulators
 import Testing
 
 @Suite("A route whose pushes are all refused", .serialized)

@@ -1,10 +1,10 @@
-import APNSSimulation
 import Channels
 import Cryptography
 import Foundation
 import Logging
 import PushRules
 import Reactors
+import Simulators
 import TestReactors
 import Testing
 

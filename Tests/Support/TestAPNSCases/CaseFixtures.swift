@@ -1,7 +1,7 @@
-package import APNSSimulation
 internal import Cryptography
 internal import Foundation
 package import Reactors
+package import Simulators
 
 /// The keys, apps, devices, certificates and provider tokens of the case file.
 package struct CaseFixtures: Sendable {

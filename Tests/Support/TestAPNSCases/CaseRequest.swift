@@ -1,5 +1,5 @@
-package import APNSSimulation
 internal import Foundation
+package import Simulators
 
 /// A request of the case file: the defaults with a case's own values on top.
 package struct CaseRequest {

@@ -1,4 +1,4 @@
-import LanguageModelSimulation
+import Simulators
 import Testing
 
 @testable import Campaigns
@@ -6,7 +6,7 @@ import Testing
 @Suite("Failures of language models", .timeLimit(.minutes(1)))
 struct LanguageModelFailureTests {
   private static func error(
-    _ answer: ScriptedAnswer, _ provider: LanguageModelProvider = .anthropicMessages
+    _ answer: ScriptedModelAnswer, _ provider: LanguageModelProvider = .anthropicMessages
   ) async throws -> LanguageModelError {
     var found: LanguageModelError?
     try await ModelRig.run(ModelScript(.init(answer)), provider) { rig in
@@ -79,7 +79,7 @@ struct LanguageModelFailureTests {
 
   @Test("a reply that was cut off is none, and is paid for", arguments: LanguageModelProvider.allCases)
   func cut(_ provider: LanguageModelProvider) async throws {
-    for answer in [ScriptedAnswer.cut("Hello, Ada"), .reply(String(repeating: "Hello ", count: 150))] {
+    for answer in [ScriptedModelAnswer.cut("Hello, Ada"), .reply(String(repeating: "Hello ", count: 150))] {
       let error = try await Self.error(answer, provider)
       #expect(error.code == .truncatedReply)
       #expect(error.usage == LanguageModelUsage(inputTokens: 11, outputTokens: 150))

@@ -1,4 +1,4 @@
-import LanguageModelSimulation
+import Simulators
 import Reactors
 import Testing
 

@@ -1,4 +1,4 @@
-import LanguageModelSimulation
+import Simulators
 import Testing
 
 @testable import Campaigns

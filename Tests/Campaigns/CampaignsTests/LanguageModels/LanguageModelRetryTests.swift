@@ -1,5 +1,5 @@
 import HTTPTypes
-import LanguageModelSimulation
+import Simulators
 import Testing
 
 @testable import Campaigns

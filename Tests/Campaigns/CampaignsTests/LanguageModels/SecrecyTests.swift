@@ -1,4 +1,4 @@
-import LanguageModelSimulation
+import Simulators
 import Testing
 
 @testable import Campaigns
@@ -26,10 +26,10 @@ struct SecrecyTests {
   @Test(
     "no failure tells it",
     arguments: [
-      ScriptedAnswer.failure(status: 401, type: "reply-43"), .failure(status: 500), .cut("reply-43 and more of it"),
+      ScriptedModelAnswer.failure(status: 401, type: "reply-43"), .failure(status: 500), .cut("reply-43 and more of it"),
       .raw("reply-43"), .raw(#"{"error":{"type":"reply-43"}}"#), .refusal, .close, .reply(""),
     ])
-  func failures(_ answer: ScriptedAnswer) async throws {
+  func failures(_ answer: ScriptedModelAnswer) async throws {
     for provider in LanguageModelProvider.allCases {
       try await ModelRig.run(ModelScript(.init(answer)), provider) { rig in
         Self.expectSilence(try #require(await rig.reply(Self.prompt).error), "\(provider)")

@@ -1,6 +1,5 @@
-import APNSSimulation
 import Foundation
-import LanguageModelSimulation
+import Simulators
 
 /// The books of a run: who was to be pushed, what was decided, what was sent, what arrived; and whether they balance.
 struct CampaignCrashBooks {

@@ -1,5 +1,5 @@
 import Foundation
-import LanguageModelSimulation
+import Simulators
 import Synchronization
 import TestRandomness
 import Testing

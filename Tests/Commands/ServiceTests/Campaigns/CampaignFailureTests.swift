@@ -1,6 +1,5 @@
-import APNSSimulation
 import Foundation
-import LanguageModelSimulation
+import Simulators
 import TestLogs
 import Testing
 

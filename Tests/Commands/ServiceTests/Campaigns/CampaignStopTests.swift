@@ -1,6 +1,5 @@
-import APNSSimulation
 import Foundation
-import LanguageModelSimulation
+import Simulators
 import Testing
 
 @Suite("A campaign's run that is stopped", .serialized)

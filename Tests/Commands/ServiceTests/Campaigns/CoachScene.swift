@@ -1,8 +1,7 @@
-import APNSSimulation
 import Foundation
 import FoundationNetworking
-import LanguageModelSimulation
 import Reactors
+import Simulators
 import TestLogs
 import TestPostgres
 import TestProcesses

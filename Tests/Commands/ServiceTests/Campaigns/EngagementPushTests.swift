@@ -1,6 +1,5 @@
-import APNSSimulation
 import Foundation
-import LanguageModelSimulation
+import Simulators
 import TestRepository
 import Testing
 
@@ -45,7 +44,7 @@ struct EngagementPushTests {
     return user
   }
 
-  private static func record(_ coach: CoachScene) async throws -> (record: PushRecord, payload: Payload) {
+  private static func record(_ coach: CoachScene) async throws -> (record: APNSPushRecord, payload: Payload) {
     try #require(await coach.scene.simulator.waitForPushes(1, within: .seconds(30)))
     let record = try #require(coach.scene.simulator.service.withLog { $0.records(PushQuery()).records.first })
     return (record, try JSONDecoder().decode(Payload.self, from: Data(record.payload.utf8)))

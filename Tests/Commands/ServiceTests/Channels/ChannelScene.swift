@@ -1,13 +1,11 @@
-import APNSSimulation
 import Cryptography
-import FCMSimulation
 import Foundation
 import FoundationNetworking
 import Reactors
+import Simulators
 import TestLogs
 import TestProcesses
 import Testing
-import WebPushSimulation
 
 /// A scene whose service also pushes to browsers and to Android, over a stand-in for each.
 struct ChannelScene {
@@ -88,7 +86,7 @@ struct ChannelScene {
   }
 
   /// The document that a browser has got, with its arrival.
-  func browserPushes(atLeast count: Int) async throws -> [WebPushSimulation.PushRecord] {
+  func browserPushes(atLeast count: Int) async throws -> [WebPushRecord] {
     try #require(await browsers.waitForPushes(count, within: .seconds(20)))
     return browsers.service.pushes
   }

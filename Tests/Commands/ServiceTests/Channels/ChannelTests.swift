@@ -1,9 +1,7 @@
-import APNSSimulation
-import FCMSimulation
 import Foundation
+import Simulators
 import TestLogs
 import Testing
-import WebPushSimulation
 
 @Suite("A phone, a browser and an Android phone", .serialized)
 struct ChannelTests {

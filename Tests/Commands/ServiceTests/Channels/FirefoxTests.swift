@@ -1,7 +1,7 @@
-import APNSSimulation
 import Cryptography
 import Foundation
 import Reactors
+import Simulators
 import Synchronization
 import TestPostgres
 import TestProcesses

@@ -1,8 +1,6 @@
-import APNSSimulation
-import FCMSimulation
 import Foundation
+import Simulators
 import Testing
-import WebPushSimulation
 
 @Suite("Devices in several locales", .serialized)
 struct LocaleTests {

@@ -1,11 +1,9 @@
-import APNSSimulation
 import Cryptography
-import FCMSimulation
 import Foundation
 import FoundationNetworking
+import Simulators
 import TestLogs
 import Testing
-import WebPushSimulation
 
 @Suite("Private content leaves the machine without a word", .serialized)
 struct PrivateContentTests {
@@ -77,7 +75,7 @@ struct PrivateContentTests {
     }
   }
 
-  private static func text(_ record: APNSSimulation.PushRecord) throws -> String {
+  private static func text(_ record: APNSPushRecord) throws -> String {
     String(decoding: try JSONEncoder().encode(record), as: UTF8.self)
   }
 

@@ -1,4 +1,4 @@
-import APNSSimulation
+import Simulators
 
 /// Something bad that happens at a planned moment.
 struct Disruption: Equatable {

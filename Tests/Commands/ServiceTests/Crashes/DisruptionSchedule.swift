@@ -1,4 +1,4 @@
-import APNSSimulation
+import Simulators
 import TestRandomness
 
 /// What happens when in a run: a function of the seed and nothing else.

@@ -1,5 +1,5 @@
-import APNSSimulation
 import Foundation
+import Simulators
 import TestPostgres
 
 /// Reports every now and then that those who look are looking. Has a thread of its own.

@@ -1,5 +1,5 @@
-import APNSSimulation
 import Foundation
+import Simulators
 import Testing
 
 @Suite("Two replicas at peace", .serialized)

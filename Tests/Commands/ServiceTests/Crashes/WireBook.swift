@@ -1,5 +1,5 @@
-import APNSSimulation
 import Foundation
+import Simulators
 
 /// What the simulator accepted, by device and message.
 struct WireBook {
@@ -35,7 +35,7 @@ struct WireBook {
     }
   }
 
-  private mutating func add(_ record: PushRecord) {
+  private mutating func add(_ record: APNSPushRecord) {
     // What clears a deleted message shows nothing.
     if record.payload.contains(#""type":"read""#) { return }
     let key = #""message_id":""#

@@ -1,7 +1,7 @@
-import APNSSimulation
 import Cryptography
 import Foundation
 import PushRules
+import Simulators
 import Testing
 
 @Suite("Payloads before the simulator's judge")

@@ -1,5 +1,5 @@
-import APNSSimulation
 import PushRules
+import Simulators
 import TestAPNSCases
 import Testing
 

@@ -1,8 +1,8 @@
-import APNSSimulation
 import Channels
 import HTTP2
 import PushRules
 import Reactors
+import Simulators
 import TestAPNSCases
 import Testing
 

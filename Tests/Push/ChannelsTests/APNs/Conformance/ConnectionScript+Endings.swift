@@ -1,7 +1,7 @@
-import APNSSimulation
 import Channels
 import PushRules
 import Reactors
+import Simulators
 import TestAPNSCases
 
 /// Connections that the server ends with a word.

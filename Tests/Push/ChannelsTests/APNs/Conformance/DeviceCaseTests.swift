@@ -1,8 +1,8 @@
-import APNSSimulation
 import Channels
 import HTTP2
 import PushRules
 import Reactors
+import Simulators
 import TestAPNSCases
 import Testing
 
@@ -80,7 +80,7 @@ struct DeviceCaseTests {
     findings.expect(since == timestamp.map { Int64($0) }, "the token is dropped as of \(since ?? 0)")
   }
 
-  private static func isSent(as request: PushRequest, in records: ArraySlice<PushRecord>) -> Bool {
+  private static func isSent(as request: PushRequest, in records: ArraySlice<APNSPushRecord>) -> Bool {
     Set(records.map(\.identifier)) == [request.head.identifier.text]
   }
 

@@ -1,7 +1,7 @@
-import APNSSimulation
 import Channels
 import PushRules
 import Reactors
+import Simulators
 
 /// A client that does exactly what a case says, frame by frame, mistakes included. It obeys no limit by itself.
 final class FrameClient {

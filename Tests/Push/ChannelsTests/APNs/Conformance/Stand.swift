@@ -1,4 +1,3 @@
-import APNSSimulation
 import Channels
 import Cryptography
 import Foundation
@@ -6,6 +5,7 @@ import HTTP2
 import Logging
 import PushRules
 import Reactors
+import Simulators
 import Synchronization
 import TestAPNSCases
 import TestIDs
@@ -110,7 +110,7 @@ struct Stand: Sendable {
   }
 
   /// What the service recorded, oldest first.
-  var records: [PushRecord] { service.withLog { $0.records(PushQuery()).records } }
+  var records: [APNSPushRecord] { service.withLog { $0.records(PushQuery()).records } }
 }
 
 /// Provider tokens by the name of their preset.
@@ -283,7 +283,7 @@ enum TokenTable {
 struct WireExchange {
   let request: InspectedRequest
   let response: HTTP2Response
-  let record: PushRecord
+  let record: APNSPushRecord
 
   /// The answer as our client reads it.
   var answer: PushAnswer {

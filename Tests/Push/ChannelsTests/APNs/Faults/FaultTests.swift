@@ -1,9 +1,9 @@
-import APNSSimulation
 import Channels
 import Cryptography
 import Logging
 import PushRules
 import Reactors
+import Simulators
 import TestReactors
 import Testing
 

@@ -1,5 +1,5 @@
 import Cryptography
-import FCMSimulation
+import Simulators
 import Foundation
 import HTTPTransfers
 import HTTPTypes

@@ -6,7 +6,7 @@ import PushRules
 import Reactors
 import TestLogs
 import Testing
-import WebPushSimulation
+import Simulators
 import Yams
 
 @testable import Channels

@@ -6,7 +6,7 @@ import Reactors
 import Synchronization
 import TestRandomness
 import Testing
-import WebPushSimulation
+import Simulators
 
 @testable import Channels
 

@@ -1,0 +1,450 @@
+internal import Cryptography
+internal import HTTP1
+internal import HTTPTypes
+internal import Reactors
+
+struct FCMControlRoutes: Sendable {
+  let service: SimulatedFCM
+
+  func table() -> HTTPRoutes {
+    var routes = HTTPRoutes()
+    addDevices(to: &routes)
+    addProjects(to: &routes)
+    addMessages(to: &routes)
+    addFaults(to: &routes)
+    addSettings(to: &routes)
+    return routes
+  }
+}
+
+extension FCMControlRoutes {
+  /// What a device has received.
+  private struct DeviceReport: Encodable {
+    let online: Bool
+    let delivered: [SimulatedDevice.Delivery]
+    let waiting: Int
+    let shown: Int
+    let deletedMessages: Bool
+
+    init(_ device: SimulatedDevice) {
+      online = device.isOnline
+      delivered = device.delivered
+      waiting = device.waitingCount
+      shown = device.shownCount
+      deletedMessages = device.hasDeletedMessages
+    }
+
+    enum CodingKeys: String, CodingKey {
+      case online, delivered, waiting, shown
+      case deletedMessages = "deleted_messages"
+    }
+  }
+
+  private func addDevices(to routes: inout HTTPRoutes) {
+    let service = service
+    routes.add(.put, "/tokens/{token}") { request, _ in
+      let token = request.parameter("token")
+      guard MessageInquiry.isWellFormed(token) else { throw ProblemDetails.unfit("a token is NAME:APA91b...") }
+      try service.register(FCMDeviceDocument.read(request.body), token)
+      return ControlAnswer.done
+    }
+    routes.add(.get, "/tokens/{token}") { request, _ in
+      let device = service.withBooks { $0.registry.devices[request.parameter("token")] }
+      guard let device else { throw ProblemDetails(.notFound) }
+      return try ControlAnswer.json(DeviceReport(device))
+    }
+    routes.add(.delete, "/tokens/{token}") { request, _ in
+      guard service.withBooks({ $0.registry.removeDevice(request.parameter("token")) }) else {
+        throw ProblemDetails(.notFound)
+      }
+      return ControlAnswer.done
+    }
+    routes.add(.post, "/tokens/{token}") { request, _ in
+      let document = try ConnectionDocument.read(request.body)
+      let isKnown = service.withBooks { books in
+        let now = books.now
+        return books.registry.withDevice(request.parameter("token")) { $0.setOnline(document.online, now: now) } != nil
+      }
+      guard isKnown else { throw ProblemDetails(.notFound) }
+      return ControlAnswer.done
+    }
+  }
+
+  private func addProjects(to routes: inout HTTPRoutes) {
+    let service = service
+    routes.add(.put, "/projects/{project}") { request, _ in
+      try service.add(ProjectDocument.read(request.body), request.parameter("project"))
+      return ControlAnswer.done
+    }
+    routes.add(.post, "/accounts") { request, _ in
+      try service.add(decodeControl(AccountDocument.self, from: request.body))
+      return ControlAnswer.done
+    }
+    routes.add(.post, "/bearers") { request, _ in
+      try service.add(BearerDocument.read(request.body))
+      return ControlAnswer.done
+    }
+    routes.add(.delete, "/bearers") { _, _ in
+      service.withBooks { $0.registry.removeBearers() }
+      return ControlAnswer.done
+    }
+  }
+}
+
+extension FCMControlRoutes {
+  /// The default limit of a wait, and the longest, in milliseconds.
+  private static let (waitDefault, waitMax) = (10_000, 600_000)
+
+  private static let (pageDefault, pageMax) = (1000, 10_000)
+
+  private struct MessagePage: Encodable {
+    let messages: [MessageRecord]
+    let next: Int
+  }
+
+  private struct Totals: Encodable {
+    let total: Int
+    let exchanges: Int
+  }
+
+  private func addMessages(to routes: inout HTTPRoutes) {
+    let service = service
+    routes.add(.get, "/messages") { request, _ in try ControlAnswer.json(Self.page(request, of: service)) }
+    routes.add(.delete, "/messages") { _, _ in
+      service.forgetMessages()
+      return ControlAnswer.done
+    }
+    routes.add(.get, "/messages/wait") { request, reactor in
+      guard let count = try request.queryNumber("count") else {
+        throw ProblemDetails.unfit("count is how many messages to wait for")
+      }
+      let limit = min(try request.queryNumber("timeout_ms") ?? Self.waitDefault, Self.waitMax)
+      guard await service.waitForMessages(count, within: .milliseconds(limit), on: reactor) else {
+        throw ProblemDetails(.requestTimeout, detail: "\(service.messageCount) of \(count) messages came in time")
+      }
+      return try ControlAnswer.json(Totals(total: service.messageCount, exchanges: service.exchangeCount))
+    }
+  }
+
+  private static func page(_ request: HTTPServerRequest, of service: SimulatedFCM) throws -> MessagePage {
+    let after = try request.queryNumber("after") ?? 0
+    let limit = min(try request.queryNumber("limit") ?? pageDefault, pageMax)
+    let token = request.head.queryValue("token")
+    let found = service.messages.lazy.filter { $0.number > after && (token == nil || $0.token == token) }
+    let page = Array(found.prefix(limit))
+    return MessagePage(messages: page, next: page.last?.number ?? after)
+  }
+
+  private func addFaults(to routes: inout HTTPRoutes) {
+    let service = service
+    routes.add(.post, "/faults") { request, _ in
+      try service.add(FCMFaultDocument.read(request.body))
+      return ControlAnswer.done
+    }
+    routes.add(.get, "/faults") { _, _ in try ControlAnswer.json(["waiting": service.withBooks { $0.faults }]) }
+    routes.add(.delete, "/faults") { _, _ in
+      service.withBooks { $0.faults = [] }
+      return ControlAnswer.done
+    }
+  }
+
+  private func addSettings(to routes: inout HTTPRoutes) {
+    let service = service
+    routes.add(.post, "/clock") { request, _ in
+      let document = try FCMClockDocument.read(request.body)
+      try document.check()
+      service.advance(milliseconds: document.advanceMilliseconds)
+      return ControlAnswer.done
+    }
+    routes.add(.post, "/conduct") { request, _ in
+      let document = try FCMConductDocument.read(request.body)
+      try service.withBooks { try document.change(&$0.conduct) }
+      return ControlAnswer.done
+    }
+    routes.add(.get, "/healthz", isHealthCheck: true) { _, _ in ControlAnswer.done }
+  }
+}
+
+// Orders.
+extension SimulatedFCM {
+  func register(_ document: FCMDeviceDocument, _ token: String) throws {
+    try withBooks { books in
+      let device = try document.device(books)
+      guard books.registry.add(device, token) else { throw ProblemDetails.full("too many tokens") }
+    }
+  }
+
+  func add(_ document: ProjectDocument, _ identifier: String) throws {
+    let project = SimulatedProject(number: document.number, isEnabled: document.enabled ?? true)
+    guard withBooks({ $0.registry.add(project, identifier) }) else { throw ProblemDetails.full("too many projects") }
+  }
+
+  func add(_ document: AccountDocument) throws {
+    let account = try document.account()
+    guard withBooks({ $0.registry.add(account) }) else { throw ProblemDetails.full("too many accounts") }
+  }
+
+  func add(_ document: BearerDocument) throws {
+    try withBooks { books in
+      let bearer = try document.bearer(books)
+      guard books.registry.add(bearer, document.token) else { throw ProblemDetails.full("too many bearers") }
+    }
+  }
+
+  func add(_ fault: FCMFaultDocument) throws {
+    try fault.check()
+    try withBooks { books in
+      guard books.faults.count < FCMFaultDocument.entriesMax else { throw ProblemDetails.full("too many faults") }
+      books.faults.append(fault)
+    }
+  }
+}
+
+struct FCMDeviceDocument: ControlDocument {
+  /// The project whose messages its token takes; the first project when absent.
+  var project: String?
+  /// The app; any when absent.
+  var package: String?
+  /// `registered` when absent.
+  var state: SimulatedDevice.State?
+  /// Days since the app last connected; 0 when absent.
+  var inactiveDays: Int?
+  /// True when absent.
+  var online: Bool?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case project, package, state, online
+    case inactiveDays = "inactive_days"
+  }
+
+  func device(_ books: FCMBooks) throws(ProblemDetails) -> SimulatedDevice {
+    try ControlLimits.check("inactive_days", inactiveDays, to: 36_500)
+    let lastActiveAt = books.now - Int64(inactiveDays ?? 0) * 86_400_000
+    var device = SimulatedDevice(project: project ?? books.registry.firstProject, lastActiveAt: lastActiveAt)
+    device.package = package
+    device.state = state ?? .registered
+    if online == false { device.setOnline(false, now: books.now) }
+    return device
+  }
+}
+
+/// A change of a device's connection.
+struct ConnectionDocument: ControlDocument {
+  var online: Bool
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case online
+  }
+}
+
+struct ProjectDocument: ControlDocument {
+  var number: Int64?
+  /// True when absent.
+  var enabled: Bool?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case number
+    case enabled = "api_enabled"
+  }
+}
+
+/// A service account: Google's file, whose other members are ignored.
+struct AccountDocument: Decodable {
+  let email: String
+  let project: String
+  let keyIdentifier: String
+  let privateKey: String
+  /// Whether the account may send; true when absent.
+  let role: Bool?
+
+  enum CodingKeys: String, CodingKey {
+    case role
+    case email = "client_email"
+    case project = "project_id"
+    case keyIdentifier = "private_key_id"
+    case privateKey = "private_key"
+  }
+
+  func account() throws(ProblemDetails) -> SimulatedAccount {
+    guard let key = try? RSAPrivateKey(pem: privateKey) else {
+      throw ProblemDetails.unfit("private_key is not an RSA key")
+    }
+    return SimulatedAccount(
+      email: email, project: project, keyIdentifier: keyIdentifier, key: key.publicKey, hasRole: role ?? true)
+  }
+}
+
+/// An access token without an exchange.
+struct BearerDocument: ControlDocument {
+  var token: String
+  /// The first project when absent.
+  var project: String?
+  /// 3599 when absent. Negative for a token that has ended.
+  var expiresIn: Int?
+  /// Whether its account may send, and whether its scope allows it; true when absent.
+  var role: Bool?
+  var scope: Bool?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case token, project, role, scope
+    case expiresIn = "expires_in"
+  }
+
+  func bearer(_ books: FCMBooks) throws(ProblemDetails) -> SimulatedBearer {
+    try ControlLimits.check(
+      "expires_in", expiresIn, from: -ControlLimits.secondsMax, to: ControlLimits.secondsMax)
+    return SimulatedBearer(
+      project: project ?? books.registry.firstProject, hasRole: role ?? true, hasScope: scope ?? true,
+      endsAt: books.now + Int64(expiresIn ?? FCMBooks.expiresIn) * 1000)
+  }
+}
+
+struct FCMClockDocument: ControlDocument {
+  var advanceMilliseconds: Int64
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case advanceMilliseconds = "advance_ms"
+  }
+
+  func check() throws(ProblemDetails) {
+    let range = -ControlLimits.clockMillisecondsMax...ControlLimits.clockMillisecondsMax
+    guard range.contains(advanceMilliseconds) else { throw ProblemDetails.unfit("advance_ms is at most a century") }
+  }
+}
+
+/// A change of the conduct; what is absent stays.
+struct FCMConductDocument: ControlDocument, Encodable {
+  var delayMilliseconds: Int?
+  var reversesDetails: Bool?
+  var acceptsAnyToken: Bool?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case delayMilliseconds = "delay_ms"
+    case reversesDetails = "reverse_details"
+    case acceptsAnyToken = "accept_any_token"
+  }
+
+  func change(_ conduct: inout Conduct) throws(ProblemDetails) {
+    try ControlLimits.check("delay_ms", delayMilliseconds)
+    if let delayMilliseconds { conduct.delayMilliseconds = delayMilliseconds }
+    if let reversesDetails { conduct.reversesDetails = reversesDetails }
+    if let acceptsAnyToken { conduct.acceptsAnyToken = acceptsAnyToken }
+  }
+}
+
+/// A misbehaviour on request, in JSON.
+struct FCMFaultDocument: ControlDocument, Encodable {
+  enum Kind: String, Codable {
+    /// A good request gets this answer. A refused one keeps its own.
+    case answer
+    /// A good message gets 429 of the project.
+    case quota
+    case delay
+    /// The connection ends before the judgement.
+    case dropBefore = "drop_before"
+    /// The connection ends after the judgement: the message is delivered.
+    case dropAfter = "drop_after"
+    /// The request is read and never answered.
+    case silence
+  }
+
+  enum Endpoint: String, Codable {
+    case send, token
+  }
+
+  static let entriesMax = 10_000
+
+  var kind: Kind
+  /// `send` when absent.
+  var endpoint: Endpoint?
+  /// Requests of the endpoint that pass first; 0 when absent.
+  var skip: Int?
+  /// Requests that it hits; 1 when absent.
+  var times: Int?
+  /// Of `answer`: the HTTP status, and then either a content as it is, or the words of Google's envelope.
+  var status: Int?
+  var errorStatus: String?
+  var errorCode: String?
+  var message: String?
+  var rawBody: String?
+  /// Of `answer` and `quota`: the field `Retry-After`.
+  var retryAfter: String?
+  /// Of `quota`: false leaves the detail with `QUOTA_EXCEEDED` out.
+  var hasCode: Bool?
+  var delayMilliseconds: Int?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case kind, endpoint, skip, times, status, message
+    case errorStatus = "error_status"
+    case errorCode = "error_code"
+    case rawBody = "raw_body"
+    case retryAfter = "retry_after"
+    case hasCode = "has_code"
+    case delayMilliseconds = "delay_ms"
+  }
+
+  func concerns(_ endpoint: Endpoint) -> Bool { (self.endpoint ?? .send) == endpoint }
+
+  /// - Throws: `ProblemDetails` that names a missing or meaningless member.
+  func check() throws(ProblemDetails) {
+    try ControlLimits.check("skip", skip, to: ControlLimits.countMax)
+    try ControlLimits.check("times", times, from: 1, to: ControlLimits.countMax)
+    try ControlLimits.check("delay_ms", delayMilliseconds)
+    try ControlLimits.check("status", status, from: 200, to: 599)
+    try refuseStrays()
+    if kind == .answer, status == nil { throw ProblemDetails.unfit("status is missing") }
+    if kind == .delay, delayMilliseconds == nil { throw ProblemDetails.unfit("delay_ms is missing") }
+    if kind == .quota, endpoint == .token { throw ProblemDetails.unfit("quota is for send") }
+    if let retryAfter, !HTTPField.isValidValue(retryAfter) {
+      throw ProblemDetails.unfit("retry_after is no field value")
+    }
+  }
+
+  /// Refuses members of other kinds, which would have no effect.
+  private func refuseStrays() throws(ProblemDetails) {
+    let owners: [(member: String, isThere: Bool, kinds: [Kind])] = [
+      ("status", status != nil, [.answer]), ("error_status", errorStatus != nil, [.answer]),
+      ("error_code", errorCode != nil, [.answer]), ("message", message != nil, [.answer]),
+      ("raw_body", rawBody != nil, [.answer]), ("retry_after", retryAfter != nil, [.answer, .quota]),
+      ("has_code", hasCode != nil, [.quota]), ("delay_ms", delayMilliseconds != nil, [.delay]),
+    ]
+    for owner in owners where owner.isThere && !owner.kinds.contains(kind) {
+      throw ProblemDetails.unfit("\(owner.member) means nothing to \(kind.rawValue)")
+    }
+  }
+
+  /// The refusal that a good message gets; nil for a fault without one, and for a content as it is.
+  var refusal: GoogleError? {
+    switch kind {
+    case .quota: .projectQuota(hasCode: hasCode ?? true, retryAfter: retryAfter)
+    case .answer where rawBody == nil:
+      GoogleError(
+        http: status ?? 500, status: errorStatus ?? "UNKNOWN", message: message ?? "The test says so.",
+        details: errorCode.map { [.fcm($0)] } ?? [], retryAfter: retryAfter)
+    default: nil
+    }
+  }
+
+  var rawResponse: HTTPServerResponse? {
+    guard kind == .answer, let rawBody else { return nil }
+    var fields: HTTPFields = [.contentType: "text/html; charset=UTF-8"]
+    if let retryAfter { fields[.retryAfter] = retryAfter }
+    return HTTPServerResponse(
+      status: HTTPResponse.Status(code: status ?? 200), fields: fields, body: Array(rawBody.utf8))
+  }
+}
+
+extension [FCMFaultDocument] {
+  /// The fault of the next request of an endpoint; nil when it passes. Requests are counted over all connections.
+  mutating func next(for endpoint: FCMFaultDocument.Endpoint) -> FCMFaultDocument? {
+    guard let index = firstIndex(where: { $0.concerns(endpoint) }) else { return nil }
+    if let skip = self[index].skip, skip > 0 {
+      self[index].skip = skip - 1
+      return nil
+    }
+    let fault = self[index]
+    self[index].times = (fault.times ?? 1) - 1
+    if self[index].times == 0 { remove(at: index) }
+    return fault
+  }
+}

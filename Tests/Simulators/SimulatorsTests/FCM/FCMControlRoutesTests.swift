@@ -1,0 +1,220 @@
+import Foundation
+import HTTPTransfers
+import HTTPTypes
+import Reactors
+import Simulators
+import TestLogs
+import Testing
+
+@Suite("The control endpoint of the simulated FCM", .timeLimit(.minutes(5)))
+struct FCMControlRoutesTests {
+  private static let token = "a:APA91b"
+  private static let message = #"{"message":{"token":"a:APA91b","notification":{"title":"Ann"}}}"#
+
+  private static let path = "/v1/projects/demo/messages:send"
+
+  /// Runs a test against a simulator with a project, an access token `ok` and a device.
+  private static func run(_ test: (Asker) async throws -> Void) async throws {
+    try await Asker.run { asker in
+      try await asker.order(.put, "/projects/demo", "{}")
+      try await asker.order(.post, "/bearers", #"{"token":"ok"}"#)
+      try await asker.order(.put, "/tokens/\(token)", "{}")
+      try await test(asker)
+    }
+  }
+
+  @Test("accepted and refused messages are recorded, in pages and by token")
+  func records() async throws {
+    try await Self.run { asker in
+      for body in [Self.message, "{", Self.message] { _ = try await asker.send(Self.path, body) }
+      let all = try await asker.control(.get, "/messages")
+      let records = try #require(all.json["messages"] as? [[String: Any]])
+      #expect(records.compactMap { $0["status"] as? Int } == [200, 400, 200])
+      #expect(records.compactMap { $0["number"] as? Int } == [1, 2, 3])
+      #expect(records[0]["payload"] as? String == Self.message)
+      #expect(records[0]["priority"] as? String == "HIGH")
+      #expect(records[1]["reason"] as? String == "INVALID_ARGUMENT")
+      let page = try await asker.control(.get, "/messages?after=1&limit=1")
+      #expect(page.json["next"] as? Int == 2)
+      let own = try await asker.control(.get, "/messages?token=\(Self.token)")
+      #expect((own.json["messages"] as? [Any])?.count == 2)
+      try await asker.order(.delete, "/messages")
+      #expect(asker.simulator.service.messages.isEmpty)
+    }
+  }
+
+  @Test("a script waits for messages instead of sleeping, and not in vain")
+  func waiting() async throws {
+    try await Self.run { asker in
+      _ = try await asker.send(Self.path, Self.message)
+      #expect(try await asker.control(.get, "/messages/wait?count=1").json["total"] as? Int == 1)
+      #expect(try await asker.control(.get, "/messages/wait?count=2&timeout_ms=1").status == 408)
+      #expect(try await asker.control(.get, "/messages/wait").status == 400)
+      #expect(await asker.simulator.waitForMessages(1, within: .seconds(20)))
+    }
+  }
+
+  @Test("an access token ends with the simulated clock", arguments: [(3_000_000, 200), (3_599_000, 401)])
+  func clock(_ milliseconds: Int, _ status: Int) async throws {
+    try await Self.run { asker in
+      try await asker.order(.post, "/clock", #"{"advance_ms":\#(milliseconds)}"#)
+      #expect(try await asker.send(Self.path, Self.message).status == status)
+    }
+  }
+
+  @Test("a token expires after 270 days without a connection, and registering it again revives it")
+  func inactivity() async throws {
+    try await Self.run { asker in
+      for (days, status) in [(269, 200), (270, 404), (0, 200)] {
+        try await asker.order(.put, "/tokens/\(Self.token)", #"{"inactive_days":\#(days)}"#)
+        #expect(try await asker.send(Self.path, Self.message).status == status)
+      }
+      try await asker.order(.delete, "/tokens/\(Self.token)")
+      #expect(try await asker.send(Self.path, Self.message).status == 404)
+      try await asker.order(.post, "/conduct", #"{"accept_any_token":true}"#)
+      #expect(try await asker.send(Self.path, Self.message).status == 200)
+    }
+  }
+
+  @Test("faults skip and hit as many requests as ordered, of their endpoint, in order")
+  func faults() async throws {
+    try await Self.run { asker in
+      let orders = [
+        #"{"kind":"answer","status":503,"error_status":"UNAVAILABLE","skip":1,"times":2,"retry_after":"7"}"#,
+        #"{"kind":"answer","endpoint":"token","status":500,"raw_body":"x"}"#,
+        #"{"kind":"drop_before"}"#, #"{"kind":"quota"}"#, #"{"kind":"delay","delay_ms":1}"#,
+      ]
+      for order in orders { try await asker.order(.post, "/faults", order) }
+      #expect(try await asker.waitingFaults() == 5)
+      var statuses: [Int?] = []
+      for _ in 0..<6 { statuses.append(try? await asker.send(Self.path, Self.message).status) }
+      // A hang-up on a kept connection makes libcurl send again, which is the next request.
+      #expect(statuses == [200, 503, 503, 429, 200, 200] || statuses == [200, 503, 503, nil, 429, 200])
+      #expect(try await asker.waitingFaults() == 1)
+      try await asker.order(.delete, "/faults")
+    }
+  }
+
+  @Test(
+    "an order that makes no sense is refused, and the mistake named",
+    arguments: [
+      ("/faults", #"{"kind":"answer"}"#, "status is missing"), ("/faults", #"{"kind":"delay"}"#, "delay_ms is missing"),
+      ("/faults", #"{"kind":"answer","status":199}"#, "status is a number"), ("/faults", "{}", "kind is missing"),
+      ("/faults", #"{"kind":"silence","delay_ms":1}"#, "delay_ms means nothing to silence"),
+      ("/faults", #"{"kind":"quota","endpoint":"token"}"#, "quota is for send"),
+      ("/faults", #"{"kind":"delay","delay_ms":1,"times":0}"#, "times is a number from 1"),
+      ("/faults", #"{"kind":"quota","retry_after":"a\nb"}"#, "retry_after"),
+      ("/faults", #"{"kind":"quota","skipp":1}"#, "skipp is none of"),
+      ("/tokens/a:APA91b", #"{"online":7}"#, "online has the wrong type"), ("/accounts", "{}", "is missing"),
+      ("/accounts", #"{"client_email":"a","project_id":"p","private_key_id":"k","private_key":"x"}"#, "private_key"),
+      ("/bearers", #"{"token":"a","expires_in":99999999}"#, "expires_in is a number"),
+      ("/clock", #"{"advance_ms":9223372036854775807}"#, "at most a century"),
+      ("/conduct", #"{"delay_ms":-1}"#, "delay_ms"),
+    ])
+  func mistakes(_ path: String, _ body: String, _ text: String) async throws {
+    try await Self.run { asker in
+      let answer = try await asker.control(.post, path, body)
+      #expect(answer.status == 400)
+      #expect(answer.text.contains(text), "\(answer.text)")
+    }
+  }
+
+  @Test("what is unknown is not found")
+  func unknown() async throws {
+    try await Self.run { asker in
+      let unknown = try await asker.control(.get, "/tokens/b:APA91b")
+      #expect(unknown.status == 404)
+      #expect(try await asker.control(.delete, "/tokens/b:APA91b").status == 404)
+      #expect(try await asker.control(.post, "/tokens/b:APA91b", #"{"online":true}"#).status == 404)
+      #expect(try await asker.control(.put, "/tokens/b", "{}").status == 400)
+      #expect(try await asker.send("/v1/projects/other/messages:send", Self.message).status == 404)
+      #expect(try await asker.send("/a/b/c/d/e/f", Self.message).text.contains("<html"))
+    }
+  }
+
+  @Test("content that is nested as deeply as the parser allows is judged", arguments: [500, 600])
+  func depth(_ levels: Int) async throws {
+    try await Self.run { asker in
+      let nested = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+      let answer = try await asker.send(Self.path, #"{"message":{"apns":{"payload":{"a":\#(nested)}}}}"#)
+      #expect(answer.status == 400)
+      #expect(answer.text.contains(levels == 500 ? "Recipient" : "Expected an object"))
+    }
+  }
+
+  @Test("stopping ends the requests that are never answered")
+  func silence() async throws {
+    try await Self.run { asker in
+      try await asker.order(.post, "/faults", #"{"kind":"silence"}"#)
+      async let answer = try? asker.send(Self.path, Self.message)
+      while try await asker.waitingFaults() > 0 {}
+      await asker.simulator.stop()
+      #expect(await answer == nil)
+    }
+  }
+}
+
+/// A simulator, and a client that asks it anything.
+struct Asker: Sendable {
+  struct Answer: Sendable, Equatable {
+    let status: Int
+    let text: String
+
+    var json: [String: Any] {
+      (try? JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]) ?? [:]
+    }
+  }
+
+  let simulator: FCMSimulator
+  private let client: ReactorBound<HTTPTransferClient>
+
+  /// Runs a test; everything is stopped afterwards.
+  static func run(_ test: (Asker) async throws -> Void) async throws {
+    var configuration = FCMSimulatorConfiguration()
+    configuration.logger = RunLogs.logger
+    let group = try ReactorGroup(count: 2)
+    let simulator = try await FCMSimulator.start(configuration, on: group.reactors[0])
+    let client = try await group.reactors[1].perform { ReactorBound(HTTPTransferClient(on: $0), on: $0) }
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await test(Asker(simulator: simulator, client: client)))
+    } catch {
+      result = .failure(error)
+    }
+    await client.perform { $0.close(on: $1) }
+    await simulator.stop()
+    await group.stop()
+    try result.get()
+  }
+
+  func control(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil) async throws -> Answer {
+    try await ask(method, simulator.control + path, body)
+  }
+
+  /// An order that must succeed.
+  func order(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil) async throws {
+    let answer = try await control(method, path, body)
+    #expect(answer.status == 204, "\(path): \(answer.text)")
+  }
+
+  func send(_ path: String, _ body: String) async throws -> Answer {
+    try await ask(.post, simulator.origin + path, body, [.authorization: "Bearer ok"])
+  }
+
+  /// Faults that have not hit all their requests.
+  func waitingFaults() async throws -> Int {
+    (try await control(.get, "/faults").json["waiting"] as? [Any])?.count ?? -1
+  }
+
+  private func ask(
+    _ method: HTTPRequest.Method, _ url: String, _ body: String?, _ fields: HTTPFields = [:]
+  ) async throws -> Answer {
+    let request = HTTPTransferRequest(
+      method, url: url, fields: fields, body: body.map { Array($0.utf8) }, deadline: .seconds(20))
+    let response = await client.perform { client, reactor in try? await client.send(request, on: reactor) }
+    guard let response else { throw NoAnswer() }
+    return Answer(status: response.status.code, text: String(decoding: response.body, as: UTF8.self))
+  }
+
+  struct NoAnswer: Error {}
+}
