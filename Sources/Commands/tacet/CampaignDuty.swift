@@ -18,7 +18,7 @@ final class CampaignDuty {
   /// Nil where campaigns are switched off.
   /// - Parameter database: how the pools of the service connect.
   init?(
-    _ settings: SettingValues<CampaignSettings>, store: PushDatabase, database: PostgresConfiguration,
+    _ settings: CampaignSettings, store: PushDatabase, database: PostgresConfiguration,
     pipeline: DeliveryPipeline, metrics: any MetricsFactory, logger: Logger, on reactor: isolated Reactor
   ) {
     guard settings.isEnabled else { return nil }
@@ -81,7 +81,7 @@ final class CampaignDuty {
 }
 
 extension LanguageModelConfiguration {
-  init(_ settings: SettingValues<CampaignSettings>, key: Secret<String>) {
+  init(_ settings: CampaignSettings, key: Secret<String>) {
     let provider: LanguageModelProvider =
       settings.modelProvider == .anthropic ? .anthropicMessages : .openAICompatible
     self.init(provider, baseURL: settings.modelURL?.exposed, key: LanguageModelKey(key.exposed))
@@ -92,7 +92,7 @@ extension LanguageModelConfiguration {
 }
 
 extension ContentConfiguration {
-  init(_ settings: SettingValues<CampaignSettings>) {
+  init(_ settings: CampaignSettings) {
     self.init()
     authorization = settings.contentAuthorization.map { ContentAuthorization($0.exposed) }
     allowsPrivateAddresses = settings.allowsPrivateContent

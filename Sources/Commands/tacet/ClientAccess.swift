@@ -14,7 +14,7 @@ struct ClientAccess: Sendable {
   /// - Parameters:
   ///   - user: the id of the user whom a token's subject names. reactors: all of the process; the first one fetches.
   init?(
-    _ settings: SettingValues<CallerSettings>, user: @escaping @Sendable (_ subject: String) -> String?,
+    _ settings: CallerSettings, user: @escaping @Sendable (_ subject: String) -> String?,
     on reactors: [Reactor], logger: Logger
   ) async throws {
     guard settings.acceptsClients else { return nil }

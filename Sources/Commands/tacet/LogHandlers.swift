@@ -4,7 +4,7 @@ import Operations
 import PushRules
 import Settings
 
-extension SettingValues<LogSettings> {
+extension LogSettings {
   /// A logger to standard error, in the wanted format.
   /// - Parameter instance: part of every line, so that the lines of several processes can be distinguished.
   func makeLogger(label: String, instance: String? = nil) -> Logger {

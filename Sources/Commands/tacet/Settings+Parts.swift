@@ -27,11 +27,11 @@ extension ServeSettings {
   }
 }
 
-extension SettingValues<DatabaseSettings> {
+extension DatabaseSettings {
   /// The setting because of which the service does not listen for notifications; nil when it does.
   var reasonNotToListen: String? {
-    if self[dynamicMember: \.poolMode] == .transaction { return "DATABASE_POOL_MODE is transaction" }
-    return self[dynamicMember: \.idleMode] == .webhook ? "IDLE_MODE is webhook" : nil
+    if poolMode == .transaction { return "DATABASE_POOL_MODE is transaction" }
+    return idleMode == .webhook ? "IDLE_MODE is webhook" : nil
   }
 }
 
@@ -68,7 +68,7 @@ extension HTTPServiceConfiguration {
   /// Descriptors that are not for HTTP connections: the database's and APNs' connections, event loops and files.
   private static let otherDescriptors = 256
 
-  init(_ settings: SettingValues<HTTPSettings>) {
+  init(_ settings: HTTPSettings) {
     self.init()
     func set<Value>(_ path: WritableKeyPath<Self, Value>, _ value: Value?) {
       if let value { self[keyPath: path] = value }
@@ -103,7 +103,7 @@ extension HTTPServiceConfiguration {
 }
 
 extension TrustedProxies {
-  init(_ settings: SettingValues<HTTPSettings>) {
+  init(_ settings: HTTPSettings) {
     let peers = settings.proxies
     self.init(networks: peers.networks, includesUnixSockets: peers.includesUnixSockets)
     switch settings.proxyHeader {

@@ -13,7 +13,7 @@ package struct APNSSettings: Equatable, Sendable {
   /// The file of certificates trusted besides the system's; nil without one.
   package let certificatesFile: String?
   /// The servers, and the text of that file.
-  let servers: SettingValues<APNSTable>
+  let servers: APNSServers
 
   /// The app of device tokens that do not name theirs.
   package var defaultApp: AppSettings { apps[0] }
@@ -49,22 +49,35 @@ package struct APNSSettings: Equatable, Sendable {
           ?? false
       }
     }
-    let table = AppTable()
     var names = sections(of: now, without: before) + sections(of: before, without: now)
-    if defaultApp.bundleIdentifier != old.defaultApp.bundleIdentifier { names.append(DefaultAppTable().bundleID.name) }
-    if differs(\.environment) { names.append(table.environment.name) }
-    if content != old.content || differs(\.content) { names.append(table.content.name) }
-    return names + servers.changes(since: old.servers).map(\.name)
+    if defaultApp.bundleIdentifier != old.defaultApp.bundleIdentifier { names.append(AppFields.bundleID.text) }
+    if differs(\.environment) { names.append(AppFields.environment.text) }
+    if content != old.content || differs(\.content) { names.append(AppFields.content.text) }
+    return names + servers.changes(since: old.servers)
   }
 
   /// Nil when a problem was recorded.
   init?(_ reader: inout SettingsReader) {
-    servers = SettingValues(APNSTable(), &reader)
-    certificatesFile = reader.text(APNSTable().certificates.name)
+    servers = APNSServers(&reader)
+    certificatesFile = reader.text(APNSServers.certificatesFile)
     guard let (apps, content) = AppList.read(&reader) else { return nil }
     self.apps = apps
     self.content = content
   }
+}
+
+struct APNSServers: SettingsGroup {
+  var production = ServiceOrigin(host: APNSEnvironment.production.hostName)
+  var sandbox = ServiceOrigin(host: APNSEnvironment.sandbox.hostName)
+  /// Certificates trusted besides the system's, as PEM text.
+  var certificates: String?
+
+  static let certificatesFile: SettingName = "APNS_CA_FILE"
+
+  static let table: [Setting<Self>] = [
+    Setting(.secret("APNS_URL"), \.production, .origin), Setting(.secret("APNS_SANDBOX_URL"), \.sandbox, .origin),
+    Setting(certificates: certificatesFile, \.certificates),
+  ]
 }
 
 package struct AppSettings: Equatable, Sendable {
@@ -95,16 +108,16 @@ enum AppList {
   static func read(_ reader: inout SettingsReader) -> (apps: [AppSettings], content: ContentLevel)? {
     let sections = reader.apps
     let shared = AppFields.read(&reader)
-    let bundleID = DefaultAppTable().bundleID
-    let named = sections.isEmpty ? bundleID.applied(&reader) : bundleID.reading(&reader).value
-    let apps = apps(named: named, sections: sections, sharing: shared, &reader)
+    let named = reader.reading(AppFields.bundleID, .bundleIdentifier)
+    if sections.isEmpty, named.isAbsent { reader.recordMissing(AppFields.bundleID) }
+    let apps = apps(named: named.value, sections: sections, sharing: shared, &reader)
     let usable = apps.compactMap(\.self)
     checkKeys(of: usable, sections, &reader)
     if apps.count > APNSSettings.appsMax {
       reader.record(
         .unusable, SettingNames.configFile, "names \(apps.count) apps; expected at most \(APNSSettings.appsMax)")
     }
-    guard let first = named ?? sections.first?.bundleIdentifier, usable.count == apps.count else { return nil }
+    guard let first = named.value ?? sections.first?.bundleIdentifier, usable.count == apps.count else { return nil }
     return (
       usable.filter { $0.bundleIdentifier == first } + usable.filter { $0.bundleIdentifier != first },
       shared.content.value ?? .full
@@ -130,7 +143,7 @@ enum AppList {
     let own = AppFields.read(&reader)
     if own.key.isAbsent, let team = own.team.value, let other = shared.team.value, team != other, !shared.key.isAbsent {
       reader.record(
-        .conflicting, AppTable().teamID.name,
+        .conflicting, AppFields.teamID,
         "is another team than that of the key above; expected APNS_KEY_ID and its private key here as well")
     }
     return own.inheriting(shared).app(section.bundleIdentifier, &reader)
@@ -147,7 +160,7 @@ enum AppList {
       else { continue }
       reader.reading(section) { reader in
         reader.record(
-          .conflicting, AppTable().keyID.name,
+          .conflicting, AppFields.keyID,
           "is also that of \(owner.bundleIdentifier.text), with another private key")
       }
     }
@@ -162,35 +175,45 @@ struct AppFields {
     let text: String
   }
 
-  var team: SettingReading<String>
   var key: SettingReading<Key>
+  var team: SettingReading<String>
   var environment: SettingReading<APNSEnvironment>
   var content: SettingReading<ContentLevel>
 
-  private static let table = AppTable()
+  /// Settings that an app can have for itself, in a section of the settings file. Of the two of the private key, one is set.
+  static let names = [keyID, teamID, privateKey, privateKeyFile, environment, content]
+  static let (keyID, teamID): (SettingName, SettingName) = ("APNS_KEY_ID", "APNS_TEAM_ID")
+  static let privateKey = SettingName.secret("APNS_PRIVATE_KEY")
+  static let privateKeyFile = SettingName.secret("APNS_PRIVATE_KEY_FILE")
+  /// The push service of the app's device tokens that do not name theirs.
+  static let environment: SettingName = "APNS_ENVIRONMENT"
+  /// How much of an event's words pushes to the app bring. An app can only be stricter than the service.
+  static let content: SettingName = "CONTENT"
+  /// The app of device tokens that do not name theirs; in no section.
+  static let bundleID: SettingName = "APNS_BUNDLE_ID"
 
   /// What a section says, and for the rest the short form.
   func inheriting(_ other: AppFields) -> AppFields {
     AppFields(
-      team: team.inheriting(other.team), key: key.inheriting(other.key),
+      key: key.inheriting(other.key), team: team.inheriting(other.team),
       environment: environment.inheriting(other.environment), content: content.strictest(other.content))
   }
 
   /// Reads what the short form says, or the section that is being read.
   static func read(_ reader: inout SettingsReader) -> AppFields {
-    let key = key(&reader)
-    return AppFields(
-      team: table.teamID.reading(&reader), key: key, environment: table.environment.reading(&reader),
-      content: table.content.reading(&reader).map(ContentLevel.init))
+    AppFields(
+      key: key(&reader), team: reader.reading(teamID, .appleIdentifier),
+      environment: reader.reading(environment, .choice),
+      content: reader.reading(content, SettingParser<ContentChoice>.choice.map(ContentLevel.init)))
   }
 
   /// The app that has all of this; nil only when a problem was recorded, of these fields or of the app's own identifier.
   func app(_ bundleIdentifier: BundleIdentifier?, _ reader: inout SettingsReader) -> AppSettings? {
     if key.isAbsent {
-      reader.recordMissing(Self.table.keyID.name)
+      reader.recordMissing(Self.keyID)
       Self.recordMissingPrivateKey(&reader)
     }
-    if team.isAbsent { reader.recordMissing(Self.table.teamID.name) }
+    if team.isAbsent { reader.recordMissing(Self.teamID) }
     guard let bundleIdentifier, let team = team.value, let key = key.value else { return nil }
     return AppSettings(
       bundleIdentifier: bundleIdentifier,
@@ -200,68 +223,33 @@ struct AppFields {
   }
 
   private static func key(_ reader: inout SettingsReader) -> SettingReading<Key> {
-    let names = [table.keyID.name, table.privateKey.name, table.privateKeyFile.name]
-    guard names.contains(where: { reader.text($0) != nil }) else { return .absent }
-    let identifier = table.keyID.applied(&reader)
-    guard let text = privateKey(&reader), let identifier else { return .unusable }
+    guard [keyID, privateKey, privateKeyFile].contains(where: { reader.text($0) != nil }) else { return .absent }
+    let identifier = reader.reading(keyID, .appleIdentifier)
+    if identifier.isAbsent { reader.recordMissing(keyID) }
+    guard let text = privateKeyText(&reader), let identifier = identifier.value else { return .unusable }
     return .value(Key(identifier: identifier, text: text))
   }
 
   /// The signing key from either of its two settings; nil only when a problem was recorded.
-  private static func privateKey(_ reader: inout SettingsReader) -> String? {
-    let (name, fileName) = (table.privateKey.name, table.privateKeyFile.name)
-    switch (reader.text(name) != nil, reader.text(fileName) != nil) {
+  private static func privateKeyText(_ reader: inout SettingsReader) -> String? {
+    switch (reader.text(privateKey) != nil, reader.text(privateKeyFile) != nil) {
     case (false, false): recordMissingPrivateKey(&reader)
-    case (true, true): reader.record(.conflicting, name, "and \(fileName) are both set; keep one")
-    case (true, false): return table.privateKey.reading(&reader).value ?? nil
+    case (true, true):
+      reader.record(.conflicting, privateKey, "and \(privateKeyFile.text) are both set; keep one")
+    case (true, false): return reader.reading(privateKey, .privateKey).value
     case (false, true):
-      guard let text = reader.file(fileName) else { return nil }
+      guard let text = reader.file(privateKeyFile) else { return nil }
       do throws(UnusableValue) {
         return try SettingParser.privateKey(text)
       } catch {
-        reader.record(.unusable, fileName, "names a file that is \(error.fault); expected \(error.expectation)")
+        reader.record(.unusable, privateKeyFile, "names a file that is \(error.fault); expected \(error.expectation)")
       }
     }
     return nil
   }
 
   private static func recordMissingPrivateKey(_ reader: inout SettingsReader) {
-    reader.record(
-      .missing, table.privateKey.name, "or \(table.privateKeyFile.name) is required and neither is set")
-  }
-}
-
-/// What a settings file says of one app, between `[app com.example.app]` and the next section.
-struct AppSection: Equatable {
-  let bundleIdentifier: BundleIdentifier
-  var values: [String: String] = [:]
-
-  init(_ bundleIdentifier: BundleIdentifier) {
-    self.bundleIdentifier = bundleIdentifier
-  }
-
-  var header: String { "[app \(bundleIdentifier.text)]" }
-}
-
-extension AppSection {
-  init(header line: Substring) throws(UnusableValue) {
-    let expectation = "[app BUNDLE], such as [app com.example.app]"
-    guard line.hasPrefix("["), line.hasSuffix("]") else { throw UnusableValue("no section", expected: expectation) }
-    let words = line.dropFirst().dropLast().split(whereSeparator: \.isWhitespace)
-    guard words.count == 2, words[0] == "app", let bundle = try? BundleIdentifier(String(words[1])) else {
-      throw UnusableValue("no section", expected: expectation)
-    }
-    self.init(bundle)
-  }
-}
-
-extension SettingReading {
-  fileprivate func map<Other>(_ change: (Value) -> Other) -> SettingReading<Other> {
-    switch self {
-    case .absent: .absent
-    case .unusable: .unusable
-    case .value(let value): .value(change(value))
-    }
+    reader.record(.missing, privateKey, "or \(privateKeyFile.text) is required and neither is set")
   }
 }
 

@@ -49,8 +49,14 @@ package enum ListenAddress: Equatable, Sendable {
       let fault = parts.count == 1 ? "no port" : "an IPv6 address goes into brackets"
       throw UnusableValue(fault, expected: expectation)
     }
-    guard NetworkHost.isName(parts[0]) else { throw UnusableValue("no host", expected: expectation) }
+    guard isHostName(parts[0]) else { throw UnusableValue("no host", expected: expectation) }
     return .tcp(host: String(parts[0]), port: try port(parts[1]))
+  }
+
+  /// Whether a text is a host name or an IPv4 address: letters, digits, hyphens, underscores and dots (RFC 1123 §2.1,
+  /// and the underscore that container networks use).
+  static func isHostName(_ text: some StringProtocol) -> Bool {
+    (1...253).contains(text.utf8.count) && text.hasASCIILettersAndDigits(or: "-_.")
   }
 
   private static func port(_ text: Substring) throws(UnusableValue) -> UInt16 {
@@ -63,24 +69,6 @@ package enum ListenAddress: Equatable, Sendable {
 
 extension SettingParser<ListenAddress> {
   static var listenAddress: Self { Self { text throws(UnusableValue) in try ListenAddress(parsing: text) } }
-}
-
-/// The names that hosts can have.
-enum NetworkHost {
-  /// Whether a text is a host name or an IPv4 address: letters, digits, hyphens, underscores and dots (RFC 1123 §2.1,
-  /// and the underscore that container networks use).
-  static func isName(_ text: some StringProtocol) -> Bool {
-    guard (1...253).contains(text.utf8.count) else { return false }
-    return text.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"),
-        UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-        true
-      default: false
-      }
-    }
-  }
 }
 
 /// A server that is spoken to over TLS: its host and port.
@@ -142,14 +130,19 @@ package struct WebhookSecret: Equatable, Sendable {
 }
 
 extension SettingParser<[WebhookSecret]> {
-  /// Separated by white space, which no bearer token can hold; several are valid while one replaces another.
   static var webhookSecrets: Self {
+    Self { text throws(UnusableValue) in try BearerSecret.list(text, of: WebhookSecret.init) }
+  }
+}
+
+extension SettingParser<[Secret<String>]> {
+  static var bearerSecrets: Self {
     Self { text throws(UnusableValue) in
-      var secrets: [WebhookSecret] = []
-      for part in text.split(whereSeparator: \.isWhitespace) {
-        secrets.append(try WebhookSecret(parsing: String(part)))
+      try BearerSecret.list(text) { part throws(UnusableValue) in
+        let secret = Secret(try BearerSecret.checked(part))
+        try BearerSecret.checkLength(part.utf8.count)
+        return secret
       }
-      return secrets
     }
   }
 }
@@ -159,6 +152,13 @@ enum BearerSecret {
   /// 24 bytes, 192 bits when they are random. Standard Webhooks asks for as many ("Signature scheme"), and a right secret is
   /// never turned away, so its length alone keeps it from being guessed.
   private static let bytesMin = 24
+
+  /// Separated by white space, which no bearer token can hold; several are valid while one replaces another.
+  static func list<Value>(
+    _ text: String, of value: (String) throws(UnusableValue) -> Value
+  ) throws(UnusableValue) -> [Value] {
+    try text.split(whereSeparator: \.isWhitespace).map { part throws(UnusableValue) in try value(String(part)) }
+  }
 
   /// The text itself, if a header field carries it unharmed and in one piece.
   static func checked(_ text: String) throws(UnusableValue) -> String {
@@ -177,8 +177,16 @@ enum BearerSecret {
   }
 }
 
-extension String {
+extension StringProtocol {
   var isVisibleASCII: Bool { utf8.allSatisfy { (0x21...0x7E).contains($0) } }
+
+  /// Whether it has nothing else, but for these characters.
+  func hasASCIILettersAndDigits(or others: String) -> Bool {
+    utf8.allSatisfy { byte in
+      let character = Character(UnicodeScalar(byte))
+      return byte < 0x80 && (character.isLetter || character.isNumber) || others.utf8.contains(byte)
+    }
+  }
 }
 
 /// A value that does not show itself: printed, interpolated, dumped or reflected, it is `<redacted>`.

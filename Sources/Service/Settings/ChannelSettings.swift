@@ -1,100 +1,85 @@
 package import Channels
-internal import Cryptography
-internal import FoundationEssentials
 
-struct WebPushTable: Sendable {
+// Browsers, Android and events for the host: each is on where its key, account or address is set.
+
+struct WebPushValues: SettingsGroup {
   /// One of these two switches it on.
-  let privateKey = Setting("VAPID_PRIVATE_KEY", .vapidKey, .secret)
-  let privateKeyFile = Setting("VAPID_PRIVATE_KEY_FILE", .text, .secret)
-  /// Whom push services may ask about the sender.
-  let subject = Setting("VAPID_SUBJECT", .vapidSubject)
-  /// Where a click leads.
-  let links = Setting("WEB_PUSH_URL", .webPushLinks)
-  /// The push services that browsers may name.
-  let hosts = Setting("WEB_PUSH_HOSTS", default: WebPushHosts.standard, .webPushHosts)
-  /// The authorities trusted instead of the system's there.
-  let certificates = Setting(certificates: "WEB_PUSH_CA_FILE")
+  var privateKey: String?
+  var privateKeyFile: String?
+  var subject: VAPIDSubject?
+  var links: WebPushLinks?
+  var hosts = WebPushHosts.standard
+  var certificates: String?
+
+  static let privateKeyFile = SettingName.secret("VAPID_PRIVATE_KEY_FILE")
+  static let (subject, links): (SettingName, SettingName) = ("VAPID_SUBJECT", "WEB_PUSH_URL")
+
+  static let table: [Setting<Self>] = [
+    Setting(.secret("VAPID_PRIVATE_KEY"), \.privateKey, .vapidKey),
+    Setting(privateKeyFile, \.privateKeyFile, .text),
+    Setting(subject, \.subject, .vapidSubject),
+    Setting(links, \.links, .webPushLinks),
+    Setting("WEB_PUSH_HOSTS", \.hosts, .webPushHosts),
+    Setting(certificates: "WEB_PUSH_CA_FILE", \.certificates),
+  ]
 }
 
-package struct WebPushSettings: Equatable, Sendable {
+package struct WebPushSettings: Sendable {
   /// The P-256 key as PEM text, checked to be one.
   package let privateKey: Secret<String>
+  /// Whom push services may ask about the sender.
   package let subject: VAPIDSubject
+  /// Where a click leads.
   package let links: WebPushLinks
-  let values: SettingValues<WebPushTable>
-
-  package var hosts: WebPushHosts { values.hosts }
+  /// The push services that browsers may name.
+  package let hosts: WebPushHosts
   /// The authorities trusted instead of the system's there, as PEM text; nil for the system's.
-  package var certificates: String? { values.certificates }
+  package let certificates: String?
 
   /// Nil without a key, and when a problem was recorded.
-  init?(_ values: SettingValues<WebPushTable>, _ reader: inout SettingsReader) {
-    let table = WebPushTable()
-    self.values = values
+  init?(_ values: WebPushValues, _ reader: inout SettingsReader) {
+    let fileName = WebPushValues.privateKeyFile
     var key = values.privateKey
-    if key == nil, let text = reader.file(table.privateKeyFile.name) {
+    if key == nil, let text = reader.file(fileName) {
       key = try? SettingParser<String>.vapidKey(text)
-      if key == nil { reader.record(.unusable, table.privateKeyFile.name, "names a file without a P-256 private key") }
+      if key == nil { reader.record(.unusable, fileName, "names a file without a P-256 private key") }
     }
     guard let key else { return nil }
-    for name in [table.subject.name, table.links.name] where reader.text(name) == nil { reader.recordMissing(name) }
+    for name in [WebPushValues.subject, WebPushValues.links] where reader.text(name) == nil {
+      reader.recordMissing(name)
+    }
     guard let subject = values.subject, let links = values.links else { return nil }
     privateKey = Secret(key)
     self.subject = subject
     self.links = links
-  }
-}
-
-extension SettingParser<String> {
-  /// In a setting of one line, `\n` stands for the end of a line. The value is the key in one form, however it was written.
-  static var vapidKey: Self {
-    Self { text throws(UnusableValue) in
-      let pem = text.split(separator: #"\n"#, omittingEmptySubsequences: false).joined(separator: "\n")
-      guard let key = try? P256PrivateKey(pem: pem) else {
-        throw UnusableValue("not a P-256 private key", expected: "PEM text, such as that of tacet vapid-key")
-      }
-      return key.pem
-    }
+    hosts = values.hosts
+    certificates = values.certificates
   }
 }
 
 extension SettingParser<VAPIDSubject> {
   static var vapidSubject: Self {
-    Self { text throws(UnusableValue) in
-      do throws(WebPushError) {
-        return try VAPIDSubject(text)
-      } catch {
-        throw UnusableValue(error.message, expected: "mailto:ops@example.com, or an https: URL")
-      }
-    }
+    Self(expected: "mailto:ops@example.com, or an https: URL") { text throws(WebPushError) in try VAPIDSubject(text) }
   }
 }
 
 extension SettingParser<WebPushLinks> {
   static var webPushLinks: Self {
-    Self { text throws(UnusableValue) in
-      do throws(WebPushError) {
-        return try WebPushLinks(template: text)
-      } catch {
-        throw UnusableValue(error.message, expected: "such as https://chat.example.com/c/{conversation_id}")
-      }
+    Self(expected: "such as https://chat.example.com/c/{conversation_id}") { text throws(WebPushError) in
+      try WebPushLinks(template: text)
     }
   }
 }
 
 extension SettingParser<WebPushHosts> {
   static var webPushHosts: Self {
-    Self { text throws(UnusableValue) in
-      do throws(WebPushError) {
-        return try WebPushHosts(parsing: text)
-      } catch {
-        throw UnusableValue(error.message, expected: "names, *.names or addresses, separated by commas")
-      }
+    Self(expected: "names, *.names or addresses, separated by commas") { text throws(WebPushError) in
+      try WebPushHosts(parsing: text)
     }
   }
 }
 
-struct FCMTable: Sendable {
+struct FCMValues: SettingsGroup {
   /// Who shows a message.
   enum Presentation: String, CaseIterable, Sendable {
     /// Android, while the app is in the background.
@@ -104,79 +89,83 @@ struct FCMTable: Sendable {
   }
 
   /// One of these two switches it on.
-  let account = Setting("FCM_SERVICE_ACCOUNT", .text, .secret)
-  let accountFile = Setting("FCM_SERVICE_ACCOUNT_FILE", .text, .secret)
-  let presentation = Setting("FCM_MESSAGES", default: Presentation.notification, .choice)
+  var account: String?
+  var accountFile: String?
+  var presentation = Presentation.notification
   /// The app's notification channel; nil for the one of its manifest.
-  let channel = Setting("FCM_CHANNEL_ID", .text)
+  var channel: String?
   /// Google's server, unless a test names another.
-  let server = Setting("FCM_URL", default: FCMConfiguration(), .fcmServer)
+  var server = FCMConfiguration()
   /// The authorities trusted instead of the system's there.
-  let certificates = Setting(certificates: "FCM_CA_FILE")
+  var certificates: String?
+
+  static let account = SettingName.secret("FCM_SERVICE_ACCOUNT")
+  static let accountFile = SettingName.secret("FCM_SERVICE_ACCOUNT_FILE")
+
+  static let table: [Setting<Self>] = [
+    Setting(account, \.account, .text),
+    Setting(accountFile, \.accountFile, .text),
+    Setting("FCM_MESSAGES", \.presentation, .choice),
+    Setting("FCM_CHANNEL_ID", \.channel, .text),
+    Setting("FCM_URL", \.server, .fcmServer),
+    Setting(certificates: "FCM_CA_FILE", \.certificates),
+  ]
 }
 
 /// How to push to Android devices.
-package struct FCMSettings: Equatable, Sendable {
+package struct FCMSettings: Sendable {
   package let account: ServiceAccount
-  private let text: String
-  let values: SettingValues<FCMTable>
-
-  package var style: FCMStyle {
-    var style = FCMStyle()
-    style.presentation = values.presentation == .data ? .dataOnly : .notification
-    style.channelIdentifier = values.channel
-    return style
-  }
-
-  package var configuration: FCMConfiguration {
-    values.certificates.map(values.server.trusting) ?? values.server
-  }
+  package let style: FCMStyle
+  package let configuration: FCMConfiguration
 
   /// Nil without an account, and when a problem was recorded.
-  init?(_ values: SettingValues<FCMTable>, _ reader: inout SettingsReader) {
-    let table = FCMTable()
-    self.values = values
-    let name = values.account == nil ? table.accountFile.name : table.account.name
+  init?(_ values: FCMValues, _ reader: inout SettingsReader) {
+    let name = values.account == nil ? FCMValues.accountFile : FCMValues.account
     guard let text = values.account ?? reader.file(name) else { return nil }
     do throws(ServiceAccountError) {
       account = try ServiceAccount(json: Array(text.utf8))
-      self.text = text
     } catch {
       reader.record(.unusable, name, "is not usable: \(error); expected the JSON file of a Google service account")
       return nil
     }
+    var style = FCMStyle()
+    style.presentation = values.presentation == .data ? .dataOnly : .notification
+    style.channelIdentifier = values.channel
+    self.style = style
+    configuration = values.certificates.map(values.server.trusting) ?? values.server
   }
-
-  package static func == (one: Self, other: Self) -> Bool { one.text == other.text && one.values == other.values }
 }
 
 extension SettingParser<FCMConfiguration> {
   static var fcmServer: Self {
-    Self { text throws(UnusableValue) in
-      guard let configuration = FCMConfiguration(baseURL: text) else {
-        throw UnusableValue("not the address of a server", expected: "https://host, or http on this machine")
-      }
-      return configuration
+    Self("not the address of a server", expected: "https://host, or http on this machine") {
+      FCMConfiguration(baseURL: $0)
     }
   }
 }
 
-struct EventTable: Sendable {
+struct EventValues: SettingsGroup {
   /// The host's webhook; secret, as it may hold a token. Without it no events are sent.
-  let url = Setting("EVENTS_URL", .eventsURL, .secret)
-  /// What each event is signed with; several while one replaces another.
-  let secrets = Setting("EVENTS_SECRET", default: [], .webhookSecrets, .secret)
-  /// How long after its first attempt an event is dead.
-  let givesUp = Setting("EVENTS_RETRY_HOURS", default: 72, .integer(in: 1...720))
-  /// The authorities trusted instead of the system's there.
-  let certificates = Setting(certificates: "EVENTS_CA_FILE")
+  var url: Secret<String>?
+  var secrets: [WebhookSecret] = []
+  var givesUpHours = 72
+  var certificates: String?
+
+  static let secrets = SettingName.secret("EVENTS_SECRET")
+
+  static let table: [Setting<Self>] = [
+    Setting(.secret("EVENTS_URL"), \.url, .eventsURL),
+    Setting(secrets, \.secrets, .webhookSecrets),
+    Setting("EVENTS_RETRY_HOURS", \.givesUpHours, .integer(in: 1...720)),
+    Setting(certificates: "EVENTS_CA_FILE", \.certificates),
+  ]
 }
 
 /// Where events go that the host gets.
-package struct EventSettings: Equatable, Sendable {
+package struct EventSettings: Sendable {
   /// The host's webhook: `https`, or `http` on this machine.
   package let url: Secret<String>
-  /// The keys that sign each event; at least one.
+  /// What each event is signed with; at least one, and several while one replaces another.
   package let signingKeys: [Secret<[UInt8]>]
   /// How long after its first attempt an event is dead.
   package let givesUp: Duration
@@ -184,31 +173,15 @@ package struct EventSettings: Equatable, Sendable {
   package let certificates: String?
 
   /// Nil without a URL, and when a problem was recorded.
-  init?(_ values: SettingValues<EventTable>, _ reader: inout SettingsReader) {
+  init?(_ values: EventValues, _ reader: inout SettingsReader) {
     guard let url = values.url else { return nil }
     guard !values.secrets.isEmpty else {
-      if reader.text(EventTable().secrets.name) == nil { reader.recordMissing(EventTable().secrets.name) }
+      if reader.text(EventValues.secrets) == nil { reader.recordMissing(EventValues.secrets) }
       return nil
     }
     self.url = url
     signingKeys = values.secrets.map(\.signingKey)
-    givesUp = .seconds(3600 * values.givesUp)
+    givesUp = .seconds(3600 * values.givesUpHours)
     certificates = values.certificates
-  }
-}
-
-extension SettingParser<Secret<String>> {
-  fileprivate static var eventsURL: Self {
-    Self { text throws(UnusableValue) in
-      let parts = URLComponents(string: text, encodingInvalidCharacters: false)
-      let host = parts?.host ?? ""
-      let isLocal = ["127.0.0.1", "[::1]", "::1", "localhost"].contains(host)
-      guard !host.isEmpty, parts?.fragment == nil,
-        parts?.scheme == "https" || parts?.scheme == "http" && isLocal
-      else {
-        throw UnusableValue("not an address for events", expected: "https://host/path, or http on this machine")
-      }
-      return Secret(text)
-    }
   }
 }

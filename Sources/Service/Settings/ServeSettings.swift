@@ -4,24 +4,24 @@ package import PushRules
 ///
 /// The settings of the process itself are members: `settings.reactors`.
 @dynamicMemberLookup
-package struct ServeSettings: Equatable, Sendable {
-  package let database: SettingValues<DatabaseSettings>
-  private let process: SettingValues<ProcessSettings>
-  package let http: SettingValues<HTTPSettings>
+package struct ServeSettings: Sendable {
+  package let database: DatabaseSettings
+  private let process: ProcessSettings
+  package let http: HTTPSettings
   /// What it proves itself with to them; nil without TLS.
   package let tls: TLSSettings?
-  package let webhooks: SettingValues<WebhookSettings>
-  package let callers: SettingValues<CallerSettings>
+  package let webhooks: WebhookSettings
+  package let callers: CallerSettings
   package let apns: APNSSettings
   package let webPush: WebPushSettings?
-  private let webPushValues: SettingValues<WebPushTable>
+  private let webPushValues: WebPushValues
   package let fcm: FCMSettings?
-  private let fcmValues: SettingValues<FCMTable>
+  private let fcmValues: FCMValues
   package let events: EventSettings?
-  private let eventValues: SettingValues<EventTable>
-  private let policy: SettingValues<PolicySettings>
-  package let campaigns: SettingValues<CampaignSettings>
-  package let log: SettingValues<LogSettings>
+  private let eventValues: EventValues
+  private let policy: PolicySettings
+  package let campaigns: CampaignSettings
+  package let log: LogSettings
 
   /// Reads the settings of `tacet serve`.
   ///
@@ -35,29 +35,29 @@ package struct ServeSettings: Equatable, Sendable {
     readFile: @escaping (String) throws(LocalFile.ReadError) -> [UInt8] = LocalFile.read(path:)
   ) throws(SettingsError) {
     var reader = SettingsReader(environment: environment, readFile: readFile)
-    database = SettingValues(DatabaseSettings(), &reader)
-    process = SettingValues(ProcessSettings(), &reader)
-    http = SettingValues(HTTPSettings(), &reader)
+    database = DatabaseSettings(&reader)
+    process = ProcessSettings(&reader)
+    http = HTTPSettings(&reader)
     tls = TLSSettings(&reader)
-    webhooks = SettingValues(WebhookSettings(), &reader)
-    callers = SettingValues(CallerSettings(), &reader)
+    webhooks = WebhookSettings(&reader)
+    callers = CallerSettings(&reader)
     let apns = APNSSettings(&reader)
-    webPushValues = SettingValues(WebPushTable(), &reader)
+    webPushValues = WebPushValues(&reader)
     webPush = WebPushSettings(webPushValues, &reader)
-    fcmValues = SettingValues(FCMTable(), &reader)
+    fcmValues = FCMValues(&reader)
     fcm = FCMSettings(fcmValues, &reader)
-    eventValues = SettingValues(EventTable(), &reader)
+    eventValues = EventValues(&reader)
     events = EventSettings(eventValues, &reader)
-    policy = SettingValues(PolicySettings(), &reader)
-    campaigns = SettingValues(CampaignSettings(), &reader)
-    log = SettingValues(LogSettings(), &reader)
+    policy = PolicySettings(&reader)
+    campaigns = CampaignSettings(&reader)
+    log = LogSettings(&reader)
     try reader.finish()
     guard let apns else { preconditionFailure("there are no apps, but no problem was recorded") }
     self.apns = apns
   }
 
-  package subscript<Value>(dynamicMember row: KeyPath<ProcessSettings, Setting<Value>>) -> Value {
-    process[dynamicMember: row]
+  package subscript<Value>(dynamicMember member: KeyPath<ProcessSettings, Value>) -> Value {
+    process[keyPath: member]
   }
 
   package var suppression: SuppressionPolicy {
@@ -81,7 +81,7 @@ package struct ServeSettings: Equatable, Sendable {
   /// The names of the settings that took effect at the start and say something else now: the service needs a restart to
   /// follow them. Keys of apps and another certificate are not among them, but whether there is a certificate is.
   package func keysNeedingRestart(since start: ServeSettings) -> [String] {
-    let secured = (tls == nil) == (start.tls == nil) ? [] : [TLSTable().certificateFile.name]
+    let secured = (tls == nil) == (start.tls == nil) ? [] : [TLSSettings.certificateFile.text]
     let changes =
       http.changes(since: start.http) + database.changes(since: start.database)
       + process.changes(since: start.process) + webhooks.changes(since: start.webhooks)
@@ -89,7 +89,7 @@ package struct ServeSettings: Equatable, Sendable {
       + fcmValues.changes(since: start.fcmValues) + eventValues.changes(since: start.eventValues)
       + policy.changes(since: start.policy) + campaigns.changes(since: start.campaigns)
       + log.changes(since: start.log)
-    return secured + apns.changes(since: start.apns) + changes.map(\.name)
+    return secured + apns.changes(since: start.apns) + changes
   }
 }
 
@@ -100,26 +100,24 @@ package struct TLSSettings: Equatable, Sendable {
   /// The certificate's key, as PEM text.
   package let key: Secret<String>
 
+  static let names = [certificateFile, keyFile]
+  static let certificateFile: SettingName = "TLS_CERTIFICATE_FILE"
+  static let keyFile = SettingName.secret("TLS_KEY_FILE")
+
   /// Nil without TLS, and when a problem was recorded.
   init?(_ reader: inout SettingsReader) {
-    let names = [TLSTable().certificateFile.name, TLSTable().keyFile.name]
-    let missing = names.filter { reader.text($0) == nil }
+    let missing = Self.names.filter { reader.text($0) == nil }
     if missing.count == 1 { reader.recordMissing(missing[0]) }
-    guard let certificate = reader.file(names[0]), let key = reader.file(names[1]) else { return nil }
+    guard let certificate = reader.file(Self.certificateFile), let key = reader.file(Self.keyFile) else { return nil }
     self.certificate = certificate
     self.key = Secret(key)
   }
 }
 
-extension SettingValues<CallerSettings> {
-  /// Whether clients can prove who they are; otherwise the client endpoints are off.
-  package var acceptsClients: Bool { self.jwtSecret != nil || self.keySetURL != nil }
-}
-
 /// The settings of commands that only need the database.
-package struct CommandSettings: Equatable, Sendable {
-  package let database: SettingValues<DatabaseSettings>
-  package let log: SettingValues<LogSettings>
+package struct CommandSettings: Sendable {
+  package let database: DatabaseSettings
+  package let log: LogSettings
 
   /// Reads the settings of a command. Values of other settings are not looked at, but unknown keys are refused all the same.
   ///
@@ -134,11 +132,11 @@ package struct CommandSettings: Equatable, Sendable {
     readFile: @escaping (String) throws(LocalFile.ReadError) -> [UInt8] = LocalFile.read(path:)
   ) throws(SettingsError) {
     var reader = SettingsReader(environment: environment, readFile: readFile)
-    database = SettingValues(DatabaseSettings(), &reader)
-    log = SettingValues(LogSettings(), &reader)
+    database = DatabaseSettings(&reader)
+    log = LogSettings(&reader)
     if needsSession, database.poolMode == .transaction {
       reader.record(
-        .conflicting, DatabaseSettings().poolMode.name,
+        .conflicting, "DATABASE_POOL_MODE",
         "is transaction, and migrations need a session: set DATABASE_URL to the server itself, and this to session")
     }
     try reader.finish()
@@ -162,7 +160,7 @@ package struct ExaminedSettings: Sendable {
   /// What keeps `tacet serve` from starting; empty when nothing does.
   package let problems: [SettingsProblem]
   /// Nil when it cannot be used.
-  package let database: SettingValues<DatabaseSettings>?
+  package let database: DatabaseSettings?
   /// Nil when anything of it cannot be used.
   package let apns: APNSSettings?
   /// Nil without browsers, and when anything of it cannot be used.
@@ -172,9 +170,9 @@ package struct ExaminedSettings: Sendable {
   /// Nil without events for the host, and when anything of it cannot be used.
   package let events: EventSettings?
   /// Nil when anything of it cannot be used.
-  package let callers: SettingValues<CallerSettings>?
+  package let callers: CallerSettings?
   /// Nil when anything of it cannot be used.
-  package let campaigns: SettingValues<CampaignSettings>?
+  package let campaigns: CampaignSettings?
   /// The kinds whose pushes are not sent; nil when the rules' settings cannot be used.
   package let shadow: ShadowedKinds?
   /// Variables of the environment that name a proxy, and that nothing here uses.
@@ -202,27 +200,29 @@ package struct ExaminedSettings: Sendable {
       let part = read(&reader)
       return reader.problems.count == before ? part : nil
     }
-    database = part { SettingValues(DatabaseSettings(), &$0) }
+    database = part { DatabaseSettings(&$0) }
     apns = part { APNSSettings(&$0) }
-    webPush = part { WebPushSettings(SettingValues(WebPushTable(), &$0), &$0) }
-    fcm = part { FCMSettings(SettingValues(FCMTable(), &$0), &$0) }
-    events = part { EventSettings(SettingValues(EventTable(), &$0), &$0) }
-    callers = part { SettingValues(CallerSettings(), &$0) }
-    campaigns = part { SettingValues(CampaignSettings(), &$0) }
-    shadow = part { SettingValues(PolicySettings(), &$0) }?.shadow
+    webPush = part { WebPushSettings(WebPushValues(&$0), &$0) }
+    fcm = part { FCMSettings(FCMValues(&$0), &$0) }
+    events = part { EventSettings(EventValues(&$0), &$0) }
+    callers = part { CallerSettings(&$0) }
+    campaigns = part { CampaignSettings(&$0) }
+    shadow = part { PolicySettings(&$0) }?.shadow
     unusedProxies = UnusedProxies.names(in: environment)
     var reader = SettingsReader(environment: environment, readFile: readFile)
-    let (configFile, keyFile) = (SettingNames.configFile, AppTable().privateKeyFile.name)
+    let configFile = SettingNames.configFile.text
     var files = environment[configFile].map { [SecretFile(key: configFile, path: $0)] } ?? []
-    let others = [TLSTable().keyFile.name, WebPushTable().privateKeyFile.name, FCMTable().accountFile.name]
-    for key in [keyFile] + others {
-      if let path = reader.text(key) { files.append(SecretFile(key: key, path: path)) }
+    func add(_ name: SettingName, _ reader: SettingsReader) {
+      guard let path = reader.text(name) else { return }
+      let file = SecretFile(key: name.text, path: path)
+      if !files.contains(file) { files.append(file) }
     }
-    for section in reader.apps {
-      let path = reader.reading(section) { $0.text(keyFile) }
-      if let path { files.append(SecretFile(key: keyFile, path: path)) }
+    let keyFile = AppFields.privateKeyFile
+    for name in [keyFile, TLSSettings.keyFile, WebPushValues.privateKeyFile, FCMValues.accountFile] {
+      add(name, reader)
     }
-    secretFiles = files.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+    for section in reader.apps { reader.reading(section) { add(keyFile, $0) } }
+    secretFiles = files
   }
 }
 

@@ -1,118 +1,82 @@
 internal import Glibc
 
-/// One setting: its name, how it is read, and what applies without it. The rows of tables such as ``HTTPSettings``.
-package struct Setting<Value: Equatable & Sendable>: Sendable {
-  /// The name in the environment and in the settings file.
-  let name: String
-  let traits: SettingTraits
-  /// What applies where the setting is absent or unusable; nil where it is required.
-  let fallback: Value?
-  private let read: @Sendable (String, inout SettingsReader) -> SettingReading<Value>
+/// The name of a setting, in the environment and in the settings file.
+struct SettingName: Equatable, Sendable, ExpressibleByStringLiteral {
+  let text: String
+  /// The value must never be shown: it is a secret, or may hold one, as a URL holds a password and as a key is pasted where
+  /// its file should be named.
+  var isSecret = false
 
-  init(_ name: String, default fallback: Value, _ parser: SettingParser<Value>, _ traits: SettingTraits = []) {
-    self.init(name, traits, fallback) { name, reader in reader.reading(name, parser) }
+  init(stringLiteral text: String) { self.text = text }
+
+  static func secret(_ name: SettingName) -> SettingName {
+    var name = name
+    name.isSecret = true
+    return name
+  }
+}
+
+/// Settings that are read together. The members have the defaults; the table has the names, and how each is read.
+protocol SettingsGroup: Equatable, Sendable {
+  /// The defaults; in the place of what is required, a value that nobody sees, because its absence is a problem.
+  init()
+
+  static var table: [Setting<Self>] { get }
+}
+
+extension SettingsGroup {
+  static var names: [SettingName] { table.map(\.name) }
+
+  /// Reads every setting of the table. The values are whole unless the reader has recorded a problem.
+  init(_ reader: inout SettingsReader) {
+    self.init()
+    for setting in Self.table { setting.read(&self, &reader) }
   }
 
-  init(required name: String, _ parser: SettingParser<Value>, _ traits: SettingTraits = []) {
-    self.init(name, traits, nil) { name, reader in reader.reading(name, parser) }
+  /// Names of settings that say something else than before.
+  func changes(since old: Self) -> [String] {
+    Self.table.filter { $0.differs(self, old) }.map(\.name.text)
   }
+}
 
-  /// A setting that may be absent.
-  init<Wrapped: Equatable & Sendable>(
-    _ name: String, _ parser: SettingParser<Wrapped>, _ traits: SettingTraits = []
-  ) where Value == Wrapped? {
-    self.init(name, traits, .some(nil)) { name, reader in
-      switch reader.reading(name, parser) {
-      case .absent: .absent
-      case .unusable: .unusable
-      case .value(let value): .value(value)
-      }
+/// A row of a group's table: a setting's name, its member, and the parser that knows its bounds and their words.
+struct Setting<Group: Sendable>: Sendable {
+  let name: SettingName
+  fileprivate let read: @Sendable (inout Group, inout SettingsReader) -> Void
+  fileprivate let differs: @Sendable (Group, Group) -> Bool
+
+  init<Value: Equatable & Sendable>(
+    _ name: SettingName, _ member: any WritableKeyPath<Group, Value> & Sendable, _ parser: SettingParser<Value>,
+    isRequired: Bool = false
+  ) {
+    self.init(name, member) { reader in
+      let reading = reader.reading(name, parser)
+      if isRequired, reading.isAbsent { reader.recordMissing(name) }
+      return reading.value
     }
   }
 
-  private init(
-    _ name: String, _ traits: SettingTraits, _ fallback: Value?,
-    read: @escaping @Sendable (String, inout SettingsReader) -> SettingReading<Value>
+  /// A setting that may be absent.
+  init<Value: Equatable & Sendable>(
+    _ name: SettingName, _ member: any WritableKeyPath<Group, Value?> & Sendable, _ parser: SettingParser<Value>
+  ) {
+    self.init(name, member) { $0.reading(name, parser).value }
+  }
+
+  /// A setting that names a file of certificates. Its value is the file's PEM text.
+  init(certificates name: SettingName, _ member: any WritableKeyPath<Group, String?> & Sendable) {
+    self.init(name, member) { $0.certificates(name) }
+  }
+
+  /// - Parameter value: nil keeps the default.
+  private init<Value: Equatable & Sendable>(
+    _ name: SettingName, _ member: any WritableKeyPath<Group, Value> & Sendable,
+    _ value: @escaping @Sendable (inout SettingsReader) -> Value?
   ) {
     self.name = name
-    self.traits = traits
-    self.fallback = fallback
-    self.read = read
+    read = { group, reader in if let value = value(&reader) { group[keyPath: member] = value } }
+    differs = { $0[keyPath: member] != $1[keyPath: member] }
   }
-}
-
-extension Setting<String?> {
-  /// A setting that names a file of certificates. Its value is the file's PEM text.
-  init(certificates name: String, _ traits: SettingTraits = []) {
-    self.init(name, traits, .some(nil)) { name, reader in .value(reader.certificates(name)) }
-  }
-}
-
-/// What a row says besides its value.
-struct SettingTraits: OptionSet, Sendable {
-  let rawValue: Int
-
-  /// The value must never be shown: it is a secret, or may hold one, as a URL holds a password and as a key is pasted where
-  /// its file should be named.
-  static let secret = SettingTraits(rawValue: 1)
-}
-
-/// A row without the type of its value.
-protocol SettingRow: Sendable {
-  var name: String { get }
-  var traits: SettingTraits { get }
-
-  /// What applies; nil only when a problem was recorded.
-  func value(_ reader: inout SettingsReader) -> (any Equatable & Sendable)?
-}
-
-extension Setting: SettingRow {
-  func reading(_ reader: inout SettingsReader) -> SettingReading<Value> { read(name, &reader) }
-
-  func value(_ reader: inout SettingsReader) -> (any Equatable & Sendable)? { applied(&reader) }
-
-  /// What applies; nil only when a problem was recorded.
-  func applied(_ reader: inout SettingsReader) -> Value? {
-    let reading = reading(&reader)
-    if fallback == nil, reading.isAbsent { reader.recordMissing(name) }
-    return reading.value ?? fallback
-  }
-}
-
-/// What the settings of one table say, each under the name of its row: `settings.http.connectionsMax`.
-@dynamicMemberLookup
-package struct SettingValues<Table: Sendable>: Equatable, Sendable {
-  private let table: Table
-  private let values: [String: any Equatable & Sendable]
-
-  /// Reads every row of a table. The values are whole unless the reader has recorded a problem.
-  init(_ table: Table, _ reader: inout SettingsReader) {
-    self.table = table
-    values = rows(of: table).reduce(into: [:]) { $0[$1.name] = $1.value(&reader) }
-  }
-
-  package subscript<Value>(dynamicMember row: KeyPath<Table, Setting<Value>>) -> Value {
-    let name = table[keyPath: row].name
-    guard let any = values[name], let value = any as? Value else { preconditionFailure("\(name) was not read") }
-    return value
-  }
-
-  package static func == (one: Self, other: Self) -> Bool { one.changes(since: other).isEmpty }
-
-  func changes(since old: Self) -> [any SettingRow] {
-    rows(of: table).filter { !isEqual(values[$0.name], old.values[$0.name]) }
-  }
-}
-
-/// The rows of a table, in the order of the source.
-func rows(of table: Any) -> [any SettingRow] {
-  Mirror(reflecting: table).children.compactMap { $0.value as? any SettingRow }
-}
-
-private func isEqual(_ one: (any Equatable)?, _ other: (any Equatable)?) -> Bool {
-  func compare<Value: Equatable>(_ one: Value, _ other: any Equatable) -> Bool { one == other as? Value }
-  guard let one, let other else { return one == nil && other == nil }
-  return compare(one, other)
 }
 
 /// What reading a setting, or several that belong together, came to.
@@ -124,9 +88,7 @@ enum SettingReading<Value> {
   case value(Value)
 
   /// What was read, or else what is inherited.
-  func inheriting(_ other: SettingReading) -> SettingReading {
-    if case .absent = self { other } else { self }
-  }
+  func inheriting(_ other: SettingReading) -> SettingReading { isAbsent ? other : self }
 
   var value: Value? {
     if case .value(let value) = self { value } else { nil }
@@ -156,13 +118,13 @@ struct SettingsReader {
     self.readFile = readFile
     problems = Self.unknownKeys(in: environment)
     var file = SettingsFile(text: "")
-    if let path = environment[SettingNames.configFile], !path.isEmpty {
+    let name = SettingNames.configFile.text
+    if let path = environment[name], !path.isEmpty {
       do {
         file = SettingsFile(text: try Self.text(of: path, readFile: readFile))
         problems += file.problems
       } catch {
-        problems.append(
-          SettingsProblem(.unreadable, SettingNames.configFile, "names \(path), which cannot be read: \(error.reason)"))
+        problems.append(SettingsProblem(.unreadable, name, "names \(path), which cannot be read: \(error.reason)"))
       }
     }
     problems += Self.quotedValues(in: environment, Self.quotes + Self.curlyQuotes, at: "environment")
@@ -182,7 +144,7 @@ struct SettingsReader {
   private static func quotedValues(
     in values: [String: String], _ quotes: [(Character, Character)], at place: String
   ) -> [SettingsProblem] {
-    SettingNames.all.compactMap { name in
+    SettingNames.texts.compactMap { name in
       guard let value = values[name]?.trimmed, value.count > 1,
         quotes.contains(where: { $0.0 == value.first && $0.1 == value.last })
       else { return nil }
@@ -194,7 +156,7 @@ struct SettingsReader {
 
   private static func unknownKeys(in environment: [String: String]) -> [SettingsProblem] {
     environment.keys.sorted()
-      .filter { name in !SettingNames.all.contains(name) && SettingNames.ownPrefixes.contains { name.hasPrefix($0) } }
+      .filter { name in !SettingNames.texts.contains(name) && SettingNames.ownPrefixes.contains { name.hasPrefix($0) } }
       .filter { !isServiceLink($0, in: environment) }
       .map { .unknown($0, at: "environment") }
   }
@@ -216,9 +178,7 @@ struct SettingsReader {
     }
     return text
   }
-}
 
-extension SettingsReader {
   /// Reads one app's section, and nothing but it.
   mutating func reading<Value>(_ section: AppSection, _ read: (inout SettingsReader) -> Value) -> Value {
     self.section = section
@@ -227,47 +187,42 @@ extension SettingsReader {
   }
 
   /// The text of a setting; nil when it is absent, or set to nothing, which is how shells and containers unset one.
-  func text(_ name: String) -> String? {
-    guard let trimmed = rawText(name)?.trimmed, !trimmed.isEmpty else { return nil }
+  func text(_ name: SettingName) -> String? {
+    let values = section?.values ?? environment
+    let inherited = section == nil ? fileValues[name.text] : nil
+    guard let trimmed = (values[name.text] ?? inherited)?.trimmed, !trimmed.isEmpty else { return nil }
     return String(trimmed)
   }
 
-  private func rawText(_ name: String) -> String? {
-    if let section { return section.values[name] }
-    return environment[name] ?? fileValues[name]
-  }
-
-  private func isSecret(_ name: String) -> Bool { SettingNames.secrets.contains(name) }
-
   /// What a setting says. A problem is recorded when that is unusable.
-  mutating func reading<Value>(_ name: String, _ parser: SettingParser<Value>) -> SettingReading<Value> {
+  mutating func reading<Value>(_ name: SettingName, _ parser: SettingParser<Value>) -> SettingReading<Value> {
     guard let text = text(name) else { return .absent }
     do throws(UnusableValue) {
       return .value(try parser(text))
     } catch {
-      let quoted = isSecret(name) ? "" : " (\"\(text.prefix(60))\")"
+      let quoted = name.isSecret ? "" : " (\"\(text.prefix(60))\")"
       record(.unusable, name, "is not usable\(quoted): \(error.fault); expected \(error.expectation)")
       return .unusable
     }
   }
 
-  mutating func recordMissing(_ name: String) {
+  mutating func recordMissing(_ name: SettingName) {
     record(.missing, name, "is required and not set")
   }
 
   /// The text of the file that a setting names.
-  mutating func file(_ name: String) -> String? {
+  mutating func file(_ name: SettingName) -> String? {
     guard let path = text(name) else { return nil }
     do {
       return try Self.text(of: path, readFile: readFile)
     } catch {
-      let shown = isSecret(name) ? "a file" : path
+      let shown = name.isSecret ? "a file" : path
       record(.unreadable, name, "names \(shown), which cannot be read: \(error.reason)")
       return nil
     }
   }
 
-  mutating func certificates(_ name: String) -> String? {
+  mutating func certificates(_ name: SettingName) -> String? {
     guard let path = text(name), let text = file(name) else { return nil }
     guard text.contains("-----BEGIN CERTIFICATE-----") else {
       record(.unusable, name, "names \(path): no certificate in it; expected PEM text")
@@ -276,9 +231,9 @@ extension SettingsReader {
     return text
   }
 
-  mutating func record(_ code: SettingsProblem.Code, _ name: String, _ message: String) {
+  mutating func record(_ code: SettingsProblem.Code, _ name: SettingName, _ message: String) {
     let place = section.map { "(\($0.header)) " } ?? ""
-    problems.append(SettingsProblem(code, name, place + message))
+    problems.append(SettingsProblem(code, name.text, place + message))
   }
 
   /// Ends the reading.
@@ -291,7 +246,7 @@ extension SettingsReader {
 
 /// One thing that is wrong with the settings; names the key and what is expected, and never shows a secret.
 package struct SettingsProblem: Equatable, Sendable, CustomStringConvertible {
-  package enum Code: String, Sendable {
+  package enum Code: Sendable {
     /// A required key is not set, or set to nothing.
     case missing
     case unknown
@@ -311,16 +266,14 @@ package struct SettingsProblem: Equatable, Sendable, CustomStringConvertible {
   package let message: String
 
   package var description: String { "\(key) \(message)" }
-}
 
-extension SettingsProblem {
   init(_ code: Code, _ key: String, _ message: String) {
-    self.init(code: code, key: key, message: message)
+    self.code = code
+    self.key = key
+    self.message = message
   }
 
-  static func unknown(
-    _ name: String, at place: String, among known: [String] = SettingNames.all
-  ) -> SettingsProblem {
+  static func unknown(_ name: String, at place: String, among known: [String] = SettingNames.texts) -> SettingsProblem {
     let nearest = SettingNames.nearest(to: name, among: known)
     return SettingsProblem(.unknown, name, "(\(place)) is not a setting; did you mean \(nearest)?")
   }
@@ -340,7 +293,7 @@ package struct SettingsError: Error, Equatable, Sendable, CustomStringConvertibl
 /// A small file of this machine: settings, keys and certificates.
 package enum LocalFile {
   /// The most bytes read. A settings file has a few kilobytes, the certificates of a whole system about 250.
-  package static let bytesMax = 1 << 20
+  static let bytesMax = 1 << 20
 
   package struct ReadError: Error, Equatable, Sendable {
     /// The system's words, to be read after "cannot be read:".

@@ -1,3 +1,4 @@
+internal import Channels
 internal import Cryptography
 internal import FoundationEssentials
 internal import Postgres
@@ -11,6 +12,31 @@ struct SettingParser<Value>: Sendable {
 
   /// - Parameter text: not empty, without white space around it.
   func callAsFunction(_ text: String) throws(UnusableValue) -> Value { try parse(text) }
+
+  /// A parser with one fault, which is where there is no value.
+  init(_ fault: String, expected expectation: String, _ value: @escaping @Sendable (String) -> Value?) {
+    self.init { text throws(UnusableValue) in
+      guard let value = value(text) else { throw UnusableValue(fault, expected: expectation) }
+      return value
+    }
+  }
+
+  /// A parser whose fault is the message of an error.
+  init<Failure: FaultMessage>(
+    expected expectation: String, _ value: @escaping @Sendable (String) throws(Failure) -> Value
+  ) {
+    self.init { text throws(UnusableValue) in
+      do throws(Failure) {
+        return try value(text)
+      } catch {
+        throw UnusableValue(error.message, expected: expectation)
+      }
+    }
+  }
+
+  func map<Other>(_ change: @escaping @Sendable (Value) -> Other) -> SettingParser<Other> {
+    SettingParser<Other> { [parse] text throws(UnusableValue) in change(try parse(text)) }
+  }
 }
 
 /// Why the text of a setting gives no value. Says nothing of the text itself, since it may be secret.
@@ -25,39 +51,44 @@ struct UnusableValue: Error, Equatable {
   }
 }
 
+/// An error whose message can be read after "is not usable:".
+protocol FaultMessage: Error {
+  var message: String { get }
+}
+
+extension PushRequestError: FaultMessage {}
+extension WebPushError: FaultMessage {}
+
 // Numbers, switches and choices as operators write them. Both ends of a range are included.
 
 extension SettingParser<Int> {
   static func integer(in range: ClosedRange<Int>) -> Self {
+    number("a whole number", range, "a whole number from \(range.lowerBound) to \(range.upperBound)") { Int($0) }
+  }
+
+  /// Dollars, as millionths of them; a fraction of up to six digits is allowed.
+  static func microdollars(dollarsMax: Int) -> Self {
+    let expectation = "dollars from 0 to \(dollarsMax), with at most six digits after the point"
+    return number("an amount of money", 0...dollarsMax * 1_000_000, expectation) { millionths($0, digitsMax: 6) }
+  }
+
+  fileprivate static func number(
+    _ noun: String, _ range: ClosedRange<Int>, _ expectation: String, _ read: @escaping @Sendable (String) -> Int?
+  ) -> Self {
     Self { text throws(UnusableValue) in
-      let expectation = "a whole number from \(range.lowerBound) to \(range.upperBound)"
-      guard let number = Int(text) else { throw UnusableValue("not a whole number", expected: expectation) }
+      guard let number = read(text) else { throw UnusableValue("not \(noun)", expected: expectation) }
       guard range.contains(number) else { throw UnusableValue("out of range", expected: expectation) }
       return number
     }
   }
 
-  /// Dollars, as millionths of them; a fraction of up to six digits is allowed.
-  static func microdollars(dollarsMax: Int) -> Self {
-    Self { text throws(UnusableValue) in
-      let expectation = "dollars from 0 to \(dollarsMax), with at most six digits after the point"
-      guard let amount = millionths(text, digitsMax: 6) else {
-        throw UnusableValue("not an amount of money", expected: expectation)
-      }
-      guard amount <= dollarsMax * 1_000_000 else { throw UnusableValue("out of range", expected: expectation) }
-      return amount
-    }
-  }
-
   /// A time of the day as `HH:MM`, in minutes after midnight.
   static var timeOfDay: Self {
-    Self { text throws(UnusableValue) in
+    Self("not a time of the day", expected: "hours and minutes from 00:00 to 23:59") { text in
       let parts = text.split(separator: ":", omittingEmptySubsequences: false)
       guard parts.count == 2, parts.allSatisfy({ $0.utf8.count == 2 }), let hours = digits(parts[0]),
         let minutes = digits(parts[1]), hours < 24, minutes < 60
-      else {
-        throw UnusableValue("not a time of the day", expected: "hours and minutes from 00:00 to 23:59")
-      }
+      else { return nil }
       return hours * 60 + minutes
     }
   }
@@ -66,47 +97,38 @@ extension SettingParser<Int> {
 extension SettingParser<Double> {
   /// Dollars; a fraction of up to six digits is allowed.
   static func dollars(max: Int) -> Self {
-    let microdollars = SettingParser<Int>.microdollars(dollarsMax: max)
-    return Self { text throws(UnusableValue) in Double(try microdollars(text)) / 1_000_000 }
+    SettingParser<Int>.microdollars(dollarsMax: max).map { Double($0) / 1_000_000 }
   }
 }
 
 extension SettingParser<Duration> {
   /// Seconds; a fraction of up to three digits is allowed.
   static func seconds(in range: ClosedRange<Int>) -> Self {
-    Self { text throws(UnusableValue) in
-      let expectation =
-        "seconds from \(range.lowerBound) to \(range.upperBound), with at most three digits after the point"
-      guard let microseconds = millionths(text, digitsMax: 3) else {
-        throw UnusableValue("not a number of seconds", expected: expectation)
-      }
-      guard (range.lowerBound * 1_000_000...range.upperBound * 1_000_000).contains(microseconds) else {
-        throw UnusableValue("out of range", expected: expectation)
-      }
-      return .microseconds(microseconds)
-    }
+    let expectation =
+      "seconds from \(range.lowerBound) to \(range.upperBound), with at most three digits after the point"
+    let microseconds = range.lowerBound * 1_000_000...range.upperBound * 1_000_000
+    return SettingParser<Int>.number("a number of seconds", microseconds, expectation) { millionths($0, digitsMax: 3) }
+      .map { .microseconds($0) }
   }
 
   static func wholeSeconds(in range: ClosedRange<Int>) -> Self {
-    let integer = SettingParser<Int>.integer(in: range)
-    return Self { text throws(UnusableValue) in .seconds(try integer(text)) }
+    SettingParser<Int>.integer(in: range).map { .seconds($0) }
   }
 
   /// Milliseconds without a fraction.
   static func milliseconds(in range: ClosedRange<Int>) -> Self {
-    let integer = SettingParser<Int>.integer(in: range)
-    return Self { text throws(UnusableValue) in .milliseconds(try integer(text)) }
+    SettingParser<Int>.integer(in: range).map { .milliseconds($0) }
   }
 }
 
 extension SettingParser<Bool> {
   /// `true` or `false`, also as yes and no, on and off, 1 and 0, in any case.
   static var boolean: Self {
-    Self { text throws(UnusableValue) in
+    Self("neither yes nor no", expected: "true or false") { text in
       switch text.lowercased() {
-      case "true", "yes", "on", "1": return true
-      case "false", "no", "off", "0": return false
-      default: throw UnusableValue("neither yes nor no", expected: "true or false")
+      case "true", "yes", "on", "1": true
+      case "false", "no", "off", "0": false
+      default: nil
       }
     }
   }
@@ -115,10 +137,9 @@ extension SettingParser<Bool> {
 extension SettingParser where Value: RawRepresentable<String> & CaseIterable & Sendable {
   /// One of the raw values of an enumeration, in any case.
   static var choice: Self {
-    let choices = Value.allCases.map { ($0.rawValue, $0) }
-    return Self { text throws(UnusableValue) in
-      if let choice = choices.first(where: { $0.0 == text.lowercased() }) { return choice.1 }
-      throw UnusableValue("not a known choice", expected: choices.map(\.0).joined(separator: ", "))
+    let choices = Value.allCases.map(\.rawValue).joined(separator: ", ")
+    return Self("not a known choice", expected: choices) { text in
+      Value.allCases.first { $0.rawValue == text.lowercased() }
     }
   }
 }
@@ -126,11 +147,9 @@ extension SettingParser where Value: RawRepresentable<String> & CaseIterable & S
 extension SettingParser<UInt32> {
   /// Octal digits up to 777, perhaps after zeros, as `chmod` takes them.
   static var fileMode: Self {
-    Self { text throws(UnusableValue) in
+    Self("no file mode", expected: "octal permissions such as 0660") { text in
       guard text.utf8.allSatisfy({ (0x30...0x37).contains($0) }), let mode = UInt32(text, radix: 8), mode <= 0o777
-      else {
-        throw UnusableValue("no file mode", expected: "octal permissions such as 0660")
-      }
+      else { return nil }
       return mode
     }
   }
@@ -164,38 +183,34 @@ extension SettingParser<String> {
 
   /// A key or team identifier: Apple gives ten capital letters and digits.
   static var appleIdentifier: Self {
-    Self { text throws(UnusableValue) in
+    Self("not an identifier from Apple", expected: "ten capital letters and digits") { text in
       let isIdentifier = text.utf8.allSatisfy { (0x41...0x5A).contains($0) || (0x30...0x39).contains($0) }
-      guard isIdentifier, text.utf8.count == 10 else {
-        throw UnusableValue("not an identifier from Apple", expected: "ten capital letters and digits")
-      }
-      return text
+      return isIdentifier && text.utf8.count == 10 ? text : nil
     }
   }
 
-  /// The text of a `.p8` file. In a setting of one line, `\n` stands for the end of a line, as many tools write it.
+  /// A P-256 key as PEM text. In a setting of one line, `\n` stands for the end of a line, as many tools write it.
   ///
   /// The value is the key in one form, however it was written: white space is no new key.
-  static var privateKey: Self {
-    Self { text throws(UnusableValue) in
+  private static func privateKey(expected expectation: String) -> Self {
+    Self("not a P-256 private key", expected: expectation) { text in
       let pem = text.split(separator: #"\n"#, omittingEmptySubsequences: false).joined(separator: "\n")
-      guard let key = try? P256PrivateKey(pem: pem) else {
-        throw UnusableValue(
-          "not a P-256 private key", expected: "the text of the .p8 file from Apple, BEGIN and END lines included")
-      }
-      return key.pem
+      return try? P256PrivateKey(pem: pem).pem
     }
   }
+
+  /// The text of a `.p8` file.
+  static var privateKey: Self {
+    privateKey(expected: "the text of the .p8 file from Apple, BEGIN and END lines included")
+  }
+
+  static var vapidKey: Self { privateKey(expected: "PEM text, such as that of tacet vapid-key") }
 }
 
 extension SettingParser<BundleIdentifier> {
   static var bundleIdentifier: Self {
-    Self { text throws(UnusableValue) in
-      do throws(PushRequestError) {
-        return try BundleIdentifier(text)
-      } catch {
-        throw UnusableValue(error.message, expected: "an identifier such as com.example.app")
-      }
+    Self(expected: "an identifier such as com.example.app") { text throws(PushRequestError) in
+      try BundleIdentifier(text)
     }
   }
 }
@@ -224,27 +239,30 @@ extension SettingParser<Secret<String>> {
   /// RFC 7518 §3.2: a key for HS256 has at least the 32 bytes of its hash. A shorter one can be guessed from any
   /// client's token.
   static var signingSecret: Self {
-    Self { text throws(UnusableValue) in
-      guard text.utf8.count >= 32 else {
-        throw UnusableValue("too short", expected: "at least 32 bytes, as HS256 demands")
-      }
-      return Secret(text)
-    }
+    Self("too short", expected: "at least 32 bytes, as HS256 demands") { $0.utf8.count < 32 ? nil : Secret($0) }
   }
 
   static var keySetURL: Self {
-    Self { text throws(UnusableValue) in
-      guard URLComponents(ofWebAddress: text) != nil else {
-        throw UnusableValue("not a web address", expected: "https://host/path of a JSON Web Key Set")
-      }
-      return Secret(text)
+    Self("not a web address", expected: "https://host/path of a JSON Web Key Set") { text in
+      URLComponents(ofWebAddress: text).map { _ in Secret(text) }
     }
   }
 
   static var modelURL: Self {
-    Self { text throws(UnusableValue) in
-      guard let parts = URLComponents(ofWebAddress: text), parts.query == nil, parts.fragment == nil else {
-        throw UnusableValue("not a web address", expected: "https://host/path, without the path of the call")
+    Self("not a web address", expected: "https://host/path, without the path of the call") { text in
+      guard let parts = URLComponents(ofWebAddress: text), parts.query == nil, parts.fragment == nil else { return nil }
+      return Secret(text)
+    }
+  }
+
+  /// The host's webhook.
+  static var eventsURL: Self {
+    Self("not an address for events", expected: "https://host/path, or http on this machine") { text in
+      let parts = URLComponents(string: text, encodingInvalidCharacters: false)
+      let host = parts?.host ?? ""
+      let isLocal = ["127.0.0.1", "[::1]", "::1", "localhost"].contains(host)
+      guard !host.isEmpty, parts?.fragment == nil, parts?.scheme == "https" || parts?.scheme == "http" && isLocal else {
+        return nil
       }
       return Secret(text)
     }
@@ -252,22 +270,14 @@ extension SettingParser<Secret<String>> {
 
   /// It becomes the value of a header field.
   static var fieldValue: Self {
-    Self { text throws(UnusableValue) in
-      guard text.wholeMatch(of: /[!-~]+( [!-~]+)*/) != nil else {
-        throw UnusableValue("not words of visible ASCII characters", expected: "a value such as Bearer token")
-      }
-      return Secret(text)
+    Self("not words of visible ASCII characters", expected: "a value such as Bearer token") { text in
+      text.wholeMatch(of: /[!-~]+( [!-~]+)*/).map { _ in Secret(text) }
     }
   }
 
   /// It becomes a header field.
   static var modelKey: Self {
-    Self { text throws(UnusableValue) in
-      guard text.isVisibleASCII else {
-        throw UnusableValue("not visible ASCII characters", expected: "the provider's key")
-      }
-      return Secret(text)
-    }
+    Self("not visible ASCII characters", expected: "the provider's key") { $0.isVisibleASCII ? Secret($0) : nil }
   }
 }
 
@@ -281,30 +291,32 @@ extension URLComponents {
   }
 }
 
-extension SettingParser<[Secret<String>]> {
-  /// Bearer tokens separated by white space, which no bearer token can hold.
-  static var bearerSecrets: Self {
-    Self { text throws(UnusableValue) in
-      var secrets: [Secret<String>] = []
-      for part in text.split(whereSeparator: \.isWhitespace) {
-        secrets.append(Secret(try BearerSecret.checked(String(part))))
-        try BearerSecret.checkLength(part.utf8.count)
-      }
-      return secrets
-    }
-  }
-}
-
 extension SettingParser<[String]> {
   /// Separated by commas.
   static var audiences: Self {
-    Self { text throws(UnusableValue) in
+    Self("an audience is empty", expected: "audiences separated by commas") { text in
       let audiences = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0.trimmed) }
-      guard !audiences.contains("") else {
-        throw UnusableValue("an audience is empty", expected: "audiences separated by commas")
-      }
-      return audiences
+      return audiences.contains("") ? nil : audiences
     }
+  }
+
+  /// Origins of web pages as browsers write them, separated by spaces or commas. Exact: no pattern, and no `null`, which any page
+  /// can have.
+  static var webOrigins: Self {
+    let expectation = "origins as browsers write them, such as https://app.example.com, separated by spaces"
+    return Self("not all origins", expected: expectation) { text in
+      let origins = text.split { $0 == " " || $0 == "," }.map(String.init)
+      return origins.isEmpty || !origins.allSatisfy(isWebOrigin) ? nil : origins
+    }
+  }
+
+  private static func isWebOrigin(_ origin: String) -> Bool {
+    guard let parts = URLComponents(string: origin, encodingInvalidCharacters: false), let scheme = parts.scheme,
+      let host = parts.host, !host.isEmpty, !host.contains("*"), !["file", "data", "blob"].contains(scheme)
+    else { return false }
+    let port = parts.port.map { ":\($0)" } ?? ""
+    let isUsual = scheme == "https" && parts.port == 443 || scheme == "http" && parts.port == 80
+    return origin == "\(scheme)://\(host)\(port)" && origin == origin.lowercased() && !isUsual
   }
 }
 
@@ -313,14 +325,11 @@ extension SettingParser<ShadowedKinds> {
   ///
   /// A single word that is nearly `true` or `false` is a typing error: taken for a kind it would let every other push go.
   static var shadowedKinds: Self {
-    Self { text throws(UnusableValue) in
-      if let isOn = try? SettingParser<Bool>.boolean(text) { return isOn ? .all : .none }
+    Self("neither yes, no nor kinds", expected: "true, false, or kinds separated by commas") { text in
+      if let isOn = try? SettingParser<Bool>.boolean(text) { return isOn ? .all : ShadowedKinds.none }
       let kinds = text.split(separator: ",", omittingEmptySubsequences: false).map { String($0.trimmed) }
       let isMistyped = kinds.count == 1 && ["true", "false"].contains { SettingNames.isNearly(text, $0) }
-      guard kinds.allSatisfy(PushSubject.canBeKind), !isMistyped else {
-        throw UnusableValue("neither yes, no nor kinds", expected: "true, false, or kinds separated by commas")
-      }
-      return .only(Set(kinds))
+      return kinds.allSatisfy(PushSubject.canBeKind) && !isMistyped ? .only(Set(kinds)) : nil
     }
   }
 }
@@ -334,39 +343,12 @@ package struct TrustedPeers: Equatable, Sendable {
 
 extension SettingParser<TrustedPeers> {
   static var trustedPeers: Self {
-    Self { text throws(UnusableValue) in
+    let expectation = "addresses, networks such as 10.0.0.0/8, or unix, separated by spaces"
+    return Self("not all addresses or networks", expected: expectation) { text in
       let names = text.split { $0 == " " || $0 == "," }.map(String.init)
       let networks = names.filter { $0 != "unix" }.map { IPNetwork($0) }
-      guard !names.isEmpty, !networks.contains(nil) else {
-        throw UnusableValue(
-          "not all addresses or networks",
-          expected: "addresses, networks such as 10.0.0.0/8, or unix, separated by spaces")
-      }
+      guard !names.isEmpty, !networks.contains(nil) else { return nil }
       return TrustedPeers(networks: networks.compactMap(\.self), includesUnixSockets: names.contains("unix"))
-    }
-  }
-}
-
-extension SettingParser<[String]> {
-  /// Origins of web pages as browsers write them, separated by spaces or commas. Exact: no pattern, and no `null`, which any page
-  /// can have.
-  static var webOrigins: Self {
-    Self { text throws(UnusableValue) in
-      let origins = text.split { $0 == " " || $0 == "," }.map(String.init)
-      let isGood = origins.allSatisfy { origin in
-        guard let parts = URLComponents(string: origin, encodingInvalidCharacters: false), let scheme = parts.scheme,
-          let host = parts.host, !host.isEmpty, !host.contains("*"), !["file", "data", "blob"].contains(scheme)
-        else { return false }
-        let port = parts.port.map { ":\($0)" } ?? ""
-        let isUsual = scheme == "https" && parts.port == 443 || scheme == "http" && parts.port == 80
-        return origin == "\(scheme)://\(host)\(port)" && origin == origin.lowercased() && !isUsual
-      }
-      guard !origins.isEmpty, isGood else {
-        throw UnusableValue(
-          "not all origins",
-          expected: "origins as browsers write them, such as https://app.example.com, separated by spaces")
-      }
-      return origins
     }
   }
 }

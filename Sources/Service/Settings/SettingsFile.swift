@@ -1,3 +1,5 @@
+internal import PushRules
+
 /// The text of a settings file, taken apart.
 ///
 /// One `KEY=value` a line; blank lines and lines that begin with `#` say nothing. White space around key and value is
@@ -35,7 +37,7 @@ struct SettingsFile {
     // A line that is no setting may be part of a pasted key: its text is not repeated.
     guard parts.count == 2, let key = Self.key(parts[0].trimmed), let value = Self.value(parts[1].trimmed) else {
       let message = "names a file whose line \(number) is no setting; expected KEY=value, quotes closed, or a # comment"
-      problems.append(SettingsProblem(.malformed, SettingNames.configFile, message))
+      problems.append(SettingsProblem(.malformed, SettingNames.configFile.text, message))
       return
     }
     store(value, under: key, number: number)
@@ -53,56 +55,47 @@ struct SettingsFile {
       place = .app(apps.count - 1)
     } catch {
       let message = "names a file whose line \(number) is \(error.fault); expected \(error.expectation)"
-      problems.append(SettingsProblem(.malformed, SettingNames.configFile, message))
+      problems.append(SettingsProblem(.malformed, SettingNames.configFile.text, message))
     }
   }
 
   private mutating func store(_ value: String, under name: String, number: Int) {
-    let problem: SettingsProblem?
     switch place {
-    case .top:
-      problem = Self.store(value, under: name, number: number, in: &values, known: SettingNames.all)
+    case .top: store(value, under: name, number: number, in: \.values, known: SettingNames.texts)
     case .app(let index):
-      problem = Self.store(value, under: name, number: number, in: &apps[index].values, known: SettingNames.ofApps)
-    case .nowhere:
-      problem = nil
+      store(value, under: name, number: number, in: \.apps[index].values, known: SettingNames.ofApps)
+    case .nowhere: break
     }
-    if let problem { problems.append(problem) }
   }
 
-  private static func store(
-    _ value: String, under name: String, number: Int, in values: inout [String: String], known: [String]
-  ) -> SettingsProblem? {
+  private mutating func store(
+    _ value: String, under name: String, number: Int, in values: WritableKeyPath<Self, [String: String]>,
+    known: [String]
+  ) {
     let line = "settings file, line \(number)"
-    guard SettingNames.all.contains(name) else { return .unknown(name, at: line, among: known) }
-    let fault = misplacement(of: name, known: known) ?? (values[name] == nil ? nil : "is set a second time; keep one")
-    if let fault { return SettingsProblem(.conflicting, name, "(\(line)) \(fault)") }
-    values[name] = value
-    return nil
+    guard SettingNames.texts.contains(name) else {
+      return problems.append(.unknown(name, at: line, among: known))
+    }
+    let isRepeated = self[keyPath: values][name] != nil
+    if let fault = Self.misplacement(of: name, known: known) ?? (isRepeated ? "is set a second time; keep one" : nil) {
+      return problems.append(SettingsProblem(.conflicting, name, "(\(line)) \(fault)"))
+    }
+    self[keyPath: values][name] = value
   }
 
   /// Why a known key is in the wrong place.
   private static func misplacement(of name: String, known: [String]) -> String? {
     switch name {
-    case SettingNames.configFile: "cannot be set in the file; it belongs into the environment"
+    case SettingNames.configFile.text: "cannot be set in the file; it belongs into the environment"
     case _ where known.contains(name): nil
-    case DefaultAppTable().bundleID.name: "is what the section's name says; leave it out"
+    case AppFields.bundleID.text: "is what the section's name says; leave it out"
     default: "is no setting of an app; it belongs above the first section"
     }
   }
 
   /// A name made of letters, digits and underscores, short enough to be typed.
   private static func key(_ text: Substring) -> String? {
-    let isName = text.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"),
-        UInt8(ascii: "_"):
-        true
-      default: false
-      }
-    }
-    return isName && (1...64).contains(text.utf8.count) ? String(text) : nil
+    (1...64).contains(text.utf8.count) && text.hasASCIILettersAndDigits(or: "_") ? String(text) : nil
   }
 
   /// A value without its quotes; nil when a quote is not closed or something follows it.
@@ -114,47 +107,64 @@ struct SettingsFile {
   }
 }
 
+/// What a settings file says of one app, between `[app com.example.app]` and the next section.
+struct AppSection: Equatable {
+  let bundleIdentifier: BundleIdentifier
+  var values: [String: String] = [:]
+
+  init(_ bundleIdentifier: BundleIdentifier) {
+    self.bundleIdentifier = bundleIdentifier
+  }
+
+  var header: String { "[app \(bundleIdentifier.text)]" }
+
+  init(header line: Substring) throws(UnusableValue) {
+    let expectation = "[app BUNDLE], such as [app com.example.app]"
+    guard line.hasPrefix("["), line.hasSuffix("]") else { throw UnusableValue("no section", expected: expectation) }
+    let words = line.dropFirst().dropLast().split(whereSeparator: \.isWhitespace)
+    guard words.count == 2, words[0] == "app", let bundle = try? BundleIdentifier(String(words[1])) else {
+      throw UnusableValue("no section", expected: expectation)
+    }
+    self.init(bundle)
+  }
+}
+
 enum SettingNames {
   /// The settings file; in the environment only.
-  static let configFile = "TACET_CONFIG"
+  static let configFile: SettingName = "TACET_CONFIG"
 
-  private static let tables: [any Sendable] = [
-    DatabaseSettings(), ProcessSettings(), HTTPSettings(), TLSTable(), WebhookSettings(), CallerSettings(), AppTable(),
-    DefaultAppTable(), APNSTable(), WebPushTable(), FCMTable(), EventTable(), PolicySettings(), CampaignSettings(),
-    LogSettings(), FileTable(),
-  ]
+  static let all: [SettingName] =
+    DatabaseSettings.names + ProcessSettings.names + HTTPSettings.names + TLSSettings.names + WebhookSettings.names
+    + CallerSettings.names + AppFields.names + [AppFields.bundleID] + APNSServers.names + WebPushValues.names
+    + FCMValues.names + EventValues.names + PolicySettings.names + CampaignSettings.names + LogSettings.names
+    + [configFile]
 
-  /// In the order of the tables.
-  static let all = tables.flatMap { rows(of: $0) }.map(\.name)
+  static let texts = all.map(\.text)
 
   /// Those that an app can have for itself.
-  static let ofApps = rows(of: AppTable()).map(\.name)
-
-  static let secrets = Set(tables.flatMap { rows(of: $0) }.filter { $0.traits.contains(.secret) }.map(\.name))
+  static let ofApps = AppFields.names.map(\.text)
 
   /// Beginnings of names that nothing but this service would use, so an unknown name with one of them is a typing
   /// error. Names like `LOG_…`, `DATABASE_…` and `HTTP_…` (`HTTP_PROXY`) are also those of other programs.
   static let ownPrefixes = [
     "APNS_", "BADGE_", "CONTENT_AUTH", "CONTENT_PRIVATE_", "CORS_", "DEVICES_PER_", "DRAIN_", "EVENTS_", "FCM_",
     "FOLD_",
-    "HTTP_BODY_",
-    "HTTP_CONNECTION",
-    "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_", "HTTP_REQUEST_", "HTTP_WRITE_", "JWKS_", "JWT_AUD", "JWT_ISS",
-    "LANGUAGE_MODEL_", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL", "METRICS_ADDR", "PUSH_TRIGGER_", "READ_SYNC_",
-    "RETENTION_", "SHADOW", "SLOT_PUSHES_", "SUPPRESSION_", "TACET_", "TLS_CERT", "TLS_KEY", "TRUSTED_PROX", "VAPID_",
-    "WEBHOOK_",
-    "WEB_PUSH_",
+    "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_", "HTTP_REQUEST_", "HTTP_WRITE_",
+    "JWKS_",
+    "JWT_AUD", "JWT_ISS", "LANGUAGE_MODEL_", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL", "METRICS_ADDR",
+    "PUSH_TRIGGER_", "READ_SYNC_", "RETENTION_", "SHADOW", "SLOT_PUSHES_", "SUPPRESSION_", "TACET_", "TLS_CERT",
+    "TLS_KEY", "TRUSTED_PROX", "VAPID_", "WEBHOOK_", "WEB_PUSH_",
   ]
 
   /// The known name that a mistyped one is most like: few letters differ, and more of the beginning is the same, since people
   /// leave endings off, or nearly all of the end.
-  static func nearest(to name: String, among known: [String] = all) -> String {
+  static func nearest(to name: String, among known: [String] = texts) -> String {
     func unlikeness(_ other: String) -> Int {
       let beginning = zip(name.utf8, other.utf8).prefix { $0 == $1 }.count
       let end = zip(name.utf8.reversed(), other.utf8.reversed()).prefix { $0 == $1 }.count
       return distance(from: name, to: other) - max(beginning, 2 * end > name.utf8.count ? end : 0)
     }
-    return known.min { unlikeness($0) < unlikeness($1) } ?? configFile
+    return known.min { unlikeness($0) < unlikeness($1) } ?? configFile.text
   }
 
   /// Whether a text is the word with a letter too many, too few, wrong or in the wrong place, in any case.

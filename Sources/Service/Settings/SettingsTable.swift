@@ -1,9 +1,9 @@
-package import PushRules
+internal import PushRules
 
-// Every setting is here once: its name, how it is read, and what applies without it. A new one takes a row, its use, a line in
-// the page of settings, and a test.
+// Every setting is in the table of its group once. A new one takes a member with its default, a row, its use, a line in the page of
+// settings, and a test.
 
-package struct DatabaseSettings: Sendable {
+package struct DatabaseSettings: SettingsGroup {
   /// Whose the database's sessions are.
   package enum PoolMode: String, CaseIterable, Sendable {
     /// The service's, for as long as it is connected.
@@ -22,34 +22,50 @@ package struct DatabaseSettings: Sendable {
 
   /// What libpq takes: a `postgresql://` URI or a `keyword=value` string, several hosts allowed. Secret, as it may hold
   /// the password.
-  package let connectionString = Setting(required: "DATABASE_URL", .connectionString, .secret)
-  package let poolMode = Setting("DATABASE_POOL_MODE", default: PoolMode.session, .choice)
-  package let idleMode = Setting("IDLE_MODE", default: IdleMode.poll, .choice)
+  package var connectionString = Secret("")
+  package var poolMode = PoolMode.session
+  package var idleMode = IdleMode.poll
   /// After how long without work that begins. A minute of a conversation has more messages in it, which then need no new
   /// sessions; hosts that suspend databases wait five minutes themselves.
-  package let idleTime = Setting("IDLE_SECONDS", default: .seconds(60), .wholeSeconds(in: 1...3600))
+  package var idleTime = Duration.seconds(60)
+
+  static let table: [Setting<Self>] = [
+    Setting(.secret("DATABASE_URL"), \.connectionString, .connectionString, isRequired: true),
+    Setting("DATABASE_POOL_MODE", \.poolMode, .choice),
+    Setting("IDLE_MODE", \.idleMode, .choice),
+    Setting("IDLE_SECONDS", \.idleTime, .wholeSeconds(in: 1...3600)),
+  ]
 }
 
-package struct ProcessSettings: Sendable {
-  package let listenAddress = Setting(
-    "LISTEN_ADDRESS", default: ListenAddress.tcp(host: "127.0.0.1", port: 8080), .listenAddress)
+package struct ProcessSettings: SettingsGroup {
+  package var listenAddress = ListenAddress.tcp(host: "127.0.0.1", port: 8080)
   /// Where `/metrics` is served, and nothing else, over plain HTTP; nil serves it at ``listenAddress``.
-  package let metricsAddress = Setting("METRICS_ADDRESS", .listenAddress)
+  package var metricsAddress: ListenAddress?
   /// The devices that a user keeps, the last registered ones: at most as many as a claim takes of one user.
-  package let devicesPerUserMax = Setting("DEVICES_PER_USER_MAX", default: 10, .integer(in: 1...50))
+  package var devicesPerUserMax = 10
   /// Up to which number unread messages are counted. What a badge costs grows with it.
-  package let badgeMax = Setting("BADGE_MAX", default: 999, .integer(in: 1...10_000))
+  package var badgeMax = 999
   /// Whether a user's other devices learn of what was read.
-  package let isReadSyncEnabled = Setting("READ_SYNC_ENABLED", default: true, .boolean)
+  package var isReadSyncEnabled = true
   /// Event-loop threads; nil for one for each core.
-  package let reactors = Setting("REACTORS", .integer(in: 1...256))
+  package var reactors: Int?
   /// How long a stop waits for requests in flight, and then again for pushes in flight. Longer than APNs takes for a push, and
   /// twice as long is what process managers wait, 30 s or more.
-  package let drainLimit = Setting("DRAIN_SECONDS", default: .seconds(15), .wholeSeconds(in: 1...600))
+  package var drainLimit = Duration.seconds(15)
+
+  static let table: [Setting<Self>] = [
+    Setting("LISTEN_ADDRESS", \.listenAddress, .listenAddress),
+    Setting("METRICS_ADDRESS", \.metricsAddress, .listenAddress),
+    Setting("DEVICES_PER_USER_MAX", \.devicesPerUserMax, .integer(in: 1...50)),
+    Setting("BADGE_MAX", \.badgeMax, .integer(in: 1...10_000)),
+    Setting("READ_SYNC_ENABLED", \.isReadSyncEnabled, .boolean),
+    Setting("REACTORS", \.reactors, .integer(in: 1...256)),
+    Setting("DRAIN_SECONDS", \.drainLimit, .wholeSeconds(in: 1...600)),
+  ]
 }
 
 /// What the service lets its HTTP peers do. Where a value is nil, the server's own default applies.
-package struct HTTPSettings: Sendable {
+package struct HTTPSettings: SettingsGroup {
   /// Where a proxy says whom a request comes from.
   package enum ProxyHeader: String, CaseIterable, Sendable {
     case xForwardedFor = "x-forwarded-for"
@@ -57,107 +73,116 @@ package struct HTTPSettings: Sendable {
     case forwarded
   }
 
-  package let socketMode = Setting("LISTEN_SOCKET_MODE", .fileMode)
+  package var socketMode: UInt32?
   /// The proxies trusted to set the client address.
-  package let proxies = Setting("TRUSTED_PROXIES", default: TrustedPeers(), .trustedPeers)
+  package var proxies = TrustedPeers()
   /// The field that they append to.
-  package let proxyHeader = Setting("TRUSTED_PROXY_HEADER", default: ProxyHeader.xForwardedFor, .choice)
-  package let crossOrigins = Setting("CORS_ORIGINS", default: [], .webOrigins)
-  package let connectionsMax = Setting("HTTP_CONNECTIONS_MAX", .integer(in: 1...1_000_000))
-  package let peerConnectionsMax = Setting("HTTP_PEER_CONNECTIONS_MAX", .integer(in: 1...1_000_000))
-  package let connectionRequestsMax = Setting("HTTP_CONNECTION_REQUESTS_MAX", .integer(in: 1...1_000_000_000))
-  package let requestLineBytesMax = Setting("HTTP_REQUEST_LINE_BYTES_MAX", .integer(in: 128...65_536))
-  package let headerCountMax = Setting("HTTP_HEADER_COUNT_MAX", .integer(in: 8...10_000))
+  package var proxyHeader = ProxyHeader.xForwardedFor
+  package var crossOrigins: [String] = []
+  package var connectionsMax: Int?
+  package var peerConnectionsMax: Int?
+  package var connectionRequestsMax: Int?
+  package var requestLineBytesMax: Int?
+  package var headerCountMax: Int?
   /// Bytes of all field lines of a head.
-  package let headerBytesMax = Setting("HTTP_HEADER_BYTES_MAX", .integer(in: 256...1_048_576))
-  package let bodyBytesMax = Setting("HTTP_BODY_BYTES_MAX", .integer(in: 1024...67_108_864))
+  package var headerBytesMax: Int?
+  package var bodyBytesMax: Int?
   /// The least bytes of content for each second; 0 for any.
-  package let bodyBytesPerSecondMin = Setting("HTTP_BODY_BYTES_PER_SECOND_MIN", .integer(in: 0...1_048_576))
-  package let headerTime = Setting("HTTP_HEADER_SECONDS", .seconds(in: 1...3600))
-  package let bodyTime = Setting("HTTP_BODY_SECONDS", .seconds(in: 1...3600))
+  package var bodyBytesPerSecondMin: Int?
+  package var headerTime: Duration?
+  package var bodyTime: Duration?
   /// Between two requests.
-  package let idleTime = Setting("HTTP_IDLE_SECONDS", .seconds(in: 1...3600))
+  package var idleTime: Duration?
   /// For a peer to accept an answer.
-  package let writeTime = Setting("HTTP_WRITE_SECONDS", .seconds(in: 1...3600))
-}
+  package var writeTime: Duration?
 
-/// What the HTTP service proves itself with. The files are read together, by ``TLSSettings``.
-struct TLSTable: Sendable {
-  let certificateFile = Setting("TLS_CERTIFICATE_FILE", .text)
-  let keyFile = Setting("TLS_KEY_FILE", .text, .secret)
+  static let table: [Setting<Self>] = [
+    Setting("LISTEN_SOCKET_MODE", \.socketMode, .fileMode),
+    Setting("TRUSTED_PROXIES", \.proxies, .trustedPeers),
+    Setting("TRUSTED_PROXY_HEADER", \.proxyHeader, .choice),
+    Setting("CORS_ORIGINS", \.crossOrigins, .webOrigins),
+    Setting("HTTP_CONNECTIONS_MAX", \.connectionsMax, .integer(in: 1...1_000_000)),
+    Setting("HTTP_PEER_CONNECTIONS_MAX", \.peerConnectionsMax, .integer(in: 1...1_000_000)),
+    Setting("HTTP_CONNECTION_REQUESTS_MAX", \.connectionRequestsMax, .integer(in: 1...1_000_000_000)),
+    Setting("HTTP_REQUEST_LINE_BYTES_MAX", \.requestLineBytesMax, .integer(in: 128...65_536)),
+    Setting("HTTP_HEADER_COUNT_MAX", \.headerCountMax, .integer(in: 8...10_000)),
+    Setting("HTTP_HEADER_BYTES_MAX", \.headerBytesMax, .integer(in: 256...1_048_576)),
+    Setting("HTTP_BODY_BYTES_MAX", \.bodyBytesMax, .integer(in: 1024...67_108_864)),
+    Setting("HTTP_BODY_BYTES_PER_SECOND_MIN", \.bodyBytesPerSecondMin, .integer(in: 0...1_048_576)),
+    Setting("HTTP_HEADER_SECONDS", \.headerTime, .seconds(in: 1...3600)),
+    Setting("HTTP_BODY_SECONDS", \.bodyTime, .seconds(in: 1...3600)),
+    Setting("HTTP_IDLE_SECONDS", \.idleTime, .seconds(in: 1...3600)),
+    Setting("HTTP_WRITE_SECONDS", \.writeTime, .seconds(in: 1...3600)),
+  ]
 }
 
 /// How database webhooks are received.
-package struct WebhookSettings: Sendable {
+package struct WebhookSettings: SettingsGroup {
   /// Any of these proves a webhook; at least one.
-  package let secrets = Setting(required: "WEBHOOK_SECRET", .webhookSecrets, .secret)
+  package var secrets: [WebhookSecret] = []
   /// How long an answer waits for the outcome. An outcome takes milliseconds unless APNs is slow, and then the database's
   /// caller should not be kept.
-  package let wait = Setting("WEBHOOK_WAIT_MILLISECONDS", default: .seconds(1), .milliseconds(in: 0...60_000))
+  package var wait = Duration.seconds(1)
+
+  static let table: [Setting<Self>] = [
+    Setting(.secret("WEBHOOK_SECRET"), \.secrets, .webhookSecrets, isRequired: true),
+    Setting("WEBHOOK_WAIT_MILLISECONDS", \.wait, .milliseconds(in: 0...60_000)),
+  ]
 }
 
 /// How apps and other servers prove who they are. Endpoints whose proof is not set up are off.
-package struct CallerSettings: Sendable {
+package struct CallerSettings: SettingsGroup {
   /// The bearer keys of other servers, any of which is enough; an empty list turns the service endpoints off. Several are
   /// valid while one replaces another.
-  package let serviceKeys = Setting("SERVICE_KEY", default: [], .bearerSecrets, .secret)
+  package var serviceKeys: [Secret<String>] = []
   /// The HS256 secret of clients' tokens.
-  package let jwtSecret = Setting("JWT_SECRET", .signingSecret, .secret)
+  package var jwtSecret: Secret<String>?
   /// Where the key set for clients' tokens is, over `https` or `http`; secret, as it may hold a password.
-  package let keySetURL = Setting("JWKS_URL", .keySetURL, .secret)
+  package var keySetURL: Secret<String>?
   /// The authorities trusted instead of the system's where the key set is.
-  package let keySetCertificates = Setting(certificates: "JWKS_CA_FILE")
+  package var keySetCertificates: String?
   /// Whom clients' tokens are for: they have to name one of these.
-  package let audiences = Setting("JWT_AUDIENCE", default: ["authenticated"], .audiences)
+  package var audiences = ["authenticated"]
   /// Who must have issued clients' tokens; nil accepts every issuer whose key is known.
-  package let issuer = Setting("JWT_ISSUER", .text)
-}
+  package var issuer: String?
 
-struct APNSTable: Sendable {
-  let production = Setting(
-    "APNS_URL", default: ServiceOrigin(host: APNSEnvironment.production.hostName), .origin, .secret)
-  let sandbox = Setting(
-    "APNS_SANDBOX_URL", default: ServiceOrigin(host: APNSEnvironment.sandbox.hostName), .origin, .secret)
-  /// Certificates trusted besides the system's.
-  let certificates = Setting(certificates: "APNS_CA_FILE")
-}
+  /// Whether clients can prove who they are; otherwise the client endpoints are off.
+  package var acceptsClients: Bool { jwtSecret != nil || keySetURL != nil }
 
-/// The app of device tokens that do not name theirs.
-struct DefaultAppTable: Sendable {
-  let bundleID = Setting(required: "APNS_BUNDLE_ID", .bundleIdentifier)
-}
-
-/// What an app can have for itself, in a section of the settings file.
-struct AppTable: Sendable {
-  let keyID = Setting(required: "APNS_KEY_ID", .appleIdentifier)
-  let teamID = Setting(required: "APNS_TEAM_ID", .appleIdentifier)
-  /// One of these two.
-  let privateKey = Setting("APNS_PRIVATE_KEY", .privateKey, .secret)
-  let privateKeyFile = Setting("APNS_PRIVATE_KEY_FILE", .text, .secret)
-  /// The push service of the app's device tokens that do not name theirs.
-  let environment = Setting("APNS_ENVIRONMENT", default: APNSEnvironment.production, .choice)
-  /// How much of an event's words pushes to the app bring. An app can only be stricter than the service.
-  let content = Setting("CONTENT", default: ContentChoice.full, .choice)
+  static let table: [Setting<Self>] = [
+    Setting(.secret("SERVICE_KEY"), \.serviceKeys, .bearerSecrets),
+    Setting(.secret("JWT_SECRET"), \.jwtSecret, .signingSecret),
+    Setting(.secret("JWKS_URL"), \.keySetURL, .keySetURL),
+    Setting(certificates: "JWKS_CA_FILE", \.keySetCertificates),
+    Setting("JWT_AUDIENCE", \.audiences, .audiences),
+    Setting("JWT_ISSUER", \.issuer, .text),
+  ]
 }
 
 /// When pushes are withheld, and how long finished work is kept.
-package struct PolicySettings: Sendable {
+struct PolicySettings: SettingsGroup {
   /// How long a sign of presence counts; zero switches holding off. An older report than an hour says nothing any more.
-  package let window = Setting(
-    "SUPPRESSION_WINDOW_SECONDS", default: SuppressionPolicy().window, .seconds(in: 0...3_600))
+  var window = SuppressionPolicy().window
   /// How old a message may be when its push goes out. APNs itself keeps a push for 30 days at most.
-  package let timeToLive = Setting(
-    "MESSAGE_TTL_SECONDS", default: SuppressionPolicy().timeToLive, .seconds(in: 1...2_592_000))
+  var timeToLive = SuppressionPolicy().timeToLive
   /// How long the messages of a burst share one sound; zero gives each its own. One thought takes some 20 s to write.
-  package let foldWindow = Setting("FOLD_WINDOW_SECONDS", default: .seconds(20), .seconds(in: 0...3_600))
+  var foldWindow = Duration.seconds(20)
   /// How many days finished work is kept.
-  package let retentionDays = Setting("RETENTION_DAYS", default: 14, .integer(in: 1...3_650))
+  var retentionDays = 14
   /// What is decided and recorded, and not sent.
-  package let shadow = Setting("SHADOW", default: ShadowedKinds.none, .shadowedKinds)
+  var shadow = ShadowedKinds.none
+
+  static let table: [Setting<Self>] = [
+    Setting("SUPPRESSION_WINDOW_SECONDS", \.window, .seconds(in: 0...3_600)),
+    Setting("MESSAGE_TTL_SECONDS", \.timeToLive, .seconds(in: 1...2_592_000)),
+    Setting("FOLD_WINDOW_SECONDS", \.foldWindow, .seconds(in: 0...3_600)),
+    Setting("RETENTION_DAYS", \.retentionDays, .integer(in: 1...3_650)),
+    Setting("SHADOW", \.shadow, .shadowedKinds),
+  ]
 }
 
 /// Pushes that no event asks for: whether, when, and which language model writes them.
-package struct CampaignSettings: Sendable {
+package struct CampaignSettings: SettingsGroup {
   /// Whose interface the language model has.
   package enum Provider: String, CaseIterable, Sendable {
     /// Anthropic's Messages.
@@ -167,46 +192,56 @@ package struct CampaignSettings: Sendable {
   }
 
   /// The kill switch.
-  package let isEnabled = Setting("PUSH_TRIGGER_ENABLED", default: false, .boolean)
+  package var isEnabled = false
   /// When campaigns look at each user, where they name no time; minutes after midnight.
-  package let minutes = Setting("PUSH_TRIGGER_TIME", default: 600, .timeOfDay)
-  package let modelProvider = Setting("LANGUAGE_MODEL_PROVIDER", default: Provider.anthropic, .choice)
+  package var minutes = 600
+  package var modelProvider = Provider.anthropic
   /// Where the language model is, over `https` or `http`, without the path of the call; nil for the provider's own address.
   /// Secret, as it may hold a password.
-  package let modelURL = Setting("LANGUAGE_MODEL_URL", .modelURL, .secret)
+  package var modelURL: Secret<String>?
   /// The provider's key. Without it no model writes, and the other settings of the model have no effect.
-  package let modelKey = Setting("LANGUAGE_MODEL_KEY", .modelKey, .secret)
+  package var modelKey: Secret<String>?
   /// Which model writes; nil for the client's own choice, which only Anthropic has.
-  package let modelName = Setting("LANGUAGE_MODEL_NAME", .text)
+  package var modelName: String?
   /// The authorities trusted instead of the system's where the model is.
-  package let modelCertificates = Setting(certificates: "LANGUAGE_MODEL_CA_FILE")
+  package var modelCertificates: String?
   /// How long a call may take. A retry that the provider asks for has as much again.
-  package let modelLimit = Setting(
-    "LANGUAGE_MODEL_MILLISECONDS", default: .seconds(2), .milliseconds(in: 100...60_000))
+  package var modelLimit = Duration.seconds(2)
   /// What a million tokens cost that the model reads, in dollars.
-  package let modelInputPrice = Setting("LANGUAGE_MODEL_INPUT_DOLLARS", default: 1, .dollars(max: 10_000))
+  package var modelInputPrice = 1.0
   /// The same of tokens that it writes.
-  package let modelOutputPrice = Setting("LANGUAGE_MODEL_OUTPUT_DOLLARS", default: 5, .dollars(max: 10_000))
+  package var modelOutputPrice = 5.0
   /// Tokens that may be used on a day. A million is some 1,500 pushes.
-  package let dailyTokensMax = Setting(
-    "LANGUAGE_MODEL_DAILY_TOKENS_MAX", default: 1_000_000, .integer(in: 0...1_000_000_000_000))
+  package var dailyTokensMax = 1_000_000
   /// Money that may be used on a day, in millionths of a dollar.
-  package let dailyMicrodollarsMax = Setting(
-    "LANGUAGE_MODEL_DAILY_DOLLARS_MAX", default: 5_000_000, .microdollars(dollarsMax: 1_000_000))
+  package var dailyMicrodollarsMax = 5_000_000
   /// Slots that a process pushes in a second.
-  package let slotPushesPerSecond = Setting("SLOT_PUSHES_PER_SECOND", default: 2_000, .integer(in: 1...100_000))
+  package var slotPushesPerSecond = 2_000
   /// The value of the Authorization field with which content is fetched from campaigns' content URLs; nil for none.
-  package let contentAuthorization = Setting("CONTENT_AUTHORIZATION", .fieldValue, .secret)
+  package var contentAuthorization: Secret<String>?
   /// Whether content URLs may lead to private, loopback and link-local addresses.
-  package let allowsPrivateContent = Setting("CONTENT_PRIVATE_ADDRESSES", default: false, .boolean)
+  package var allowsPrivateContent = false
+
+  static let table: [Setting<Self>] = [
+    Setting("PUSH_TRIGGER_ENABLED", \.isEnabled, .boolean),
+    Setting("PUSH_TRIGGER_TIME", \.minutes, .timeOfDay),
+    Setting("LANGUAGE_MODEL_PROVIDER", \.modelProvider, .choice),
+    Setting(.secret("LANGUAGE_MODEL_URL"), \.modelURL, .modelURL),
+    Setting(.secret("LANGUAGE_MODEL_KEY"), \.modelKey, .modelKey),
+    Setting("LANGUAGE_MODEL_NAME", \.modelName, .text),
+    Setting(certificates: "LANGUAGE_MODEL_CA_FILE", \.modelCertificates),
+    Setting("LANGUAGE_MODEL_MILLISECONDS", \.modelLimit, .milliseconds(in: 100...60_000)),
+    Setting("LANGUAGE_MODEL_INPUT_DOLLARS", \.modelInputPrice, .dollars(max: 10_000)),
+    Setting("LANGUAGE_MODEL_OUTPUT_DOLLARS", \.modelOutputPrice, .dollars(max: 10_000)),
+    Setting("LANGUAGE_MODEL_DAILY_TOKENS_MAX", \.dailyTokensMax, .integer(in: 0...1_000_000_000_000)),
+    Setting("LANGUAGE_MODEL_DAILY_DOLLARS_MAX", \.dailyMicrodollarsMax, .microdollars(dollarsMax: 1_000_000)),
+    Setting("SLOT_PUSHES_PER_SECOND", \.slotPushesPerSecond, .integer(in: 1...100_000)),
+    Setting(.secret("CONTENT_AUTHORIZATION"), \.contentAuthorization, .fieldValue),
+    Setting("CONTENT_PRIVATE_ADDRESSES", \.allowsPrivateContent, .boolean),
+  ]
 }
 
-/// The settings file; in the environment only.
-struct FileTable: Sendable {
-  let path = Setting("TACET_CONFIG", .text)
-}
-
-package struct LogSettings: Sendable {
+package struct LogSettings: SettingsGroup {
   /// The names of swift-log; each is less severe than the next.
   package enum Level: String, CaseIterable, Sendable {
     case trace, debug, info, notice, warning, error, critical
@@ -219,6 +254,10 @@ package struct LogSettings: Sendable {
     case json
   }
 
-  package let level = Setting("LOG_LEVEL", default: Level.info, .choice)
-  package let format = Setting("LOG_FORMAT", default: Format.text, .choice)
+  package var level = Level.info
+  package var format = Format.text
+
+  static let table: [Setting<Self>] = [
+    Setting("LOG_LEVEL", \.level, .choice), Setting("LOG_FORMAT", \.format, .choice),
+  ]
 }

@@ -1,9 +1,10 @@
-@testable import API
 import Foundation
 import FoundationEssentials
 import PushRules
 import TestIDs
 import Testing
+
+@testable import API
 
 @Suite("Activity and engagement over HTTP")
 struct ActivityRoutesTests {

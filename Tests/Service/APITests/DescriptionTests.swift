@@ -1,4 +1,3 @@
-@testable import API
 import Foundation
 import HTTP1
 import HTTPTypes
@@ -6,6 +5,8 @@ import TestProcesses
 import TestRepository
 import Testing
 import Yams
+
+@testable import API
 
 @Suite("The description of the interface")
 struct DescriptionTests {

@@ -1,4 +1,3 @@
-@testable import API
 import Cryptography
 import FoundationEssentials
 import PushRules
@@ -6,6 +5,8 @@ import Reactors
 import TestIDs
 import TestRepository
 import Testing
+
+@testable import API
 
 @Suite("The webhook of watched kinds")
 struct EventWebhookTests {

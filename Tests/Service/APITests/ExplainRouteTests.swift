@@ -1,9 +1,10 @@
-@testable import API
 import FoundationEssentials
 import PushRules
 import Reactors
 import TestIDs
 import Testing
+
+@testable import API
 
 @Suite("GET /v1/explain")
 struct ExplainRouteTests {

@@ -1,11 +1,12 @@
-@testable import API
 import FoundationEssentials
 import HTTP1
 import HTTPTypes
-@testable import Postgres
 import Reactors
 import TestLogs
 import Testing
+
+@testable import API
+@testable import Postgres
 
 @Suite("The routes for operators")
 struct HealthRoutesTests {

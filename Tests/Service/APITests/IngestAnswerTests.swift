@@ -1,10 +1,11 @@
-@testable import API
 import FoundationEssentials
 import HTTP1
 import HTTPTypes
 import PushRules
 import PushStore
 import Testing
+
+@testable import API
 
 @Suite("The ingest answer")
 struct IngestAnswerTests {

@@ -1,4 +1,3 @@
-@testable import API
 import FoundationEssentials
 import HTTP1
 import Operations
@@ -8,6 +7,8 @@ import PushStore
 import Reactors
 import TestIDs
 import Testing
+
+@testable import API
 
 @Suite("The document of preferences")
 struct PreferenceDocumentTests {

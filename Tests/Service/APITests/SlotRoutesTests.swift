@@ -1,4 +1,3 @@
-@testable import API
 import Cryptography
 import FoundationEssentials
 import HTTP1
@@ -8,6 +7,8 @@ import PushStore
 import TestIDs
 import TestPostgres
 import Testing
+
+@testable import API
 
 @Suite("Slots over HTTP")
 struct SlotRoutesTests {

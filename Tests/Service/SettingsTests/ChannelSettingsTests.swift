@@ -1,7 +1,8 @@
 import Channels
 import Cryptography
-@testable import Settings
 import Testing
+
+@testable import Settings
 
 @Suite("The settings of browsers and Android")
 struct ChannelSettingsTests {

@@ -7,9 +7,9 @@ import Testing
 struct HTTPSettingCase<Value: Sendable>: Sendable {
   let key: String
   let range: ClosedRange<Int>
-  let read: @Sendable (SettingValues<HTTPSettings>) -> Value?
+  let read: @Sendable (HTTPSettings) -> Value?
 
-  init(_ key: String, _ range: ClosedRange<Int>, _ read: @escaping @Sendable (SettingValues<HTTPSettings>) -> Value?) {
+  init(_ key: String, _ range: ClosedRange<Int>, _ read: @escaping @Sendable (HTTPSettings) -> Value?) {
     self.key = key
     self.range = range
     self.read = read

@@ -1,6 +1,7 @@
 import PushRules
-@testable import Settings
 import Testing
+
+@testable import Settings
 
 @Suite("The settings of the running service")
 struct ServeSettingsTests {

@@ -1,7 +1,8 @@
 import Foundation
 import PushRules
-@testable import Settings
 import Testing
+
+@testable import Settings
 
 @Suite("The environment and the settings file")
 struct SettingsReaderTests {
@@ -248,7 +249,7 @@ struct AppSectionTests {
 
 @Suite("Names of settings")
 struct SettingNamesTests {
-  @Test("every key is nearest to itself and to itself with one letter wrong", arguments: SettingNames.all)
+  @Test("every key is nearest to itself and to itself with one letter wrong", arguments: SettingNames.texts)
   func nearest(key: String) {
     #expect(SettingNames.nearest(to: key) == key)
     #expect(SettingNames.nearest(to: key + "X") == key)

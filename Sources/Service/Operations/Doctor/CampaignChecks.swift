@@ -68,7 +68,7 @@ extension Judgement {
   }
 
   /// Whether the day's ceiling on language models leaves anything.
-  static func modelUsage(_ usage: ExaminedModelUsage, _ settings: SettingValues<CampaignSettings>) -> Judgement {
+  static func modelUsage(_ usage: ExaminedModelUsage, _ settings: CampaignSettings) -> Judgement {
     func dollars(_ microdollars: Int) -> String {
       "\(microdollars / 1_000_000).\(String(microdollars / 10_000 % 100 + 100).dropFirst())"
     }

@@ -85,7 +85,7 @@ final class DatabaseLooks {
   private let server: ExaminedServer
   private let settings: ExaminedSettings
   /// Nil where campaigns are switched off.
-  private let campaignSettings: SettingValues<CampaignSettings>?
+  private let campaignSettings: CampaignSettings?
   /// For what needs a session that may write.
   private let conninfo: String
   private let logger: Logger
@@ -102,7 +102,7 @@ final class DatabaseLooks {
 
   private init(
     _ database: DatabaseExamination, _ server: ExaminedServer, _ settings: ExaminedSettings,
-    of databaseSettings: SettingValues<DatabaseSettings>, logger: Logger
+    of databaseSettings: DatabaseSettings, logger: Logger
   ) {
     (self.database, self.server, self.settings, self.logger) = (database, server, settings, logger)
     campaignSettings = settings.campaigns.flatMap { $0.isEnabled ? $0 : nil }
@@ -143,7 +143,7 @@ final class DatabaseLooks {
   }
 
   private static func listen(
-    _ settings: SettingValues<DatabaseSettings>, _ database: DatabaseExamination, _ server: ExaminedServer,
+    _ settings: DatabaseSettings, _ database: DatabaseExamination, _ server: ExaminedServer,
     logger: Logger, on reactor: isolated Reactor
   ) async -> Judgement {
     guard settings.poolMode == .session else {

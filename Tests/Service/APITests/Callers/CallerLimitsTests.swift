@@ -1,4 +1,3 @@
-@testable import API
 import FoundationEssentials
 import HTTP1
 import HTTPTypes
@@ -7,6 +6,8 @@ import Reactors
 import TestLogs
 import TestReactors
 import Testing
+
+@testable import API
 
 @Suite("Books of failed authentications")
 struct FailureBooksTests {

@@ -1,8 +1,9 @@
-@testable import API
 import Cryptography
 import FoundationEssentials
 import Reactors
 import Testing
+
+@testable import API
 
 @Suite("Tokens taken apart")
 struct CompactTokenTests {

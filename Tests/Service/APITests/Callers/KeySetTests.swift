@@ -1,8 +1,9 @@
-@testable import API
 import FoundationEssentials
 import Reactors
 import TestLogs
 import Testing
+
+@testable import API
 
 @Suite("Key sets")
 struct KeySetTests {

@@ -1,4 +1,3 @@
-@testable import API
 import Cryptography
 import Foundation
 import FoundationEssentials
@@ -7,6 +6,8 @@ import TestKeys
 import TestProcesses
 import TestRepository
 import Testing
+
+@testable import API
 
 /// Every kind of token against the running verification, over HTTP: a service and an issuer's key set on loopback. The table
 /// is printed.

@@ -1,4 +1,3 @@
-@testable import API
 import Cryptography
 import FoundationEssentials
 import HTTP1
@@ -10,6 +9,8 @@ import Reactors
 import Synchronization
 import TestKeys
 import TestLogs
+
+@testable import API
 
 /// A service with one operation for clients, an issuer's key set on another server, and clocks that can be set.
 final class TokenRig: Sendable {

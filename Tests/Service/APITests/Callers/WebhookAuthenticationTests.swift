@@ -1,9 +1,10 @@
-@testable import API
 import Cryptography
 import FoundationEssentials
 import HTTPTypes
 import Operations
 import Testing
+
+@testable import API
 
 extension WebhookAuthentication {
   /// Whether a webhook with this head and content is let in, as the route does it.

@@ -1,8 +1,9 @@
-@testable import API
 import Foundation
 import PushRules
 import TestIDs
 import Testing
+
+@testable import API
 
 @Suite("Coming into the pages")
 struct DashboardLoginTests {

@@ -1,12 +1,13 @@
-@testable import API
 import Foundation
 import Operations
 import PushRules
-@testable import PushStore
 import TestIDs
 import TestProcesses
 import TestRepository
 import Testing
+
+@testable import API
+@testable import PushStore
 
 @Suite("What the pages show")
 struct DashboardPagesTests {

@@ -1,10 +1,8 @@
-@testable import API
 import Channels
 import Foundation
 import Glibc
 import HTTP1
 import Logging
-@testable import Operations
 import Postgres
 import PushPipeline
 import PushRules
@@ -14,6 +12,9 @@ import TestIDs
 import TestPostgres
 import TestProcesses
 import Testing
+
+@testable import API
+@testable import Operations
 
 /// The pages in front of a database, with a pipeline that does nothing.
 final class PageRig: Sendable {
