@@ -1,5 +1,5 @@
-import Simulators
 import Reactors
+import Simulators
 import Testing
 
 @testable import Campaigns

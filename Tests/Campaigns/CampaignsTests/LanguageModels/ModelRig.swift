@@ -1,5 +1,5 @@
-import Simulators
 import Reactors
+import Simulators
 import TestLogs
 
 @testable import Campaigns

@@ -26,7 +26,8 @@ struct SecrecyTests {
   @Test(
     "no failure tells it",
     arguments: [
-      ScriptedModelAnswer.failure(status: 401, type: "reply-43"), .failure(status: 500), .cut("reply-43 and more of it"),
+      ScriptedModelAnswer.failure(status: 401, type: "reply-43"), .failure(status: 500),
+      .cut("reply-43 and more of it"),
       .raw("reply-43"), .raw(#"{"error":{"type":"reply-43"}}"#), .refusal, .close, .reply(""),
     ])
   func failures(_ answer: ScriptedModelAnswer) async throws {

@@ -1,9 +1,9 @@
 import Cryptography
-import Simulators
 import Foundation
 import HTTPTypes
 import PushRules
 import Reactors
+import Simulators
 import Synchronization
 import TestFCMCases
 import Testing

@@ -1,10 +1,10 @@
 import Cryptography
-import Simulators
 import Foundation
 import HTTPTransfers
 import HTTPTypes
 import PushRules
 import Reactors
+import Simulators
 import TestFCMCases
 import TestLogs
 import Testing

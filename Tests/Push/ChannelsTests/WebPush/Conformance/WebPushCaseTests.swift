@@ -4,9 +4,9 @@ import HTTPTransfers
 import HTTPTypes
 import PushRules
 import Reactors
+import Simulators
 import TestLogs
 import Testing
-import Simulators
 import Yams
 
 @testable import Channels

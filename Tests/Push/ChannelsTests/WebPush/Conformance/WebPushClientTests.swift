@@ -3,10 +3,10 @@ import Foundation
 import HTTPTransfers
 import PushRules
 import Reactors
+import Simulators
 import Synchronization
 import TestRandomness
 import Testing
-import Simulators
 
 @testable import Channels
 
