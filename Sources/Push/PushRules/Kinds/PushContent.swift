@@ -154,3 +154,88 @@ package struct PreparedPush: Sendable {
     collapseIdentifier = try CollapseIdentifier(collapseID)
   }
 }
+
+package enum KnownKinds {
+  /// All kinds, the most frequent first.
+  package static let all: [any PushContent.Type] = [
+    MessagePush.self,
+    WatchedRowPush.self,
+    ServicePush.self,
+    CampaignPush.self,
+    ReadSyncPush.self,
+    LiveActivityPush.self,
+  ]
+
+  /// The kinds of events that no host and no server may choose.
+  package static let eventKinds = Set(all.compactMap { $0.eventKind })
+
+  package static func content(_ claimed: ClaimedContent, of name: String) -> any PushContent {
+    guard let kind = all.first(where: { $0.name == name }), let content = try? kind.init(claimed) else {
+      return UnreadablePush(surfaceID: claimed.surfaceID)
+    }
+    return content
+  }
+
+  package static func words(ofEventKind kind: String) -> KindWords {
+    all.first { $0.eventKind == kind }?.words ?? KindWords()
+  }
+}
+
+/// What explanations call an event and its surface.
+package struct KindWords: Equatable, Sendable {
+  /// The event, without an article.
+  package var event = "event"
+
+  /// What its recipients may be looking at, with one.
+  package var surface = "what it is about"
+}
+
+extension ClaimedContent {
+  func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+    try JSONDecoder().decode(type, from: Data((document ?? "{}").utf8))
+  }
+}
+
+/// Content that no kind of this program can read, such as that of a later version: nothing can be sent, and the ledger says so.
+struct UnreadablePush: PushContent {
+  static let name = "unreadable"
+
+  let surfaceID: HostID?
+
+  init(surfaceID: HostID?) { self.surfaceID = surfaceID }
+
+  init(_ claimed: ClaimedContent) { surfaceID = claimed.surfaceID }
+
+  func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
+    throw PushRequestError(.payloadEmpty, "the content cannot be read")
+  }
+}
+
+/// The kinds whose pushes are decided, composed and recorded as always, and not sent.
+package enum ShadowedKinds: Equatable, Sendable {
+  case none
+  case all
+  /// Pushes of these kinds are not sent, as the ledger's `push_type` names them; at least one.
+  case only(Set<String>)
+
+  /// The reason in the ledger of a push that would have been sent.
+  package static let reason = "shadow"
+
+  package func covers(_ kind: String) -> Bool {
+    switch self {
+    case .none: false
+    case .all: true
+    case .only(let kinds): kinds.contains(kind)
+    }
+  }
+
+  /// A sentence for operators; nil when all is sent.
+  package var notice: String? {
+    switch self {
+    case .none: nil
+    case .all: "SHADOW is true: pushes are recorded, none is sent"
+    case .only(let kinds):
+      "SHADOW is set: pushes of the kinds \(kinds.sorted().joined(separator: ", ")) are recorded, none of them is sent"
+    }
+  }
+}

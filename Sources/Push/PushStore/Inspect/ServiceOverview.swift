@@ -1,5 +1,7 @@
 package import FoundationEssentials
+internal import Postgres
 package import PushRules
+package import Reactors
 
 /// How the service fares at one moment: what an operator looks at first.
 package struct ServiceOverview: Equatable, Sendable {
@@ -130,4 +132,203 @@ package struct LedgerEntry: Equatable, Sendable {
   /// From the commit to APNs' first acceptance, holds included; nil when there was none.
   package let way: Duration?
   package let devicesAccepted: Int
+}
+
+extension PushDatabase {
+  /// What the counts of an overview end at; one more means more.
+  package static let overviewCountMax = 10_000
+
+  /// How the service fares now.
+  ///
+  /// One ``OperatorLook``: several statements, each at a different moment.
+  /// - Parameter newest: how many of the newest pushes are listed.
+  /// - Throws: ``PostgresError``.
+  package func overview(newest: Int, on reactor: isolated Reactor) async throws -> ServiceOverview {
+    try await look(on: reactor) { look in
+      let ledger = try await look.query(.overviewLedger, on: reactor)
+      let queues = try await look.query(.overviewQueues, on: reactor)
+      let lanes = try await look.query(.overviewLanes, on: reactor)
+      let parked = try await look.query(.overviewParked, on: reactor)
+      let instances = try await look.query(.overviewInstances, on: reactor)
+      let entries = try await look.query(.newestPushes(rowsMax: newest), on: reactor)
+      return ServiceOverview(
+        ledger: try LedgerFigures(ledger), queues: try QueueOverview(queues.one()),
+        lanes: try lanes.map(WaitingLane.init), parked: try parked.map(ParkedWork.init),
+        instances: try instances.map(LiveInstance.init), newest: try entries.map(LedgerEntry.init))
+    }
+  }
+}
+
+extension LedgerFigures {
+  fileprivate init(_ rows: PostgresRows) throws {
+    self.init()
+    for row in rows {
+      let counts = try Counts(row)
+      switch try row.decode("level", as: Int.self) {
+      case 3:
+        span = .microseconds(try row.decode("span_us", as: Int64.self))
+        self.counts = counts
+        latency = try Self.latency(row, "median_us", "percentile99_us")
+        sentLastMinute = try row.decode("sent_last_minute")
+        latencyLastMinute = try Self.latency(row, "median_last_minute_us", "percentile99_last_minute_us")
+      case 1:
+        slices[slices.count - 1 - (try row.decode("slice", as: Int.self))] = counts
+      default:
+        shares.append(
+          Share(decision: try row.decode("decision"), reason: try row.decode("reason"), count: counts.total))
+      }
+    }
+    shares.sort { ($1.count, $0.reason ?? "") < ($0.count, $1.reason ?? "") }
+  }
+
+  private static func latency(_ row: PostgresRow, _ median: String, _ percentile: String) throws -> Latency? {
+    guard let median = try row.duration(median), let percentile = try row.duration(percentile) else { return nil }
+    return Latency(median: median, percentile99: percentile)
+  }
+}
+
+extension LedgerFigures.Counts {
+  fileprivate init(_ row: PostgresRow) throws {
+    sent = try row.decode("sent")
+    held = try row.decode("held")
+    skipped = try row.decode("skipped")
+    failed = try row.decode("failed")
+  }
+}
+
+extension QueueOverview {
+  fileprivate init(_ row: PostgresRow) throws {
+    inbox = try row.decode("inbox")
+    oldestAge = try row.duration("oldest_us")
+    holds = try row.decode("holds")
+    nextHold = try row.duration("next_hold_us")
+    retries = try row.decode("retries")
+    nextRetry = try row.duration("next_retry_us")
+    hasMoreWork = try row.decode("has_more")
+    parked = try row.decode("parked")
+  }
+}
+
+extension WaitingLane {
+  fileprivate init(_ row: PostgresRow) throws {
+    name = try row.decode("lane")
+    waiting = try row.decode("waiting")
+    oldestAge = .microseconds(try row.decode("oldest_us", as: Int64.self))
+    reason = try row.decode("reason")
+  }
+}
+
+extension ParkedWork {
+  fileprivate init(_ row: PostgresRow) throws {
+    parkedAt = try row.decode("parked_us")
+    subject = PushSubject(id: try row.decode("subject_id"), kind: try row.decode("kind"))
+    userID = try row.decode("user_id")
+    reason = try row.decode("reason")
+  }
+}
+
+extension LiveInstance {
+  fileprivate init(_ row: PostgresRow) throws {
+    host = try row.decode("host")
+    processID = try row.decode("pid")
+    version = try row.decode("version")
+    startedAt = try row.decode("started_us")
+    seenAge = .microseconds(try row.decode("seen_age_us", as: Int64.self))
+  }
+}
+
+extension LedgerEntry {
+  init(_ row: PostgresRow) throws {
+    id = try row.decode("id")
+    enqueuedAt = try row.decode("enqueued_us")
+    subjectID = try row.decode("subject_id")
+    kind = try row.decode("push_type")
+    userID = try row.decode("user_id")
+    decision = try row.decode("decision")
+    reason = try row.decode("reason")
+    heldUntil = try row.decode("held_until_us")
+    way = try row.duration("latency_us")
+    devicesAccepted = try row.decode("devices_accepted")
+  }
+}
+
+package struct LedgerPage: Equatable, Sendable {
+  /// As many as were asked for, or fewer on the last page.
+  package let entries: [LedgerEntry]
+  package let hasMore: Bool
+
+  fileprivate init(_ rows: [LedgerEntry], size: Int) {
+    entries = Array(rows.prefix(size))
+    hasMore = rows.count > size
+  }
+}
+
+/// A user who has registered a device.
+package struct DeviceTokenOwner: Hashable, Sendable {
+  package let userID: HostID
+  /// The first eight characters of the device token.
+  package let device: String
+}
+
+extension PushDatabase {
+  /// A user's pushes, the newest first.
+  /// - Parameters:
+  ///   - last: time and id of the last one on the page before; nil for the first page. size: rows of a page.
+  /// - Throws: ``PostgresError``.
+  package func pushes(
+    ofUser userID: HostID, after last: (enqueuedAt: Int64, id: UUID)? = nil, size: Int, on reactor: isolated Reactor
+  ) async throws -> LedgerPage {
+    try await page(
+      .pushesOfUser(
+        userID: userID, lastEnqueuedMicroseconds: last?.enqueuedAt, lastID: last?.id, rowsMax: size + 1), size,
+      on: reactor)
+  }
+
+  /// The recipients of an event, sorted by user id and kind.
+  /// - Parameters:
+  ///   - last: user and kind of the last one on the page before; nil for the first page. size: rows of a page.
+  /// - Throws: ``PostgresError``.
+  package func pushes(
+    ofSubject subjectID: HostID, after last: (userID: HostID, kind: String)? = nil, size: Int,
+    on reactor: isolated Reactor
+  ) async throws -> LedgerPage {
+    try await page(
+      .pushesOfSubject(
+        subjectID: subjectID, lastUserID: last?.userID, lastKind: last?.kind, rowsMax: size + 1), size, on: reactor)
+  }
+
+  /// What the ledger knows an id as; it may be both.
+  /// - Parameter id: the id as a subject and as a user, as far as the types can hold it.
+  /// - Throws: ``PostgresError``.
+  package func meaning(
+    ofID id: (subject: HostID?, user: HostID?), on reactor: isolated Reactor
+  ) async throws -> (isSubject: Bool, isUser: Bool) {
+    try await look(on: reactor) { look in
+      let row = try await look.query(.meaningOfID(subjectID: id.subject, userID: id.user), on: reactor).one()
+      return (try row.decode("is_subject"), try row.decode("is_user"))
+    }
+  }
+
+  /// Who has registered a device token that begins like this, whether it still works or not.
+  /// - Parameters:
+  ///   - beginning: hexadecimal digits in lower case. countMax: registrations that are looked at.
+  /// - Throws: ``PostgresError``.
+  package func owners(
+    ofDeviceToken beginning: String, countMax: Int, on reactor: isolated Reactor
+  ) async throws -> [DeviceTokenOwner] {
+    try await look(on: reactor) { look in
+      try await look.query(.deviceTokenOwners(beginning: beginning, ownersMax: countMax), on: reactor).map {
+        DeviceTokenOwner(userID: try $0.decode("user_id"), device: try $0.decode("device"))
+      }
+    }
+  }
+
+  private func page(
+    _ call: StatementCall, _ size: Int, on reactor: isolated Reactor
+  ) async throws -> LedgerPage {
+    try await look(on: reactor) { look in
+      let rows = try await look.query(call, on: reactor)
+      return LedgerPage(try rows.map(LedgerEntry.init), size: size)
+    }
+  }
 }

@@ -1,0 +1,202 @@
+internal import FoundationEssentials
+package import Postgres
+package import PushRules
+package import Reactors
+
+/// How much one claim takes, and for how long.
+package struct ClaimLimits: Equatable, Sendable {
+  /// A lane that takes pushes now, and how many of the deliveries that wait for it.
+  package struct RouteLimit: Equatable, Sendable {
+    /// As the record named it.
+    package let name: String
+    package let deliveriesMax: Int
+
+    package init(_ name: String, deliveriesMax: Int) {
+      self.name = name
+      self.deliveriesMax = deliveriesMax
+    }
+  }
+
+  /// Recipients of one event unless the caller says otherwise: as many as are decided within some milliseconds, so that
+  /// other work waits no longer than that.
+  package static let recipientsMaxDefault = 250
+
+  /// Device tokens of one user at the most, the newest ones where the host's function knows them: five times as many as a
+  /// user keeps unless `DEVICES_PER_USER_MAX` says otherwise, and few enough that one user's are no burst.
+  package static let devicesMax = 50
+
+  /// Rescues unless the caller says otherwise. With a lease of 30 s that doubles from the third claim on, six are
+  /// 32 minutes: long enough for a fault that passes, and a replay finds the message within the hour that a push is
+  /// worth sending.
+  package static let rescuesMaxDefault = 6
+
+  /// New events at the most.
+  package var eventsMax: Int
+
+  /// Rescued events, and holds and retries that are due, at the most each.
+  package var deliveriesMax: Int
+
+  /// Recipients of one event at the most; more come with a later claim.
+  package var recipientsMax = Self.recipientsMaxDefault
+
+  package var lanes: [RouteLimit] = []
+
+  package var lease: Duration
+
+  /// How often a lease may run out before the work is left to be parked.
+  package var rescuesMax = Self.rescuesMaxDefault
+
+  /// How old a message may have been when it was enqueued; a day unless the caller says otherwise. What was older is not
+  /// claimed; see ``PushDatabase/discardTooOld(life:rowsMax:on:)``.
+  package var life = Duration.seconds(86_400)
+
+  /// How far back a claim of messages looks, from the database's now; at most ``lookBackMax``.
+  package var lookBack = Self.lookBackMax {
+    didSet { lookBack = min(lookBack, Self.lookBackMax) }
+  }
+
+  /// Five minutes. What was enqueued with an age is available since then, and is left to a claim of everything.
+  package static let lookBackMax = Duration.seconds(300)
+
+  /// How old a new message must be for a claim of everything; younger ones are left to claims of messages.
+  package var messageAge = Duration.zero
+
+  package init(eventsMax: Int, deliveriesMax: Int, lanes: [RouteLimit] = [], lease: Duration) {
+    self.eventsMax = eventsMax
+    self.deliveriesMax = deliveriesMax
+    self.lanes = lanes
+    self.lease = lease
+  }
+
+}
+
+extension StatementCall {
+  static func claim(_ limits: ClaimLimits) -> StatementCall {
+    .claim(
+      eventsMax: limits.eventsMax, deliveriesMax: limits.deliveriesMax,
+      leaseMicroseconds: limits.lease.wholeMicroseconds, recipientsMax: limits.recipientsMax,
+      rescuesMax: limits.rescuesMax, lanes: limits.lanes.map(\.name),
+      laneDeliveriesMax: limits.lanes.map(\.deliveriesMax), lifeMicroseconds: limits.life.wholeMicroseconds,
+      messageAgeMicroseconds: limits.messageAge.wholeMicroseconds)
+  }
+
+  static func claimMessages(_ limits: ClaimLimits) -> StatementCall {
+    .claimMessages(
+      messagesMax: limits.eventsMax, leaseMicroseconds: limits.lease.wholeMicroseconds,
+      recipientsMax: limits.recipientsMax, lookBackMicroseconds: limits.lookBack.wholeMicroseconds)
+  }
+
+  static func lease(_ limits: ClaimLimits) -> StatementCall {
+    .lease(
+      eventsMax: limits.eventsMax, deliveriesMax: limits.deliveriesMax,
+      leaseMicroseconds: limits.lease.wholeMicroseconds, rescuesMax: limits.rescuesMax,
+      lanes: limits.lanes.map(\.name), laneDeliveriesMax: limits.lanes.map(\.deliveriesMax),
+      lifeMicroseconds: limits.life.wholeMicroseconds,
+      messageAgeMicroseconds: limits.messageAge.wholeMicroseconds)
+  }
+}
+
+/// A leased piece of work that has not been looked at.
+package struct LeasedWork: Equatable, Sendable {
+  package let subject: PushSubject
+
+  /// The recipient of a delivery; nil for an event.
+  package let userID: HostID?
+}
+
+/// What a look would find.
+package struct WaitingWork: Equatable, Sendable {
+  /// New messages, for ``PushDatabase/claimMessages(_:on:)``.
+  package let hasMessages: Bool
+
+  /// Rows of watched tables, for ``PushDatabase/followChangedRows(_:on:)``.
+  package let hasChangedRows: Bool
+
+  /// Other work, for ``PushDatabase/claim(_:on:)``, or changed rows that become some.
+  package let hasOthers: Bool
+}
+
+// Claims of everything: at once, and one by one.
+extension PushDatabase {
+  /// Says what waits, for a fraction of what a claim that finds nothing costs.
+  package func waitingWork(
+    _ limits: ClaimLimits, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> WaitingWork {
+    let rows = try await pool.query(
+      .waitingWork(lookBackMicroseconds: limits.lookBack.wholeMicroseconds, lanes: limits.lanes.map(\.name)),
+      afterReturn: Self.recordsFirst, on: reactor)
+    let row = try rows.one()
+    return WaitingWork(
+      hasMessages: try row.decode("has_messages"), hasChangedRows: try row.decode("has_changed_rows"),
+      hasOthers: try row.decode("has_others"))
+  }
+
+  /// Leases work and reads what its decisions need.
+  /// - Returns: new events first, in the order of their commits; what waited for its lane last, the newest of it first.
+  package func claim(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [PushEvent] {
+    let rows = try await pool.query(.claim(limits), afterReturn: Self.recordsFirst, on: reactor)
+    return try await events(from: rows, columns: ClaimRow.claim, recipientsMax: limits.recipientsMax, on: reactor)
+  }
+
+  /// Leases work without looking at it: for when one piece that cannot be looked at makes every claim fail.
+  package func lease(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [LeasedWork] {
+    var work: [LeasedWork] = []
+    for row in try await pool.query(.lease(limits), on: reactor) {
+      let subject = PushSubject(id: try row.decode("subject_id"), kind: try row.decode("kind"))
+      work.append(LeasedWork(subject: subject, userID: try row.decode("user_id")))
+    }
+    return work
+  }
+
+  /// Looks at leased work.
+  /// - Returns: nil when it is gone.
+  package func look(
+    at work: LeasedWork, recipientsMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> PushEvent? {
+    let (id, kind) = (work.subject.id, work.subject.kind)
+    let (call, columns): (StatementCall, _) =
+      if let userID = work.userID {
+        (.lookAtDelivery(subjectID: id, kind: kind, userID: userID, recipientsMax: 1), ClaimRow.lookAtDelivery)
+      } else {
+        (.lookAtEvent(subjectID: id, kind: kind, recipientsMax: recipientsMax), ClaimRow.lookAtEvent)
+      }
+    let rows = try await pool.query(call, on: reactor)
+    return try await events(from: rows, columns: columns, recipientsMax: recipientsMax, on: reactor).first
+  }
+
+  /// Stores why leased work could not be looked at; the parked row has it if that never works.
+  package func note(
+    _ error: PostgresError, of work: LeasedWork, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    let (id, kind, reason) = (work.subject.id, work.subject.kind, error.description)
+    if let userID = work.userID {
+      try await pool.query(
+        .recordDeliveryError(subjectID: id, kind: kind, userID: userID, error: reason), on: reactor)
+    } else {
+      try await pool.query(.recordEventError(subjectID: id, kind: kind, error: reason), on: reactor)
+    }
+  }
+
+  /// Gives leased work back that could not be looked at through no fault of its own; it comes again after a while, and
+  /// is not parked for it.
+  package func giveBack(
+    _ work: LeasedWork, because error: PostgresError, for wait: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    let (id, kind, reason) = (work.subject.id, work.subject.kind, error.description)
+    let wait = wait.wholeMicroseconds
+    if let userID = work.userID {
+      try await pool.query(
+        .giveBackDelivery(subjectID: id, kind: kind, error: reason, waitMicroseconds: wait, userID: userID),
+        on: reactor)
+    } else {
+      try await pool.query(
+        .giveBackEvent(subjectID: id, kind: kind, error: reason, waitMicroseconds: wait), on: reactor)
+    }
+  }
+
+  /// Looks at no work at all: fails where looks fail for all work alike, as when a function that they call is not there.
+  package func lookAtNothing(on reactor: isolated Reactor) async throws(PostgresError) {
+    let nothing = LeasedWork(subject: .message(HostID(UUID())), userID: nil)
+    _ = try await look(at: nothing, recipientsMax: 1, on: reactor)
+  }
+}
