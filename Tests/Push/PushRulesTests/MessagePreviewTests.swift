@@ -1,3 +1,4 @@
+import TestRandomness
 import Testing
 
 @testable import PushRules
@@ -142,5 +143,102 @@ struct NoticePreviewTests {
     #expect(NoticePreview(title: "a\nb", body: "c\r\nd\u{0}e") == NoticePreview(title: "a b", body: "c d e"))
     #expect(NoticePreview(title: "", body: "").title == "")
     #expect(NoticePreview(title: "", body: "").body == "")
+  }
+}
+
+@Suite("Texts with inserted values")
+struct FilledTextTests {
+  private func filled(_ parts: (String, Bool)...) -> String {
+    var text = FilledText()
+    for (part, isValue) in parts { if isValue { text.append(value: part) } else { text.append(words: part) } }
+    return text.text
+  }
+
+  @Test(
+    "a value is isolated where letters of both directions meet, and nowhere else",
+    arguments: [
+      ("Message from ", "Ann", "Message from Ann"), ("Message from ", "Łukasz", "Message from Łukasz"),
+      ("Message from ", "日本", "Message from 日本"), ("Message from ", "🏳️‍🌈", "Message from 🏳️‍🌈"),
+      ("Message from ", "محمد", "Message from \u{2068}محمد\u{2069}"),
+      ("Message from ", "דנה (Dana)", "Message from \u{2068}דנה (Dana)\u{2069}"),
+      ("رسالة من ", "محمد", "رسالة من محمد"), ("رسالة من ", "Ann", "رسالة من \u{2068}Ann\u{2069}"),
+      ("رسالة من ", "+49 170", "رسالة من +49 170"), ("", "محمد Ann", "محمد Ann"), ("1: ", "محمد", "1: محمد"),
+      // What would end the isolate too early, or keep it open, is left out of it.
+      ("Message from ", "מ\u{2069}\u{2067}ד", "Message from \u{2068}מד\u{2069}"),
+    ])
+  func isolated(words: String, value: String, text: String) {
+    #expect(filled((words, false), (value, true)) == text)
+  }
+
+  @Test("values of both directions are both isolated, whatever the words are")
+  func both() {
+    #expect(filled(("Ann", true), (": ", false), ("שלום", true)) == "\u{2068}Ann\u{2069}: \u{2068}שלום\u{2069}")
+    #expect(filled() == "" && filled(("", true), ("a", false)) == "a")
+  }
+
+  @Test(
+    "what a cut has left open is closed",
+    arguments: [
+      ("a", "a"), ("\u{2068}a\u{2069}", "\u{2068}a\u{2069}"), ("\u{2068}a", "\u{2068}a\u{2069}"),
+      ("\u{2066}\u{2067}a", "\u{2066}\u{2067}a\u{2069}\u{2069}"), ("a\u{2069}\u{2068}b", "a\u{2069}\u{2068}b\u{2069}"),
+      (String(repeating: "\u{2068}", count: 5) + "a", "a"),
+    ])
+  func closed(text: String, closed: String) {
+    #expect(text.closingIsolates == closed)
+  }
+}
+
+@Suite("The beginning of a text")
+struct TextBeginningTests {
+  /// Of every kind that a careless cut would tear.
+  private static let clusters = [
+    "a", "é", "e\u{301}", "👨‍👩‍👧‍👦", "👩🏽‍🚀", "🇩🇪", "🇦🇹", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "ที่", "ไทย", "น้ำ", "한", "\u{1112}\u{1161}\u{11AB}", "ن", "نُّ", "שָׁ", "क्षि",
+    "\r\n", "\u{2068}", "\u{2069}", "1️⃣", "ა",
+  ]
+
+  @Test("is whole clusters, within the bound, and as long as it can be, at every bound", arguments: clusters)
+  func everyBound(cluster: String) {
+    let text = String(repeating: cluster, count: 6)
+    let isControl = cluster.unicodeScalars.allSatisfy { $0.opensIsolate || $0 == "\u{2069}" }
+    for bound in 0...text.utf8.count {
+      let part = text.beginning(bytesMax: bound)
+      #expect(part.utf8.count <= bound)
+      if !isControl {
+        #expect(text.hasPrefix(part) && part.count == text.prefix(part.count).count)
+        #expect(part.utf8.count == text.prefix(part.count).utf8.count)
+        #expect(part.count == text.count || text.prefix(part.count + 1).utf8.count > bound)
+      }
+    }
+    #expect(text.beginning(bytesMax: 10_000) == text.closingIsolates)
+  }
+
+  @Test("leaves no isolate open and loses no letter, of texts of any clusters", arguments: [1, 2, 3] as [UInt64])
+  func anyText(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<1_000 {
+      let count = Int.random(in: 1...30, using: &random)
+      let text = (0..<count).map { _ in Self.clusters.randomElement(using: &random) ?? "" }.joined()
+      let bound = Int.random(in: 0...text.utf8.count + 3, using: &random)
+      let part = text.beginning(bytesMax: bound)
+      #expect(part.utf8.count <= bound)
+      #expect(part.closingIsolates == part)
+      let shown = part.unicodeScalars.filter { $0 != "\u{2069}" && !$0.opensIsolate }
+      let whole = text.unicodeScalars.filter { $0 != "\u{2069}" && !$0.opensIsolate }
+      #expect(whole.starts(with: shown))
+    }
+  }
+
+  @Test("counts bytes as they are written")
+  func width() {
+    #expect("\"\"\"".beginning(bytesMax: 5) { $0 == UInt8(ascii: "\"") ? 2 : 1 } == "\"\"")
+    #expect("a👍".beginning(bytesMax: 4) == "a")
+    #expect("a👍".beginning(bytesMax: 5) == "a👍")
+  }
+
+  @Test("a cluster of any size costs no more than the bound")
+  func hugeCluster() {
+    let text = "a" + String(repeating: "\u{301}", count: 200_000)
+    #expect(text.beginning(bytesMax: 100) == "")
+    #expect(("b" + text).beginning(bytesMax: 100) == "b")
   }
 }

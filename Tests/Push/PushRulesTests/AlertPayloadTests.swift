@@ -1,0 +1,352 @@
+import PushRules
+import Testing
+
+@Suite("Alert payloads")
+struct AlertPayloadTests {
+  @Test("custom data cannot replace what belongs to Apple")
+  func reservedKey() throws {
+    let error = try #require(throws: PushRequestError.self) {
+      try AlertPayload(title: "t", body: "b", custom: ["type": "message", "aps": 1])
+    }
+    #expect(error.code == .customKeyReserved)
+  }
+
+  @Test("a key that only looks like Apple's is the app's own", arguments: ["APS", "aps ", "priority"])
+  func similarKeys(key: String) throws {
+    var custom = PayloadObject()
+    custom[key] = 1
+    #expect(try AlertPayload(title: "t", body: "b", custom: custom).custom == custom)
+  }
+
+  @Test("a push that nobody would notice is refused")
+  func unnoticed() throws {
+    let attempts: [() throws -> AlertPayload] = [
+      { try AlertPayload() },
+      { try AlertPayload(title: "", subtitle: "", body: "", sound: "") },
+      { try AlertPayload(body: .localized(key: "", arguments: ["a"])) },
+      { try AlertPayload(threadIdentifier: "c", category: "c", wakesApp: true, custom: ["k": 1]) },
+    ]
+    for attempt in attempts {
+      #expect { try attempt() } throws: { ($0 as? PushRequestError)?.code == .nothingToShow }
+    }
+  }
+
+  @Test("what only counts with a text is refused without one")
+  func needsText() throws {
+    #expect(throws: PushRequestError.self) { try AlertPayload(badge: 1, runsServiceExtension: true) }
+    #expect(throws: PushRequestError.self) { try AlertPayload(launchImage: "l", sound: .default) }
+    #expect(try AlertPayload(subtitle: "s", launchImage: "l", runsServiceExtension: true).launchImage == "l")
+  }
+}
+
+@Suite("Fractions from 0 to 1")
+struct UnitFractionTests {
+  @Test("both ends and all between are taken", arguments: [0, -0.0, .leastNonzeroMagnitude, 0.5, 1.0.nextDown, 1])
+  func taken(value: Double) throws {
+    #expect(try UnitFraction(value).value == value)
+  }
+
+  @Test(
+    "what lies beyond is refused",
+    arguments: [-Double.leastNonzeroMagnitude, 1.0.nextUp, -1, 2, .infinity, -.infinity, .nan])
+  func refused(value: Double) throws {
+    let error = try #require(throws: PushRequestError.self) { try UnitFraction(value) }
+    #expect(error.code == .fractionOutOfRange)
+  }
+
+  @Test("the ends have names")
+  func ends() throws {
+    #expect(try UnitFraction.zero == UnitFraction(0))
+    #expect(try UnitFraction.one == UnitFraction(1))
+  }
+}
+
+private typealias Row = (payload: AlertPayload, aps: String)
+
+/// Payloads of little more than a title, each with its `aps` but for the title.
+private func rows() throws -> [Row] {
+  [
+    (try AlertPayload(title: "t"), ""),
+    (try AlertPayload(title: "t", threadIdentifier: "c-1"), #","thread-id":"c-1""#),
+    (try AlertPayload(title: "t", category: "MEAL"), #","category":"MEAL""#),
+    (try AlertPayload(title: "t", interruptionLevel: .passive), #","interruption-level":"passive""#),
+    (try AlertPayload(title: "t", interruptionLevel: .active), #","interruption-level":"active""#),
+    (try AlertPayload(title: "t", interruptionLevel: .timeSensitive), #","interruption-level":"time-sensitive""#),
+    (try AlertPayload(title: "t", interruptionLevel: .critical), #","interruption-level":"critical""#),
+    (try AlertPayload(title: "t", relevanceScore: .zero), #","relevance-score":0.0"#),
+    (try AlertPayload(title: "t", relevanceScore: UnitFraction(0.25)), #","relevance-score":0.25"#),
+    (try AlertPayload(title: "t", targetContentIdentifier: "w"), #","target-content-id":"w""#),
+    (try AlertPayload(title: "t", filterCriteria: "work"), #","filter-criteria":"work""#),
+    (try AlertPayload(title: "t", runsServiceExtension: true), #","mutable-content":1"#),
+    (try AlertPayload(title: "t", wakesApp: true), #","content-available":1"#),
+    (try AlertPayload(title: "t", badge: 0), #","badge":0"#),
+    (try AlertPayload(title: "t", badge: -1), #","badge":0"#),
+    (try AlertPayload(title: "t", badge: .max), #","badge":9223372036854775807"#),
+    (try AlertPayload(title: "t", sound: .default), #","sound":"default""#),
+    (try AlertPayload(title: "t", sound: "achievement.caf"), #","sound":"achievement.caf""#),
+    (
+      try AlertPayload(title: "t", sound: .critical(name: "default", volume: .one)),
+      #","sound":{"critical":1,"name":"default","volume":1.0}"#
+    ),
+    (
+      try AlertPayload(title: "t", sound: .critical(name: "urgent.caf", volume: .zero)),
+      #","sound":{"critical":1,"name":"urgent.caf","volume":0.0}"#
+    ),
+    (try AlertPayload(title: "t", sound: ""), ""),
+    (try AlertPayload(title: "t", sound: .critical(name: "", volume: .one)), ""),
+    (try AlertPayload(title: "t", threadIdentifier: "", category: "", filterCriteria: ""), ""),
+  ]
+}
+
+@Suite("The encoding of an alert payload")
+struct AlertPayloadEncodingTests {
+  @Test("everything set comes in a fixed order")
+  func full() throws {
+    let payload = try AlertPayload(
+      title: "Message from Ana", subtitle: "Choir", body: "Hi \"you\"", launchImage: "l", badge: 3, sound: .default,
+      threadIdentifier: "c-1", category: "MESSAGE", interruptionLevel: .active, relevanceScore: .one,
+      targetContentIdentifier: "w", filterCriteria: "f", runsServiceExtension: true, wakesApp: true,
+      custom: ["type": "message", "conversation_id": "c-1", "message_id": "m-1"])
+    #expect(
+      text(payload)
+        == #"{"aps":{"alert":{"title":"Message from Ana","subtitle":"Choir","body":"Hi \"you\"","launch-image":"l"},"#
+        + #""badge":3,"sound":"default","thread-id":"c-1","category":"MESSAGE","interruption-level":"active","#
+        + #""relevance-score":1.0,"target-content-id":"w","filter-criteria":"f","mutable-content":1,"#
+        + #""content-available":1},"type":"message","conversation_id":"c-1","message_id":"m-1"}"#)
+    #expect(payload.pushType == .alert)
+  }
+
+  @Test("each member has its form, and what is empty or nil is left out")
+  func members() throws {
+    for row in try rows() {
+      #expect(text(row.payload) == #"{"aps":{"alert":{"title":"t"}\#(row.aps)}}"#)
+    }
+  }
+
+  @Test(
+    "texts are words, or keys with their arguments",
+    arguments: [
+      ("t", "", "", #""title":"t""#), ("", "s", "", #""subtitle":"s""#), ("", "", "b", #""body":"b""#),
+      ("t", "s", "b", #""title":"t","subtitle":"s","body":"b""#),
+      (.localized(key: "T"), "", "", #""title-loc-key":"T""#),
+      (.localized(key: ""), .localized(key: "", arguments: ["a"]), "b", #""body":"b""#),
+      (
+        .localized(key: "T", arguments: ["1"]), .localized(key: "S", arguments: ["2", ""]),
+        .localized(key: "B", arguments: ["\"3\""]),
+        #""title-loc-key":"T","title-loc-args":["1"],"subtitle-loc-key":"S","subtitle-loc-args":["2",""],"#
+          + #""loc-key":"B","loc-args":["\"3\""]"#
+      ),
+    ] as [(AlertText, AlertText, AlertText, String)])
+  func texts(title: AlertText, subtitle: AlertText, body: AlertText, alert: String) throws {
+    let payload = try AlertPayload(title: title, subtitle: subtitle, body: body)
+    #expect(text(payload) == #"{"aps":{"alert":{\#(alert)}}}"#)
+  }
+
+  @Test("a badge or a sound needs no text beside it")
+  func silent() throws {
+    #expect(try text(AlertPayload(badge: 0)) == #"{"aps":{"badge":0}}"#)
+    #expect(try text(AlertPayload(sound: .default)) == #"{"aps":{"sound":"default"}}"#)
+    let payload = try AlertPayload(title: "", badge: 1, sound: .default, wakesApp: true, custom: ["k": .null])
+    #expect(text(payload) == #"{"aps":{"badge":1,"sound":"default","content-available":1},"k":null}"#)
+  }
+}
+
+private func makePayload(
+  title: AlertText = "Message from Ana", subtitle: AlertText = "", body: AlertText
+) throws -> AlertPayload {
+  try AlertPayload(
+    title: title, subtitle: subtitle, body: body, badge: 1, sound: .default, custom: ["type": "message"])
+}
+
+private let clusters = [
+  "a", "é", "e\u{301}", "👨‍👩‍👧‍👦", "🇩🇪", "각", "\u{1112}\u{1161}\u{11AB}", "漢", "👍🏽", "क्षि", "\"", "\\", "\n", "\u{1}",
+  "\r\n", "Z͑ͫ̓ͪ",
+]
+
+@Suite("Fitting an alert into a byte limit")
+struct AlertPayloadFittingTests {
+  @Test("what fits is left alone, up to the last byte")
+  func fits() throws {
+    let payload = try makePayload(body: "Hello")
+    let bytes = payload.encoded().count
+    let fitted = try payload.fitted(to: bytes)
+    #expect(fitted.payload == payload && fitted.trimmed == nil)
+    #expect(fitted.bytesBefore == bytes && fitted.bytesAfter == bytes)
+    #expect(!fitted.isTrimmed)
+  }
+
+  @Test(
+    "a body of any clusters is cut between them, and no cluster more would have fitted",
+    arguments: clusters, ["", "t"])
+  func cuts(cluster: String, title: String) throws {
+    let words = String(repeating: cluster, count: 5_000)
+    let payload = try makePayload(title: .verbatim(title), subtitle: "s", body: .verbatim(words))
+    for bytesMax in [200, 201, 255, 1_000, 4_095, 4_096] {
+      let fitted = try payload.fitted(to: bytesMax)
+      #expect(fitted.bytesAfter <= bytesMax && fitted.bytesAfter == fitted.payload.encoded().count)
+      #expect(fitted.bytesBefore == payload.encoded().count && fitted.trimmed == .body)
+      let kept = try #require(fitted.payload.body?.words).dropLast(3)
+      #expect(words.hasPrefix(kept) && kept.count * cluster.count == kept.count)
+      let more = try makePayload(title: .verbatim(title), subtitle: "s", body: .verbatim(kept + cluster + "..."))
+      #expect(more.encoded().count > bytesMax)
+    }
+  }
+
+  @Test("one byte too many trims, on both sides of the type's limit", arguments: [(4096, false), (4097, true)])
+  func limit(bytes: Int, isTrimmed: Bool) throws {
+    let padding = bytes - (try makePayload(body: "x").encoded().count) + 1
+    let payload = try makePayload(body: .verbatim(String(repeating: "x", count: padding)))
+    #expect(payload.encoded().count == bytes)
+    let fitted = try payload.fitted(to: PushType.alert.bodyBytesMax)
+    #expect(fitted.isTrimmed == isTrimmed)
+    #expect(fitted.bytesBefore == bytes && fitted.bytesAfter == 4096)
+  }
+
+  @Test("one byte too many takes four, to make room for the continuation")
+  func oneByte() throws {
+    let payload = try makePayload(body: "Hello, world")
+    #expect(try payload.fitted(to: payload.encoded().count - 1).payload.body == "Hello, w...")
+  }
+
+  @Test(
+    "with hardly any room the body goes, then its continuation, then the push",
+    arguments: [(13, Optional("...")), (12, ""), (0, ""), (-1, nil)])
+  func hardlyAnyRoom(room: Int, expected: String?) throws {
+    let bytesMax = try makePayload(body: "").encoded().count + room
+    let payload = try makePayload(body: "Hello")
+    guard let expected else {
+      let error = try #require(throws: PushRequestError.self) { try payload.fitted(to: bytesMax) }
+      #expect(error.code == .payloadTooLarge)
+      return
+    }
+    let fitted = try payload.fitted(to: bytesMax)
+    #expect(fitted.payload.body == (expected.isEmpty ? nil : .verbatim(expected)))
+    #expect(fitted.trimmed == .body)
+  }
+
+  @Test("of a localised body the longest argument is cut, of equally long ones the first")
+  func localised() throws {
+    let half = String(repeating: "👨‍👩‍👧‍👦", count: 150)
+    for (arguments, index) in [([half + half], 0), (["Ana", half + half], 1), ([half, "Ana", half], 0)] {
+      let payload = try makePayload(body: .localized(key: "MESSAGE", arguments: arguments))
+      let excess = payload.encoded().count - 4_096
+      let fitted = try payload.fitted(to: 4_096)
+      #expect(fitted.trimmed == .bodyArgument(index) && excess > 0 && fitted.bytesAfter <= 4_096)
+      guard case .localized("MESSAGE", let rest, _) = fitted.payload.body else {
+        Issue.record("another body")
+        return
+      }
+      #expect(rest.indices.allSatisfy { $0 == index || rest[$0] == arguments[$0] })
+      #expect(arguments[index].hasPrefix(rest[index].dropLast(3)) && rest[index].hasSuffix("👨‍👩‍👧‍👦..."))
+    }
+  }
+
+  @Test(
+    "only the body is ever shortened",
+    arguments: [
+      (.verbatim(String(repeating: "t", count: 4_100)), "", "Hello"),
+      ("t", .verbatim(String(repeating: "s", count: 4_100)), "Hello"),
+      (.verbatim(String(repeating: "t", count: 4_100)), "", ""),
+      ("t", "", .localized(key: String(repeating: "k", count: 4_100))),
+      ("t", "", .localized(key: String(repeating: "k", count: 4_100), arguments: ["a"])),
+    ] as [(AlertText, AlertText, AlertText)])
+  func untouched(title: AlertText, subtitle: AlertText, body: AlertText) throws {
+    let payload = try makePayload(title: title, subtitle: subtitle, body: body)
+    let error = try #require(throws: PushRequestError.self) { try payload.fitted(to: 4_096) }
+    #expect(error.code == .payloadTooLarge && !error.message.contains("tttt"))
+  }
+
+  @Test("a body is not cut away when nothing else would be shown")
+  func nothingLeft() throws {
+    let payload = try AlertPayload(body: "Hello", custom: ["k": "v"])
+    #expect(try payload.fitted(to: 40).payload.body == "...")
+    #expect(throws: PushRequestError.self) { try payload.fitted(to: 39) }
+  }
+
+  @Test("a text made to be slow costs what its length costs", .timeLimit(.minutes(1)))
+  func hostile() throws {
+    let many = 200_000
+    for words in [
+      "e" + String(repeating: "\u{301}", count: many), String(repeating: "🇩", count: many),
+      String(repeating: "👩\u{200D}", count: many), String(repeating: "क\u{94D}", count: many),
+      String(repeating: "\r\n", count: many), String(repeating: "\u{0}", count: many),
+    ] {
+      let fitted = try makePayload(body: .verbatim(words)).fitted(to: 4_096)
+      #expect(fitted.bytesAfter <= 4_096 && fitted.bytesBefore > many)
+      let localised = try makePayload(body: .localized(key: "k", arguments: ["a", words])).fitted(to: 4_096)
+      #expect(localised.bytesAfter <= 4_096 && localised.trimmed == .bodyArgument(1))
+    }
+  }
+}
+
+@Suite("Prepared alerts")
+struct PreparedAlertTests {
+  @Test("each recipient's document is the one encoded alone", arguments: [-1, 0, 1, 99, Int.max])
+  func sameBytes(badge: Int) throws {
+    for own in [nil, 7] {
+      let prepared = PreparedAlert(try payload(badge: own))
+      #expect(try prepared.encoded(badge: badge) == payload(badge: badge).encoded())
+      #expect(prepared.bytes(withBadge: badge) == prepared.encoded(badge: badge).count)
+    }
+  }
+
+  @Test("without any text the badge comes first")
+  func onlyBadge() throws {
+    let prepared = PreparedAlert(try AlertPayload(sound: .default))
+    #expect(String(decoding: prepared.encoded(badge: 2), as: UTF8.self) == #"{"aps":{"badge":2,"sound":"default"}}"#)
+    let bare = PreparedAlert(try AlertPayload(badge: 1))
+    #expect(String(decoding: bare.encoded(badge: 2), as: UTF8.self) == #"{"aps":{"badge":2}}"#)
+  }
+
+  @Test("a recipient without a badge gets the document without the member, wherever it stands")
+  func noBadge() throws {
+    #expect(try PreparedAlert(payload(badge: 7)).encoded(badge: nil) == payload(badge: nil).encoded())
+    let first = PreparedAlert(try AlertPayload(sound: .default))
+    #expect(String(decoding: first.encoded(badge: nil), as: UTF8.self) == #"{"aps":{"sound":"default"}}"#)
+    let bare = PreparedAlert(try AlertPayload(badge: 1), identifierName: "id")
+    let id = "01234567-89ab-cdef-0123-456789abcdef"
+    #expect(String(decoding: bare.encoded(badge: nil, identifier: id), as: UTF8.self) == #"{"aps":{},"id":"\#(id)"}"#)
+  }
+
+  @Test("an identifier is the last member, and takes the bytes that were said", arguments: [0, 7, Int.max])
+  func identifier(badge: Int) throws {
+    let id = "01234567-89ab-cdef-0123-456789abcdef"
+    let plain = try payload(badge: badge).encoded()
+    let prepared = PreparedAlert(try payload(badge: nil), identifierName: "id")
+    let document = prepared.encoded(badge: badge, identifier: id)
+    #expect(
+      String(decoding: document, as: UTF8.self) == String(decoding: plain.dropLast(), as: UTF8.self)
+        + #","id":"\#(id)"}"#)
+    #expect(document.count == plain.count + PreparedAlert.bytes(ofIdentifierNamed: "id"))
+    #expect(prepared.bytes(withBadge: badge) == document.count)
+  }
+
+  private func payload(badge: Int?) throws -> AlertPayload {
+    try AlertPayload(
+      title: "t", subtitle: "s", body: .localized(key: "k", arguments: ["a"]), badge: badge,
+      sound: .critical(name: "default", volume: .one), threadIdentifier: "c", interruptionLevel: .timeSensitive,
+      runsServiceExtension: true, wakesApp: true, custom: ["k": "v"])
+  }
+}
+
+@Suite("Background payloads")
+struct BackgroundPayloadTests {
+  @Test("aps holds content-available alone, custom data stands beside it")
+  func bytes() throws {
+    #expect(try text(BackgroundPayload()) == #"{"aps":{"content-available":1}}"#)
+    let payload = try BackgroundPayload(custom: ["sync": true, "since": 12])
+    #expect(text(payload) == #"{"aps":{"content-available":1},"sync":true,"since":12}"#)
+    #expect(payload.pushType == .background)
+  }
+
+  @Test("custom data cannot replace what belongs to Apple")
+  func reservedKey() throws {
+    let error = try #require(throws: PushRequestError.self) { try BackgroundPayload(custom: ["aps": .object([:])]) }
+    #expect(error.code == .customKeyReserved)
+  }
+}
+
+/// The document as text, to be compared with what is expected byte for byte.
+func text(_ payload: some PushPayload) -> String {
+  String(decoding: payload.encoded(), as: UTF8.self)
+}

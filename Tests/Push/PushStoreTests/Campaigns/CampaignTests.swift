@@ -1,0 +1,398 @@
+import Foundation
+import Postgres
+import PushRules
+import Reactors
+import TestIDs
+import TestPostgres
+import TestRepository
+import Testing
+
+@testable import PushStore
+
+/// A host with a coach's tables, and users whom its campaign may look at.
+struct CampaignScene: Sendable {
+  static let daily = #"{"check_ins_enabled": true, "frequency": "daily"}"#
+
+  let database: TestDatabase
+
+  /// - Parameter database: migrated; a new one without it.
+  init(in database: TestDatabase? = nil) async throws {
+    if let database { self.database = database } else { self.database = try await TestDatabase.migrated() }
+    let tables = Repository.file("db/examples/coach.sql")
+    try await self.database.apply(tables)
+  }
+
+  /// A user with a device who wants check-ins.
+  /// - Parameters:
+  ///   - wishes: `notification_preferences`.
+  ///   - zone: an SQL expression.
+  @discardableResult
+  func addUser(_ wishes: String = daily, zone: String = "'\(ZoneNearNoon.name)'") async throws -> HostID {
+    let id = HostID.new()
+    try await database.sql(
+      """
+      insert into profiles (id, name) values ('\(id)', 'Ada');
+      insert into push_tokens (user_id, device_token) values ('\(id)', encode(sha256('\(id)'), 'hex'));
+      insert into context_profiles (user_id, time_zone, notification_preferences) values ('\(id)', \(zone), '\(wishes)')
+      """)
+    return id
+  }
+
+  /// Whether a campaign would look at a user at a moment, after some statements that are undone again.
+  func isEligible(
+    _ user: HostID, at moment: String, campaign: String = "coach", after sql: String = ""
+  ) async throws -> Bool {
+    let found = try await database.sql(
+      """
+      begin;
+      \(sql.isEmpty ? "" : sql + ";")
+      select count(*) from tacet.campaign_eligible('\(campaign)', '\(moment)', null, '\(user)');
+      rollback
+      """)
+    return found == "1"
+  }
+
+  /// A campaign like the coach's, also in its cap group, with some columns of its own.
+  /// - Parameter columns: SQL expressions.
+  func addCampaign(_ name: String, pushTypes: String = "{event_based}", _ columns: [String: String] = [:]) async throws
+  {
+    var values = ["name": "'\(name)'", "push_types": "'\(pushTypes)'"]
+    for column in ["audience", "material", "cap_group", "definition"] { values[column] = column }
+    values.merge(columns) { $1 }
+    try await database.sql(
+      """
+      insert into tacet.campaigns (\(values.keys.joined(separator: ", ")))
+      select \(values.values.joined(separator: ", ")) from tacet.campaigns where name = 'coach'
+      """)
+  }
+
+  /// Notes everybody for now, and claims them.
+  func claimed(campaign: String = "coach") async throws -> [CampaignTurn] {
+    try await withStore(database) { store, reactor in
+      _ = try await store.enrol(campaign, onlyUser: nil, on: reactor)
+      return try await store.claimTurns(100, lease: .seconds(60), lateAfter: .seconds(3600), on: reactor)
+        .filter { $0.campaign == campaign }
+    }
+  }
+
+  func commit(_ turn: CampaignTurn, _ push: PushStore.WrittenCampaignPush = .example) async throws -> CampaignCommit {
+    try await withStore(database) { try await $0.commit(push, for: turn, .example, on: $1) }
+  }
+
+  /// Pushes, events, caps with a day, and what is decided: all that a commit writes.
+  func written() async throws -> String {
+    try await database.sql(
+      """
+      select (select count(*) from tacet.pushes), (select count(*) from tacet.inbox),
+        (select count(committed_day) from tacet.frequency_caps),
+        (select string_agg(coalesce(decision, 'undecided') || coalesce(' ' || reason, ''), ', ' order by campaign)
+          from tacet.campaign_decisions)
+      """)
+  }
+}
+
+extension PushStore.WrittenCampaignPush {
+  static let example = PushStore.WrittenCampaignPush(
+    pushType: "event_based", title: "Tomorrow", body: "How do you feel?", data: #"{"domain": "work"}"#,
+    metadata: #"{"campaign": "coach", "layer": "event"}"#)
+}
+
+extension CampaignFindings {
+  static let example = CampaignFindings(layer: "event", inputs: #"{"messages": 3}"#)
+}
+
+extension CampaignTurn {
+  /// The expression that commits the example for it.
+  var commitment: String {
+    """
+    tacet.commit_campaign_push('\(campaign)', '\(userID)', '\(localDay)', \(attempts), 'event', '{}', 'event_based', 'Tomorrow',
+      'How do you feel?', '{}', '{}', 1, 2, 3)
+    """
+  }
+}
+
+@Suite("Claims of users whom a campaign looks at")
+struct CampaignClaimTests {
+  @Test("a lease keeps others away until it ends, and each claim counts")
+  func leases() async throws {
+    let scene = try await Self.noted(1)
+    try await withStore(scene.database) { store, reactor in
+      let claims = [
+        try await store.claim(for: .zero, on: reactor), try await store.claim(for: .seconds(60), on: reactor),
+        try await store.claim(for: .seconds(60), on: reactor),
+      ]
+      #expect(claims.map { $0.map(\.attempts) } == [[1], [2], []])
+    }
+  }
+
+  @Test("what is decided is not claimed again")
+  func decided() async throws {
+    let scene = try await Self.noted(1)
+    try await withStore(scene.database) { store, reactor in
+      let turn = try #require(try await store.claim(for: .zero, on: reactor).first)
+      #expect(try await store.decide(turn, .skipped, reason: "nothing_to_say", CampaignFindings(), on: reactor))
+      #expect(try await store.claim(for: .zero, on: reactor) == [])
+    }
+  }
+
+  @Test("those come first who have waited longest, as many as asked for")
+  func order() async throws {
+    let scene = try await Self.noted(5)
+    try await scene.database.sql(
+      """
+      update tacet.campaign_decisions d set available_at = now() - n.place * interval '1 second'
+      from (select user_id, row_number() over (order by md5(user_id::text)) as place from tacet.campaign_decisions) n
+      where n.user_id = d.user_id
+      """)
+    let waiting = try await scene.database.sql("select user_id from tacet.campaign_decisions order by available_at")
+    try await withStore(scene.database) { store, reactor in
+      var claimed: [String] = []
+      for count in [2, 2, 1] {
+        let turns = try await store.claim(2, for: .seconds(60), on: reactor)
+        #expect(turns.count == count)
+        claimed += Set(turns.map { $0.userID.text }).sorted {
+          waiting.place(of: $0) < waiting.place(of: $1)
+        }
+      }
+      #expect(claimed.joined(separator: "\n") == waiting)
+    }
+  }
+
+  @Test("two sessions never get the same user, and neither waits")
+  func apart() async throws {
+    let scene = try await Self.noted(5)
+    try await withTwoSessions(scene.database) { first, second, reactor in
+      try await first.run("begin", on: reactor)
+      let one = try await first.claimTurns(3, on: reactor)
+      let other = try await second.claimTurns(3, on: reactor)
+      #expect(one.count == 3 && other.count == 2 && Set(one).isDisjoint(with: other))
+      try await first.run("rollback", on: reactor)
+      #expect(Set(try await second.claimTurns(5, on: reactor)) == Set(one))
+    }
+  }
+
+  @Test("a lease that is given back was never taken, unless somebody has claimed since")
+  func release() async throws {
+    let scene = try await Self.noted(1)
+    try await withStore(scene.database) { store, reactor in
+      let first = try await store.claim(for: .zero, on: reactor)
+      let second = try await store.claim(for: .seconds(60), on: reactor)
+      try await store.release(first, on: reactor)
+      #expect(try await store.claim(for: .seconds(60), on: reactor) == [])
+      try await store.release(second, on: reactor)
+      let third = try await store.claim(for: .seconds(60), on: reactor)
+      #expect(third.map(\.attempts) == [2])
+      try await store.decide(third[0], .failed, reason: "reason", CampaignFindings(), on: reactor)
+      try await store.release(third, on: reactor)
+    }
+    #expect(try await scene.database.sql("select attempts, decision from tacet.campaign_decisions") == "2|failed")
+  }
+
+  @Test("a claim says when the hour is too long ago", arguments: [("59 minutes", false), ("3601 seconds", true)])
+  func late(_ age: String, _ isLate: Bool) async throws {
+    let scene = try await Self.noted(1)
+    try await scene.database.sql("update tacet.campaign_decisions set due_at = now() - interval '\(age)'")
+    let claimed = try await withStore(scene.database) { try await $0.claim(for: .zero, on: $1) }
+    #expect(claimed.map(\.isLate) == [isLate])
+  }
+
+  private static func noted(_ users: Int) async throws -> CampaignScene {
+    let scene = try await CampaignScene()
+    for _ in 0..<users { try await scene.addUser() }
+    let run = try await withStore(scene.database) { try await $0.enrol("coach", onlyUser: nil, on: $1) }
+    try #require(run?.enrolled == users)
+    return scene
+  }
+}
+
+extension PushDatabase {
+  fileprivate func claim(
+    _ count: Int = 100, for lease: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [CampaignTurn] {
+    try await claimTurns(count, lease: lease, lateAfter: .seconds(3600), on: reactor)
+  }
+}
+
+extension Session {
+  /// Users, over a connection whose transaction may be open.
+  fileprivate func claimTurns(_ count: Int64, on reactor: isolated Reactor) async throws -> [HostID] {
+    try await connection.query(
+      .claimCampaignDecisions(
+        decisionsMax: count, leaseMicroseconds: 60_000_000, lateAfterMicroseconds: 3_600_000_000), on: reactor
+    ).map { try $0.decode("user_id") }
+  }
+}
+
+extension String {
+  fileprivate func place(of part: String) -> Int { range(of: part)?.lowerBound.utf16Offset(in: self) ?? -1 }
+}
+
+@Suite("The hour at which a campaign looks at somebody")
+struct CampaignHourTests {
+  private static let zones = [
+    "Asia/Tokyo", "Europe/Berlin", "America/New_York", "Pacific/Apia", "", "Mars/Olympus_Mons",
+  ]
+
+  @Test("is ten by the clock of each user")
+  func eachZone() async throws {
+    let scene = try await CampaignScene()
+    for zone in Self.zones { try await scene.addUser(zone: "'\(zone)'") }
+    for (moment, zones) in [
+      ("2026-06-15 01:00+00", "Asia/Tokyo"), ("2026-06-15 08:00+00", "Europe/Berlin"),
+      ("2026-06-15 14:00+00", "America/New_York"), ("2026-06-14 21:00+00", "Pacific/Apia"),
+      // Of those of whom nobody knows where they live.
+      ("2026-06-15 10:00+00", "UTC UTC"),
+      ("2026-06-15 05:00+00", ""),
+    ] {
+      #expect(try await noted(scene, at: "'\(moment)'") == zones, "\(moment)")
+    }
+  }
+
+  @Test("is served from its first microsecond until two hours are over")
+  func edges() async throws {
+    let scene = try await CampaignScene()
+    try await scene.addUser(zone: "'Europe/Berlin'")
+    for (offset, zones) in [
+      ("- interval '1 us'", ""), ("", "Europe/Berlin"), ("+ interval '2 hours' - interval '1 us'", "Europe/Berlin"),
+      ("+ interval '2 hours'", ""),
+    ] {
+      #expect(try await noted(scene, at: "timestamptz '2026-06-15 08:00+00' \(offset)") == zones, "\(offset)")
+    }
+  }
+
+  /// Clocks of New York, the first moment that is served, and whether the day has a moment of that name.
+  @Test(
+    "a time that the clock leaves out comes as much later; one that comes twice is the first",
+    arguments: [("02:30", "2026-03-08 07:30+00"), ("01:30", "2026-11-01 05:30+00")])
+  func clockChanges(_ time: String, _ due: String) async throws {
+    let scene = try await CampaignScene()
+    try await scene.addUser(zone: "'America/New_York'")
+    try await scene.database.sql("update tacet.campaigns set local_time = '\(time)'")
+    #expect(try await noted(scene, at: "timestamptz '\(due)' - interval '1 us'") == "")
+    #expect(try await noted(scene, at: "timestamptz '\(due)'") == "America/New_York")
+    let calls = ["0", "1"].map { "\(enrol("timestamptz '\(due)' + interval '\($0) hour'"));" }
+    #expect(try await scene.database.sql("select \(calls[0]) select \(calls[1])") == "1\n0")
+  }
+
+  @Test("is only on the campaign's days, by the user's calendar")
+  func weekdays() async throws {
+    let scene = try await CampaignScene()
+    for zone in ["Pacific/Apia", "UTC"] { try await scene.addUser(zone: "'\(zone)'") }
+    try await scene.database.sql("update tacet.campaigns set weekdays = '{1,2,3,4,5}'")
+    for (moment, zones) in [
+      // A Monday in Apia that is Sunday elsewhere, and a Saturday that is Friday.
+      ("2026-06-14 21:00+00", "Pacific/Apia"), ("2026-06-19 21:00+00", ""),
+      ("2026-06-14 10:00+00", ""), ("2026-06-15 10:00+00", "UTC"), ("2026-06-19 10:00+00", "UTC"),
+      ("2026-06-20 10:00+00", ""),
+    ] {
+      #expect(try await noted(scene, at: "'\(moment)'") == zones, "\(moment)")
+    }
+  }
+
+  @Test(
+    "does not come for a campaign that is not active or waits for requests, nor for one that does not exist",
+    arguments: ["is_active = false", "is_scheduled = false", "name = 'another'", "weekdays = '{}'"])
+  func notScheduled(_ change: String) async throws {
+    let scene = try await CampaignScene()
+    try await scene.addUser(zone: "'UTC'")
+    try await scene.database.sql("update tacet.campaigns set \(change) where name = 'coach'")
+    #expect(try await noted(scene, at: "'2026-06-15 10:00+00'") == "")
+    #expect(try await scene.database.sql("select count(*) from tacet.campaign_slots") == "0")
+  }
+
+  @Test("a campaign's own time goes before the service's")
+  func ownTime() async throws {
+    let scene = try await CampaignScene()
+    try await scene.addUser(zone: "'UTC'")
+    try await scene.database.sql("update tacet.campaigns set local_time = '18:00'")
+    #expect(try await noted(scene, at: "'2026-06-15 10:00+00'") == "")
+    #expect(try await noted(scene, at: "'2026-06-15 18:00+00'") == "UTC")
+  }
+
+  @Test("is served once, whoever else is about to; and by the other when the first gives up", arguments: [true, false])
+  func once(_ isCommitted: Bool) async throws {
+    let scene = try await CampaignScene()
+    try await scene.addUser(zone: "'UTC'")
+    let enrol = enrol("timestamptz '2026-06-15 10:00+00'")
+    try await withTwoSessions(scene.database) { first, second, reactor in
+      try await first.run("begin", on: reactor)
+      #expect(try await first.value(enrol, on: reactor) == "1")
+      let begun = Begun.begin(on: reactor) { try await second.value(enrol, on: reactor) }
+      try await first.awaitBlocked(second, on: reactor)
+      try await first.run(isCommitted ? "commit" : "rollback", on: reactor)
+      #expect(try await begun.value(on: reactor) == (isCommitted ? "0" : "1"))
+    }
+    #expect(try await scene.database.sql("select sum(enrolled) from tacet.campaign_runs") == "1")
+    #expect(try await scene.database.sql("select count(*) from tacet.campaign_decisions") == "1")
+  }
+
+  private func enrol(_ moment: String) -> String {
+    let zones = Self.zones.map { "'\($0)'" } + ["'UTC'"]
+    return "tacet.enrol_due('coach', '10:00', array[\(zones.joined(separator: ", "))], \(moment))"
+  }
+
+  /// The zones of those whom the hours of a moment would note.
+  private func noted(_ scene: CampaignScene, at moment: String) async throws -> String {
+    let rows = try await scene.database.sql(
+      """
+      begin;
+      do $$ begin perform \(enrol(moment)); end $$;
+      select coalesce(string_agg(time_zone, ' ' order by time_zone), '') from tacet.campaign_decisions;
+      rollback
+      """)
+    return rows
+  }
+}
+
+@Suite("A session today keeps campaigns back")
+struct CampaignSessionTests {
+  /// A user's zone, a moment, and the first and the last moment of the user's day then, the last excluded.
+  private static let days: [(zone: String, moment: String, start: String, end: String)] = [
+    // 23 hours, and 25.
+    ("'America/New_York'", "2026-03-08 15:00+00", "2026-03-08 05:00+00", "2026-03-09 04:00+00"),
+    ("'America/New_York'", "2026-11-01 15:00+00", "2026-11-01 04:00+00", "2026-11-02 05:00+00"),
+    // Without a midnight: the clock goes from 23:59 to 1:00.
+    ("'America/Santiago'", "2025-09-07 15:00+00", "2025-09-07 04:00+00", "2025-09-08 03:00+00"),
+    ("'Asia/Kathmandu'", "2026-06-15 04:15+00", "2026-06-14 18:15+00", "2026-06-15 18:15+00"),
+    ("'Pacific/Apia'", "2026-06-14 21:00+00", "2026-06-14 11:00+00", "2026-06-15 11:00+00"),
+    // Unknown ones are UTC.
+    ("null", "2026-06-15 10:00+00", "2026-06-15 00:00+00", "2026-06-16 00:00+00"),
+    ("''", "2026-06-15 10:00+00", "2026-06-15 00:00+00", "2026-06-16 00:00+00"),
+    ("'Mars/Olympus_Mons'", "2026-06-15 10:00+00", "2026-06-15 00:00+00", "2026-06-16 00:00+00"),
+  ]
+
+  @Test("from the first to the last microsecond of the user's own day", arguments: days)
+  func edges(_ zone: String, _ moment: String, _ start: String, _ end: String) async throws {
+    let scene = try await CampaignScene()
+    let user = try await scene.addUser(zone: zone)
+    for (began, isEligible) in [
+      ("timestamptz '\(start)' - interval '1 us'", true), ("timestamptz '\(start)'", false),
+      ("timestamptz '\(end)' - interval '1 us'", false), ("timestamptz '\(end)'", true),
+    ] {
+      let session = "insert into conversations (owner_id, created_at) values ('\(user)', \(began))"
+      #expect(try await scene.isEligible(user, at: moment, after: session) == isEligible, "\(began)")
+    }
+  }
+
+  @Test("another's session does not; nor does one where the campaign does not ask")
+  func others() async throws {
+    let scene = try await CampaignScene()
+    let (user, other) = (try await scene.addUser(), try await scene.addUser())
+    let moment = "2026-06-15 10:00+00"
+    let session = "insert into conversations (owner_id, created_at) values ('\(user)', '\(moment)')"
+    #expect(try await scene.isEligible(user, at: moment, after: session) == false)
+    #expect(try await scene.isEligible(other, at: moment, after: session))
+    try await scene.addCampaign("eager", ["needs_no_session": "false"])
+    #expect(try await scene.isEligible(user, at: moment, campaign: "eager", after: session))
+  }
+
+  @Test("a name that is no zone is UTC for its user, and the run goes on for all others")
+  func invalidZone() async throws {
+    let scene = try await CampaignScene()
+    for zone in ["'Mars/Olympus_Mons'", "'Europe/Berlin'", "null", "'; drop'"] { try await scene.addUser(zone: zone) }
+    try await scene.database.sql("select tacet.enrol_campaign('coach', '2026-06-15 10:00+00', 'request')")
+    let zones = try await scene.database.sql(
+      "select string_agg(time_zone, ' ' order by time_zone) from tacet.campaign_decisions")
+    #expect(zones == "Europe/Berlin UTC UTC UTC")
+  }
+}
