@@ -1466,7 +1466,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.enqueue_inserted_messages() returns trigger
 -- tacet.enqueue_watched() returns trigger
 -- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, cause text, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid) returns TABLE(run_id uuid, enrolled integer)
--- tacet.enrol_due(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns bigint
 -- tacet.enrol_slot(campaign text, time_zone text, local_day date, due_at timestamp with time zone) returns bigint
 -- tacet.enrol_slots(campaign text, default_slots jsonb, are_new boolean, after_user uuid, users_max bigint, lead_us bigint) returns TABLE(enrolled bigint, moved bigint, last_user uuid)
 -- tacet.erase_users(users_max integer, rows_max integer, settled interval) returns TABLE(erased bigint, finished bigint, has_more boolean)
@@ -1518,7 +1517,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.is_localised(definition jsonb) returns boolean
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
 -- tacet.is_slot_off(push tacet.pushes) returns boolean
--- tacet.is_time_zone(name text) returns boolean
 -- tacet.join_kinds()
 -- tacet.keep_row_text(kind text, subject_id uuid, body text) returns void
 -- tacet.keep_wishes(user_id uuid, channel text, address text, wishes text) returns void
@@ -1685,8 +1683,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.watch(kind text, source regclass, recipients regproc, title text, body text DEFAULT ''::text, fires_on text DEFAULT 'insert'::text, condition text DEFAULT 'true'::text, actor name DEFAULT NULL::name, surface name DEFAULT NULL::name, surface_kind text DEFAULT NULL::text, surface_table regclass DEFAULT NULL::regclass, id_column name DEFAULT 'id'::name, unnamed_actor text DEFAULT 'Someone'::text, presentation jsonb DEFAULT '{}'::jsonb, send_at name DEFAULT NULL::name, expires_in interval DEFAULT NULL::interval, cancel_key text DEFAULT NULL::text, composer jsonb DEFAULT NULL::jsonb) returns void
 -- tacet.watch_activity(type text, source regclass, user_column name, fields jsonb, ended_when text DEFAULT 'false'::text, id_column name DEFAULT 'id'::name) returns void
 -- tacet.watch_trigger_name(kind text, what text) returns name
--- tacet.watched_by(kind text, subject_id uuid, surface_id uuid) returns TABLE(user_id uuid, last_seen timestamp with time zone, left_at timestamp with time zone)
--- tacet.watched_context(kind text, subject_id uuid) returns TABLE(conversation_id uuid, sender_id uuid, sender_name text, body text, title text, surface_kind text)
 -- tacet.watched_row_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.watched_row_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.webhook_headers(body text, secret text) returns jsonb

@@ -1,7 +1,5 @@
 -- Activity: when users were last active, and their sessions.
 
-set check_function_bodies = off;
-
 -- How often a user's activity is written at the most. A session may so begin or end that much earlier than the last sign of it.
 create or replace function tacet.activity_interval()
 returns interval
@@ -64,5 +62,3 @@ begin
   return written;
 end
 $$;
-
-reset check_function_bodies;

@@ -1,8 +1,6 @@
 -- How the other files are applied. Files are applied in the order of their names: this one is the first, and what defaults of
 -- the host contract call comes before contract_*.
 
-set check_function_bodies = off;
-
 -- Registers a kind of push, or replaces its functions. event_kind: the kind of its events; null where hosts or servers name them.
 create or replace procedure tacet.register_kind(name text, event_kind text, content text, audience text)
 language plpgsql
@@ -311,5 +309,3 @@ begin
   update tacet.settings s set database_identity = tacet.database_identity() where s.database_identity is null;
 end
 $$;
-
-reset check_function_bodies;

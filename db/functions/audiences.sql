@@ -1,7 +1,5 @@
 -- Audiences of campaigns, with the columns that not all of them have.
 
-set check_function_bodies = off;
-
 -- A query for a campaign's audience: user_id, time_zone, which is tacet.user_time_zone where the function says null, and gap_days, and
 -- null for each of these that the function lacks:
 --
@@ -61,5 +59,3 @@ as $$
       campaign_presentation.named) as filled
   ) f
 $$;
-
-reset check_function_bodies;

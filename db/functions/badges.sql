@@ -1,7 +1,5 @@
 -- How the default of tacet.unread_count counts.
 
-set check_function_bodies = off;
-
 -- How many messages a user has not read, in at most a thousand conversations and the newest ten thousand messages of each, so that
 -- one user's history does not delay the pushes of others. A deleted message is not counted. left_out: conversations that are
 -- counted otherwise.
@@ -69,5 +67,3 @@ returns boolean
 language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$ select tacet.counts_by_default() $$;
-
-reset check_function_bodies;

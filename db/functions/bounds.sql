@@ -1,7 +1,5 @@
 -- How far badges count, how often presence is written, and moments as programs read them.
 
-set check_function_bodies = off;
-
 -- The number up to which unread messages are counted: BADGE_MAX of the service whose session it is, 999 for other sessions.
 create or replace function tacet.badge_max()
 returns bigint
@@ -30,5 +28,3 @@ as $$
       then (extract(epoch from least(greatest(unix_us.moment, timestamptz '0001-01-01 00:00Z'), timestamptz '9999-12-31 00:00Z')) * 1000000)::bigint
   end
 $$;
-
-reset check_function_bodies;

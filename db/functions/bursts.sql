@@ -1,7 +1,5 @@
 -- Bursts of messages: which push sounds, which updates the notification that is shown, and which is not needed.
 
-set check_function_bodies = off;
-
 -- Decides messages that the suppression rules let go, each for one recipient, and keeps the books of their bursts. Arrays of one
 -- length; times in microseconds. FoldPolicy and MessageBurst in Swift have the same rules for tests: keep both the same.
 --
@@ -200,5 +198,3 @@ begin
   end loop;
 end
 $$;
-
-reset check_function_bodies;

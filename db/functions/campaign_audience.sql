@@ -1,7 +1,5 @@
 -- Whom a campaign may concern, and what keeps it from them.
 
-set check_function_bodies = off;
-
 -- The users whom a campaign considers for an hour: its audience without those whom the gate keeps back and those whose account
 -- is gone. only_zone: null for all zones. guarded: uses the gate that isolates each user's errors.
 --
@@ -226,5 +224,3 @@ begin
   end if;
 end
 $$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Decisions of campaigns about single users.
 
-set check_function_bodies = off;
-
 -- Why a campaign may not push to a user now; null when nothing keeps it back. What cannot be determined keeps the push back.
 -- push_type: null while unknown.
 create or replace function tacet.campaign_refusal(
@@ -214,5 +212,3 @@ as $$
   where l.subject_id = tacet.subject_of(campaign_push_outcome.push_id) and l.user_id = campaign_push_outcome.user_id
   limit 1
 $$;
-
-reset check_function_bodies;

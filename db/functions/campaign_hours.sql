@@ -1,7 +1,5 @@
 -- The hours of campaigns: which are due, and the enrolment of their users.
 
-set check_function_bodies = off;
-
 -- The hours of a campaign that have come in these zones and are not served yet. An hour stays due for two hours, because a
 -- morning's push does not belong in the evening.
 create or replace function tacet.due_slots(
@@ -46,30 +44,6 @@ begin
   end if;
   return coalesce(
     (select e.enrolled from tacet.enrol_campaign(campaign, due_at, 'schedule', time_zone, null) e), 0);
-end
-$$;
-
--- Serves all hours that are due. Services of an older version call it. An hour that fails raises a warning and stays due.
-create or replace function tacet.enrol_due(
-  campaign text, standard_time time, zones text[], moment timestamptz default clock_timestamp()
-)
-returns bigint
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  slot record;
-  total bigint := 0;
-begin
-  for slot in select s.* from tacet.due_slots(campaign, standard_time, zones, moment) s loop
-    begin
-      total := total + tacet.enrol_slot(campaign, slot.time_zone, slot.local_day, slot.due_at);
-    exception
-      when others then
-        raise warning 'tacet: campaign % cannot serve its hour in %: % (%)', campaign, slot.time_zone, sqlerrm, sqlstate;
-    end;
-  end loop;
-  return total;
 end
 $$;
 
@@ -133,5 +107,3 @@ begin
   return noted;
 end
 $$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Time zones and civil times.
 
-set check_function_bodies = off;
-
 -- Other names of zones, and the zones that they mean.
 --
 -- A server may lack either of two names of a zone: Debian 13 has Asia/Calcutta in a package of its own, and older servers do not
@@ -169,15 +167,6 @@ begin
 end
 $$;
 
--- Whether the server knows a time zone.
-create or replace function tacet.is_time_zone(name text)
-returns boolean
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
-  select tacet.known_zone(name) is not null
-$$;
-
 -- The instant of a civil time in a zone, as in RFC 5545, section 3.3.5: a skipped time uses the offset before the clock
 -- change, a repeated time is its first occurrence.
 --
@@ -221,5 +210,3 @@ begin
     where q.starts_at <= moment and moment < q.ends_at);
 end
 $$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Host contract: who gets no pushes, and from whom.
 
-set check_function_bodies = off;
-
 -- Whether a user may get pushes at all: has an account that is in use, and has not switched them off.
 --
 -- The default asks public.profiles, where columns say such a thing (tacet.hidden_rows). A user without a profile may. Where no column
@@ -72,5 +70,3 @@ $default$, blocks)
   end);
 end
 $do$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Host contract: whom check-ins concern, and what is known of a user.
 
-set check_function_bodies = off;
-
 -- Whom check-ins may concern, where they live, the days between two check-ins, and why others who have said something get none. Users
 -- who said nothing, or no, are left out, and so are those whom no push can reach. only_user: null for everybody.
 --
@@ -171,5 +169,3 @@ begin
 end
 $$
 $default$);
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Host contract: device tokens.
 
-set check_function_bodies = off;
-
 -- The device tokens to which APNs may be asked to deliver, the newest first. environment: production, sandbox or null. At most
 -- a thousand rows are sorted, so that one user's rows do not delay everybody. A user who takes no pushes has none.
 call tacet.provide('device_tokens(tacet.user_id)', is_tried => true, definition => $default$
@@ -197,5 +195,3 @@ as $$
     for update skip locked))
 $$
 $default$);
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Host contract: how users want to be treated, and what is known of them.
 
-set check_function_bodies = off;
-
 -- How users want to be treated while they are away, which reminders they want, and their zones; a null zone is
 -- tacet.user_time_zone. Only users whom a push can reach. See db/README.md for the members of both. only_user: null for everybody.
 --
@@ -46,5 +44,3 @@ as $$
   select p.coaching_facts from public.context_profiles p where p.user_id = coaching_facts.user_id
 $$
 $default$);
-
-reset check_function_bodies;

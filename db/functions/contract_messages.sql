@@ -1,7 +1,5 @@
 -- Host contract: messages, conversations and names.
 
-set check_function_bodies = off;
-
 -- What the rules and the composer need of one message; no row when it was deleted. prior_read_by, prior_touched_at: of the
 -- newest other message, a weaker sign of presence for clients that report no last_seen.
 --
@@ -127,5 +125,3 @@ as $$
   select p.name from public.profiles p where p.id = profile_name.user_id
 $$
 $default$);
-
-reset check_function_bodies;

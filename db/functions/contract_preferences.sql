@@ -1,7 +1,5 @@
 -- Host contract: what a recipient wants; and the preferences that PUT /v1/preferences stores.
 
-set check_function_bodies = off;
-
 -- The zones that profiles name. only_user: null for everybody. The default reads the table of examples/coach.sql, which may come after
 -- Tacet and may lack the column, so it looks at each call.
 call tacet.provide('profile_zones(tacet.user_id)', definition => $default$
@@ -161,5 +159,3 @@ as $$
   set content = choose_content.content
   where p.user_id = choose_content.user_id and p.content is distinct from choose_content.content
 $$;
-
-reset check_function_bodies;

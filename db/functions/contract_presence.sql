@@ -1,7 +1,5 @@
 -- Host contract: presence and reads as apps report them.
 
-set check_function_bodies = off;
-
 -- Whether a user takes part in a conversation; null when there is no such conversation. Without the default tables it asks
 -- tacet.seen_by, where a conversation without participants does not exist.
 call tacet.provide('takes_part(tacet.conversation_id, tacet.user_id)',
@@ -182,5 +180,3 @@ begin
 end
 $$
 $default$);
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Host contract: the daily ritual, a slot campaign.
 
-set check_function_bodies = off;
-
 -- Users who get rituals, and their zones; a null zone is tacet.user_time_zone. only_user: null for everybody. By default all users
 -- whom a push can reach.
 --
@@ -100,5 +98,3 @@ begin
 end
 $$
 $default$);
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Host contract: where pushes go, over all channels. And the targets that Tacet keeps itself.
 
-set check_function_bodies = off;
-
 -- Where a user's pushes go: the host's device tokens, and the browsers and Android apps that have registered here. environment: null
 -- where the channel has one. keys: a JSON object, null where the channel needs none. FCM forgets a token whose app has not been heard
 -- of for 270 days, so that one of then is left out. Of devices and targets alike, keys has what registrations say of content and
@@ -211,5 +209,3 @@ language sql immutable
 as $$
   select case when channel = 'apns' then lower(address) else left(encode(sha256(convert_to(address, 'UTF8')), 'hex'), 32) end
 $$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Engagement: what the activity of users says of all of them.
 
-set check_function_bodies = off;
-
 -- The class of a user by the exact time since the last activity. Without a SET clause, so that the planner makes it a part of the
 -- statements that ask for many users.
 create or replace function tacet.engagement_class(idle interval)
@@ -112,5 +110,3 @@ begin
   return interval '72 hours';
 end
 $$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Deleted users: the trigger on profiles, and the deletion of their rows.
 
-set check_function_bodies = off;
-
 -- Queues the deleted rows of a table of users, by their ids. It waits for no row. When the queue is locked as a whole, it
 -- writes the ids to tacet.trigger_failures, where the service finds them.
 create or replace function tacet.forget_deleted_profiles()
@@ -222,5 +220,3 @@ begin
   return exists (select from auth.users u where exists (select from public.profiles p where p.id = u.id));
 end
 $$;
-
-reset check_function_bodies;

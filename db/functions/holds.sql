@@ -1,7 +1,5 @@
 -- Held pushes that end early, and parked work.
 
-set check_function_bodies = off;
-
 -- Makes held pushes due now: subjects, users and causes, in arrays of one length. The causes are read, seen, left, removed,
 -- deleted, preferences, review and host; the last for a trigger of the host.
 --
@@ -330,5 +328,3 @@ begin
   return replayed;
 end
 $$;
-
-reset check_function_bodies;

@@ -3,8 +3,6 @@
 -- A user's events go one after the other, the lowest id first. A claim locks the user, without a wait, before it looks at what is
 -- under way, so that processes that claim side by side see each other's claims.
 
-set check_function_bodies = off;
-
 -- The lock on a user's events, for the transaction.
 create or replace function tacet.host_event_lock(user_id tacet.user_id)
 returns bigint
@@ -178,5 +176,3 @@ begin
   return dead + waiting;
 end
 $$;
-
-reset check_function_bodies;

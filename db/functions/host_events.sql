@@ -1,7 +1,5 @@
 -- Which events the host gets: tacet.announce and tacet.announce_nothing, and the triggers that they make.
 
-set check_function_bodies = off;
-
 -- Sends these events to the host, and no others: push.unread, push.sent, push.skipped, push.failed, device.dropped. The caller owns
 -- this schema. kinds: of pushes; null for all. Without push.unread no push is looked at any more. What waits to be sent is sent.
 --
@@ -120,5 +118,3 @@ begin
   where u.user_id not in (select tacet.users_of_device(drop_dead_device.device_token));
 end
 $$;
-
-reset check_function_bodies;

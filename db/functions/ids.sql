@@ -4,8 +4,6 @@
 -- tacet.subject_id is the type of what an event is about: uuid where all of these are, and otherwise text. tacet migrate writes
 -- uuid, bigint or text in their place. So there are no such types in a database, and functions of the host have the plain ones.
 
-set check_function_bodies = off;
-
 -- A text as a uuid; null when it has another form than the server prints.
 create or replace function tacet.uuid_of(id text)
 returns uuid
@@ -119,5 +117,3 @@ begin
   end loop;
 end
 $do$;
-
-reset check_function_bodies;

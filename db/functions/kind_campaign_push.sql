@@ -1,8 +1,6 @@
 -- The kind campaign_push: what a campaign has written for one user; see tacet.commit_campaign_push. Its events have the push
 -- types of campaigns.
 
-set check_function_bodies = off;
-
 -- Whether a push is of a slot that its user has switched off since, or lost, or whose campaign is off.
 create or replace function tacet.is_slot_off(push tacet.pushes)
 returns boolean
@@ -27,5 +25,3 @@ as $$
 $$;
 
 call tacet.register_kind('campaign_push', null, 'tacet.campaign_push_content', 'tacet.stored_push_audience');
-
-reset check_function_bodies;

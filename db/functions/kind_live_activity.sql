@@ -1,7 +1,5 @@
 -- The kind live_activity: rows of tacet.activity_updates, for the devices that show the Live Activity.
 
-set check_function_bodies = off;
-
 -- A start carries the newest state, and so does a push that waits for some of the devices because APNs asks to: the newer pushes have
 -- left these out. Any other push with an older state than the newest is not sent, and no start after the end. The user's wish to have no
 -- pushes of the kind counts for starts.
@@ -60,5 +58,3 @@ as $$
 $$;
 
 call tacet.register_kind('live_activity', 'live_activity', 'tacet.live_activity_content', 'tacet.live_activity_audience');
-
-reset check_function_bodies;

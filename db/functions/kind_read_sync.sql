@@ -1,8 +1,6 @@
 -- The kind read_sync: a user's reads, for the user's other devices; and deleted messages, for those to whom they were pushed. The
 -- latter name no user.
 
-set check_function_bodies = off;
-
 create or replace function tacet.read_sync_content(event_kind text, subject_id tacet.subject_id)
 returns setof tacet.push_content
 language sql stable rows 1
@@ -32,5 +30,3 @@ as $$
 $$;
 
 call tacet.register_kind('read_sync', 'read_sync', 'tacet.read_sync_content', 'tacet.read_sync_audience');
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- The kind service_push: what a server asks for by POST /v1/pushes. Its events have names that the server chooses.
 
-set check_function_bodies = off;
-
 -- The content of a stored push: of those that a server has asked for, or of those of campaigns.
 --
 -- This and tacet.stored_push_audience have no settings of their own, so that they become a part of the claim.
@@ -70,5 +68,3 @@ as $$
 $$;
 
 call tacet.register_kind('service_push', null, 'tacet.service_push_content', 'tacet.stored_push_audience');
-
-reset check_function_bodies;

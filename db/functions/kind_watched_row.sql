@@ -1,7 +1,5 @@
 -- The kind watched_row: rows of the host's tables that tacet.watch turns into pushes. Their triggers, recipients and content.
 
-set check_function_bodies = off;
-
 -- The recipients of an event of a watched kind, each once, and when each last looked at its surface.
 create or replace function tacet.watched_row_audience(
   event_kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id
@@ -178,28 +176,6 @@ begin
   where i.subject_id = keep_row_text.subject_id and i.kind = keep_row_text.kind and not i.is_claimed
     and i.available_at <= clock_timestamp() + interval '10 seconds';
 end
-$$;
-
--- What a service of the release before asks for, which may run until it is replaced.
-create or replace function tacet.watched_context(kind text, subject_id tacet.subject_id)
-returns table (
-  conversation_id tacet.conversation_id, sender_id tacet.user_id, sender_name text, body text, title text, surface_kind text
-)
-language sql stable rows 1
-set search_path = pg_catalog, pg_temp
-as $$
-  select
-    c.surface_id, c.actor_id, null::text, c.content ->> 'body', c.content ->> 'title', c.content ->> 'surface_kind'
-  from tacet.watched_row_content(watched_context.kind, watched_context.subject_id) c
-$$;
-
-create or replace function tacet.watched_by(kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id)
-returns table (user_id tacet.user_id, last_seen timestamptz, left_at timestamptz)
-language sql stable rows 10
-set search_path = pg_catalog, pg_temp
-as $$
-  select c.user_id, c.last_seen, c.left_at
-  from tacet.watched_row_audience(watched_by.kind, watched_by.subject_id, watched_by.surface_id) c
 $$;
 
 call tacet.register_kind('watched_row', null, 'tacet.watched_row_content', 'tacet.watched_row_audience');
@@ -401,5 +377,3 @@ exception
     return null;
 end
 $$;
-
-reset check_function_bodies;

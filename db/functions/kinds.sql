@@ -6,8 +6,6 @@
 --
 -- Messages are not asked for here: the claim plans the host's functions into its own query.
 
-set check_function_bodies = off;
-
 -- The kinds of an installation whose files have not changed.
 call tacet.join_kinds();
 
@@ -121,5 +119,3 @@ begin
   );
 end
 $$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- The campaign lapse: asks users back who have stopped coming, each as the user wants to be treated in absence.
 
-set check_function_bodies = off;
-
 -- Users who may be asked back, when, and why the others are not. Preferences that are missing, unreadable or unknown are silence.
 --
 -- light_nudge: once in 7 days, at most 3 times. check_in_on_me: once, then 3, 7, 14 and 30 days after the last time. Days are those
@@ -97,5 +95,3 @@ as $$
   set re_engagement_attempts = a.re_engagement_attempts + 1, re_engaged_at = note_re_engagement.moment
   where a.user_id = note_re_engagement.user_id
 $$;
-
-reset check_function_bodies;

@@ -4,8 +4,6 @@
 -- what was committed. They return a word for the caller, and for a document that does not fit the type `refused: ` with what is wrong:
 -- an error would be written to the server's log for each.
 
-set check_function_bodies = off;
-
 -- The id of a Live Activity that an app has announced. No app can take the id of another user's, a server's or a row's.
 create or replace function tacet.announced_id(id text, user_id tacet.user_id)
 returns text
@@ -498,5 +496,3 @@ begin
   return tended;
 end
 $$;
-
-reset check_function_bodies;

@@ -1,8 +1,6 @@
 -- What the states and attributes of Live Activities may say. A device shows nothing for a document that its app cannot decode, and APNs
 -- answers 200: so a document is checked before it is kept.
 
-set check_function_bodies = off;
-
 -- A document as the app decodes it: each declared field once, dates as seconds since 2001-01-01 UTC, null for what is missing and may
 -- be. Raises an error of class 22 that names what is wrong. what: `state` or `attributes`, for the error.
 create or replace function tacet.live_activity_document(what text, declared jsonb, given jsonb)
@@ -163,5 +161,3 @@ begin
   end if;
 end
 $$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- The tokens to which pushes of Live Activities go.
 
-set check_function_bodies = off;
-
 -- Keeps the token by which a user's device starts Live Activities of a type; a new one replaces the last one that the user has reported
 -- for the device. Null removes it. Returns whether the type exists.
 create or replace function tacet.put_start_token(
@@ -213,5 +211,3 @@ begin
   end if;
 end
 $$;
-
-reset check_function_bodies;

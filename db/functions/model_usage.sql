@@ -1,7 +1,5 @@
 -- The day's budget for language models, of all users and of each.
 
-set check_function_bodies = off;
-
 -- Reserves tokens and money of a day for a call of a language model. Returns false when the day's limits leave too little.
 create or replace function tacet.reserve_model_usage(
   usage_day date, tokens bigint, microdollars bigint, tokens_max bigint, microdollars_max bigint
@@ -82,5 +80,3 @@ as $$
     cost_microdollars = u.cost_microdollars + used_microdollars
   where u.day = usage_day
 $$;
-
-reset check_function_bodies;

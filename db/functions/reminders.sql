@@ -4,8 +4,6 @@
 --
 -- What is computed for a user is named more than once behind, and offset 0 keeps it at once.
 
-set check_function_bodies = off;
-
 -- A time of the day in preferences, such as "08:00", as a slot; the standard one without a wish, null for an unreadable one.
 create or replace function tacet.preferred_slot(wish jsonb, standard text)
 returns text
@@ -256,5 +254,3 @@ language sql immutable
 as $$
   select '{}'::jsonb
 $$;
-
-reset check_function_bodies;

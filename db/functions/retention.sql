@@ -1,7 +1,5 @@
 -- Which rows are deleted when they are old.
 
-set check_function_bodies = off;
-
 -- Tables whose rows are kept for a time and then deleted.
 --
 -- moment: from when on a row is old. ordered_by: the index's expression that finds the oldest first; null where an index on the

@@ -1,7 +1,5 @@
 -- The campaign ritual: what its texts are made of, and what its actions do.
 
-set check_function_bodies = off;
-
 -- What a ritual's texts are made of: nickname, group, principle, streak and is_onboarded. A terrain that is not known here counts as
 -- not known yet.
 create or replace function tacet.ritual_material(user_id tacet.user_id, moment timestamptz)
@@ -47,5 +45,3 @@ begin
   return jsonb_build_object('streak', tacet.current_streak(ritual_action.user_id, ritual_action.day));
 end
 $$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Documents that slot campaigns fetch from their hosts.
 
-set check_function_bodies = off;
-
 -- Why a stored document may not be used at a moment; null when it may.
 create or replace function tacet.content_refusal(document jsonb, fresh_until timestamptz, moment timestamptz)
 returns text
@@ -20,5 +18,3 @@ as $$
     or content.attempted_at > clock_timestamp() - lease_us * interval '1 microsecond'
   ) is true
 $$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- What apps report of slots: actions that users take, acknowledgements of rows, and what devices may show.
 
-set check_function_bodies = off;
-
 -- Whether no further report of a user is noted: 5,000 are kept, more than an app of ten slots a day sends in two weeks. Rows go after
 -- the retention.
 create or replace function tacet.has_reported_enough(user_id tacet.user_id)
@@ -394,5 +392,3 @@ as $$
     clock_timestamp())
   where authorize_device.auth_status in ('authorized', 'provisional', 'denied')
 $$;
-
-reset check_function_bodies;

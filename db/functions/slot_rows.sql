@@ -3,8 +3,6 @@
 -- A plan that a session has made while the table was empty would join arrays to rows by reading all of them. So rows are looked up
 -- one by one (limit 1 keeps it so) and then addressed by their place (ctid), once they are locked.
 
-set check_function_bodies = off;
-
 -- Writes rendered rows of a campaign; arrays have an element for each row. versions: of the slots when the rows were made; a row of a
 -- slot that has changed since is not written. attempts, lead_us: of a batch, which has claimed the slots and ends its claims: see
 -- tacet.advance_slots. lead_us is null for the rows of a user's window, under no claim.
@@ -394,5 +392,3 @@ begin
   return next;
 end
 $$;
-
-reset check_function_bodies;

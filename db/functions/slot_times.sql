@@ -1,7 +1,5 @@
 -- When slots are due: wall-clock times of a user's day.
 
-set check_function_bodies = off;
-
 -- A slot such as 0800 as a time of day.
 create or replace function tacet.slot_time(slot text)
 returns time
@@ -62,5 +60,3 @@ begin
   limit 1;
 end
 $$;
-
-reset check_function_bodies;

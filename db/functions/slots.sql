@@ -4,8 +4,6 @@
 -- is raises its version. Who writes rows names the version that was read, and batches of many users also their claim: what was read of a
 -- slot that has changed since is not written.
 
-set check_function_bodies = off;
-
 -- Serialises changes of one user's slots.
 create or replace function tacet.lock_slots(user_id tacet.user_id)
 returns void
@@ -466,5 +464,3 @@ begin
   perform tacet.wake(null);
 end
 $$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Texts of watched kinds in other locales: tacet.localise, tacet.unlocalise, and what an event says in each of them.
 
-set check_function_bodies = off;
-
 -- A language tag as BCP 47 writes it, such as pt-BR for pt_br; null for one that is none.
 create or replace function tacet.canonical_locale(locale text)
 returns text
@@ -200,5 +198,3 @@ begin
   return null;
 end
 $$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Pushes that nobody looks at: whether one was looked at, and what users want of push.unread.
 
-set check_function_bodies = off;
-
 -- Why the host need not know that each of these pushes is unread: it was opened, read, seen, deleted or cancelled, the user has left,
 -- is gone or wants none, or the ledger has it no more. Null while it is unread.
 create or replace function tacet.looked_at_because(log_ids uuid[])
@@ -144,5 +142,3 @@ begin
   on conflict (user_id, kind) do update set after = excluded.after where p.after is distinct from excluded.after;
 end
 $$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Waking the service: NOTIFY, and a signed webhook through pg_net.
 
-set check_function_bodies = off;
-
 -- Notifies the service, unless no service listens, or its lock says that it is awake and polling.
 --
 -- NOTIFY takes a database-wide lock from before the commit's flush until after it, so a NOTIFY in every insert makes
@@ -135,5 +133,3 @@ begin
   return sha256(outer_pad || sha256(inner_pad || message));
 end
 $$;
-
-reset check_function_bodies;

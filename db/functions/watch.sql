@@ -1,7 +1,5 @@
 -- Watching a table of the host: tacet.watch and tacet.unwatch.
 
-set check_function_bodies = off;
-
 -- Raises an error for a member that no push has, and for a value of the wrong type.
 create or replace function tacet.check_presentation(presentation jsonb)
 returns void
@@ -266,5 +264,3 @@ as $$
   select
     ('tacet_' || what || '_' || case when length(kind) <= 40 then kind else left(kind, 27) || '_' || left(md5(kind), 12) end)::name
 $$;
-
-reset check_function_bodies;

@@ -1,7 +1,5 @@
 -- Watching a table of the host whose rows are Live Activities: tacet.watch_activity and tacet.unwatch_activity.
 
-set check_function_bodies = off;
-
 -- Makes each row of a table a Live Activity: an insert starts it on the user's devices, an update that changes a field pushes the new
 -- state, and it ends when the condition is true or the row is deleted. Its id is the type, a colon and the row's id.
 --
@@ -325,5 +323,3 @@ begin
     where fields ? d.name);
 end
 $$;
-
-reset check_function_bodies;

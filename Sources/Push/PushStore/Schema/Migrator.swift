@@ -110,6 +110,7 @@ package enum Migrator {
       begin;
       -- The host's inserts wait as long as this transaction waits for a lock. On a timeout, run it again.
       set local lock_timeout = '\(lockLimit.components.seconds) s';
+      set local check_function_bodies = off;
       do $$ begin perform pg_advisory_xact_lock(1952539493, 2); end $$;
 
       \(ids.setting)\(types.written(into: files.joined(separator: "\n")))
@@ -157,7 +158,13 @@ package enum Migrator {
   ) async throws(PostgresError) {
     do throws(PostgresError) {
       try await connection.simple(
-        "begin;\nset local lock_timeout = '\(lockLimit.components.seconds) s';\n\(sql)\ncommit;", on: reactor)
+        """
+        begin;
+        set local lock_timeout = '\(lockLimit.components.seconds) s';
+        set local check_function_bodies = off;
+        \(sql)
+        commit;
+        """, on: reactor)
     } catch {
       try? await connection.simple("rollback", on: reactor)
       throw error

@@ -38,6 +38,14 @@ struct CampaignScene: Sendable {
     return id
   }
 
+  /// Serves the coach's hours that have come in some zones by a moment, as the service does; how many users were enrolled.
+  static func enrolDue(in zones: String, at moment: String) -> String {
+    """
+    (select coalesce(sum(tacet.enrol_slot('coach', s.time_zone, s.local_day, s.due_at)), 0)
+      from tacet.due_slots('coach', '10:00', \(zones), \(moment)) s)
+    """
+  }
+
   /// Whether a campaign would look at a user at a moment, after some statements that are undone again.
   func isEligible(
     _ user: HostID, at moment: String, campaign: String = "coach", after sql: String = ""
@@ -328,7 +336,7 @@ struct CampaignHourTests {
 
   private func enrol(_ moment: String) -> String {
     let zones = Self.zones.map { "'\($0)'" } + ["'UTC'"]
-    return "tacet.enrol_due('coach', '10:00', array[\(zones.joined(separator: ", "))], \(moment))"
+    return CampaignScene.enrolDue(in: "array[\(zones.joined(separator: ", "))]", at: moment)
   }
 
   /// The zones of those whom the hours of a moment would note.

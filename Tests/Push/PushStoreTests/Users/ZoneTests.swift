@@ -91,8 +91,8 @@ struct ZoneTests {
     let noted = try await scene.database.sql(
       """
       do $$ begin
-        perform tacet.enrol_due(
-          'coach', '10:00', array(select z from tacet.campaign_zones('coach') z), '2026-06-15 11:30+00');
+        perform \(CampaignScene.enrolDue(
+          in: "array(select z from tacet.campaign_zones('coach') z)", at: "'2026-06-15 11:30+00'"));
       end $$;
       select string_agg(time_zone, ' ' order by time_zone) from tacet.campaign_decisions
       """)
@@ -166,7 +166,7 @@ struct ZoneTests {
       """)
     #expect(wrong == "0", "seed \(seed)")
     let hours = (0..<24).map {
-      "perform tacet.enrol_due('coach', '10:00', zones, timestamptz '2026-06-15 00:30Z' + \($0) * interval '1 h');"
+      "perform \(CampaignScene.enrolDue(in: "zones", at: "timestamptz '2026-06-15 00:30Z' + \($0) * interval '1 h'"));"
     }
     let noted = try await scene.database.sql(
       """
