@@ -10,8 +10,6 @@
 --   :state        text           its first state as JSON; null for the type's
 --   :alert        text           the alert as JSON; null for the type's
 --   :is_pushed    boolean        whether it starts by a push; else the app has started it
---
--- It waits for the disk, whatever the session does otherwise, because the caller does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.start_live_activity(
@@ -27,8 +25,6 @@ from durable;
 --   :alert        text           an alert as JSON; null for none
 --   :priority     integer        5 or 10; null for the type's
 --   :relevance    text           the relevance score as a number; null for none
---
--- It waits for the disk, whatever the session does otherwise, because the caller does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.update_live_activity(
@@ -45,8 +41,6 @@ from durable;
 --   :alert        text           an alert as JSON; null for none
 --   :reason       text           who ended it
 --   :is_pushed    boolean        false when the device has ended it
---
--- It waits for the disk, whatever the session does otherwise, because the caller does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.end_live_activity(
@@ -58,8 +52,6 @@ from durable;
 -- Ends all of a user's Live Activities. Returns how many there were; see tacet.end_live_activities.
 --
 --   :user_id  tacet.user_id  the user
---
--- It waits for the disk, whatever the session does otherwise, because the caller does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.end_live_activities(:user_id, 'server') from durable;
@@ -105,8 +97,6 @@ where a.id = case when :user_id is null then :activity_id else tacet.live_activi
 --   :token         text           the update token
 --   :app           text           the app; null for unknown
 --   :environment   text           the environment; null for unknown
---
--- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.put_activity_token(:activity_id, :user_id, :device_token, :token, :app, :environment)
@@ -121,8 +111,6 @@ from durable;
 --   :token         text           the push-to-start token; null when the device has none any more
 --   :app           text           the app; null for unknown
 --   :environment   text           the environment; null for unknown
---
--- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.put_start_token(:user_id, :device_token, :type, :token, :app, :environment)

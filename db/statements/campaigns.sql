@@ -97,8 +97,6 @@ select tacet.enrol_slot(:campaign, :time_zone, :local_day::date,
 --
 --   :campaign      text           the campaign
 --   :only_user_id  tacet.user_id  the only user; null for all
---
--- It waits for the disk, whatever the session does otherwise.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select e.run_id, e.enrolled

@@ -1,4 +1,144 @@
--- What is claimed of events and deliveries, with all that a decision needs.
+-- What is claimed of events and deliveries, with all that a decision needs. Nearly all work is new messages, which have a statement
+-- of their own.
+
+-- name: waiting_work
+-- Says what waits to be claimed, without a claim. A claim that finds nothing costs several times as much, because the
+-- executor sets up its whole plan first.
+--
+--   :look_back_us  bigint  how far back the claim of messages looks
+--   :lanes         text[]  the lanes that take pushes now
+--
+-- Returns whether claim_messages would find something, whether rows of watched tables wait to be followed, and whether claim
+-- would find something else or will then. Of new events only the newest 64 are examined: the others are seen when these are
+-- claimed.
+
+select
+  exists (
+    select
+    from tacet.inbox i
+    where (i.kind = 'message') is true and i.attempts = 0 and not i.is_claimed
+      and i.available_at <= now() and i.available_at >= now() - :look_back_us * interval '1 microsecond'
+  ) as has_messages,
+  exists (select from tacet.changed_rows) as has_changed_rows,
+  exists (
+    select
+    from (
+      select i.kind, i.attempts, i.available_at
+      from tacet.inbox i
+      where not i.is_claimed and i.available_at <= now()
+      order by i.available_at desc
+      limit 64
+    ) n
+    where n.kind <> 'message' or n.attempts > 0 or n.available_at < now() - :look_back_us * interval '1 microsecond'
+  )
+  or exists (select from tacet.inbox i where i.is_claimed and i.available_at <= now())
+  or exists (select from tacet.deliveries d where d.state <> 'waiting' and d.due_at <= now())
+  or exists (select from tacet.deliveries d where d.state = 'waiting' and d.lane = any (:lanes))
+  or exists (select from tacet.changed_rows) as has_others;
+
+-- name: claim_messages
+-- Leases new messages, and returns what claim returns, without the columns that are the same for all new messages.
+--
+--   :messages_max    bigint  messages at most
+--   :lease_us        bigint  the lease
+--   :recipients_max  bigint  recipients of one message at most
+--   :look_back_us    bigint  how far back it looks; claim takes what became available earlier
+--
+-- Before a statement runs, the executor sets up every node of its plan, used or not. For a single message that takes
+-- several times as long as the rest of the claim. So this statement has only what messages need. A list beside each
+-- message says who is in the ledger already. It is empty unless the message came back, and sorted: each recipient is
+-- found by bisection, because a linear search takes seconds for a large conversation.
+--
+-- - Only the newest messages, whatever their conversations: while it returns fewer than it may, every conversation has
+--   its turn.
+-- - A host's transaction that stays open keeps the index entries of every message that was claimed since. Without an
+--   end to the range, each claim would walk through all of them.
+-- - `is true` keeps the planner from reading the primary key by its second column, and the session's settings keep it
+--   from a bitmap, which reads all dead rows before the first live one: both look cheap while the table is believed
+--   empty.
+-- - `offset 0` keeps it from reading the ledger by an index whose order is that of the list.
+
+with events as (
+  update tacet.inbox i
+  set available_at = now() + :lease_us * interval '1 microsecond', attempts = 1, is_claimed = true
+  where i.ctid = any (array(
+    select n.ctid
+    from tacet.inbox n
+    where (n.kind = 'message') is true and n.attempts = 0 and not n.is_claimed
+      and n.available_at <= now() and n.available_at >= now() - :look_back_us * interval '1 microsecond'
+    order by n.available_at desc
+    limit :messages_max
+    for update skip locked))
+  returning i.subject_id, i.kind, i.attempts, i.enqueued_at, i.told_until, clock_timestamp() as moment
+), work as materialized (
+  select
+    e.subject_id, e.kind, e.attempts, e.enqueued_at, e.told_until, e.moment,
+    array(
+      select r.user_id
+      from (
+        select l.user_id
+        from tacet.push_log l
+        where (l.subject_id, l.user_id) >= (e.subject_id,
+          coalesce(e.told_until, tacet.lowest_user_id()))
+          and l.subject_id <= e.subject_id
+          and l.push_type = e.kind
+        offset 0
+      ) r
+      order by r.user_id
+    ) as recorded
+  from events e
+)
+select
+  w.subject_id,
+  w.kind,
+  w.attempts,
+  w.enqueued_at,
+  w.moment as claimed_at,
+  m.surface_id,
+  'message' as push_kind,
+  case when s.place > 1 then null else m.sender_name end as sender_name,
+  case when s.place > 1 then null else m.body end as body,
+  s.user_id,
+-- include: seen
+  case when s.places < :recipients_max and t.addresses is not null then coalesce(
+-- include: badge_and_targets
+  m.surface_id is null as is_deleted,
+-- include: wishes
+  left(f.quiet_hours_policy, 16) as quiet_hours_policy,
+  s.place,
+  clock_timestamp() as answered_at
+from work w
+left join lateral (
+  select
+-- include: cut
+    e.prior_touched_at
+  from (
+    select
+      c.conversation_id as surface_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by,
+      c.prior_read_by, c.prior_touched_at
+    from tacet.message_context(tacet.message_of(w.subject_id)) c
+  ) e
+  limit 1
+) m on true
+left join lateral (
+  select v.user_id, v.last_seen, v.left_at, row_number() over () as place, count(*) over () as places
+  from (
+    select p.user_id, p.last_seen, p.left_at
+    from tacet.seen_by(m.surface_id) p
+    where p.user_id is distinct from m.sender_id
+      and not tacet.has_blocked(p.user_id, m.sender_id)
+      and p.user_id >= coalesce(w.told_until, tacet.lowest_user_id())
+      and w.recorded[width_bucket(p.user_id, w.recorded)] is distinct from p.user_id
+    order by p.user_id
+    limit :recipients_max
+  ) v
+) s on true
+-- include: targets
+    limit 50
+  ) n
+) t on s.user_id is not null
+left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w.moment) f
+  on s.user_id is not null;
 
 -- name: claim
 -- Leases what waits and returns, in the same round trip, everything that the rules and the composer need.
@@ -239,21 +379,9 @@ select
   case when s.place > 1 then null else m.sender_name end as sender_name,
   case when s.place > 1 then null else m.body end as body,
   coalesce(s.user_id, w.user_id) as user_id,
-  s.user_id is not null as is_participant,
-  s.user_id = any (m.read_by) as has_read,
-  s.last_seen,
-  s.left_at,
-  m.created_at,
-  case when s.user_id = any (m.prior_read_by) then m.prior_touched_at end as prior_read_at,
+-- include: seen
   case when (s.places < :recipients_max or s.user_id = w.user_id) and t.addresses is not null then coalesce(
-    case when tacet.counts_by_default_when_planned() then (select n.unread from tacet.count_unread(s.user_id) n) end,
-    tacet.unread_count(s.user_id))
-  end as badge,
-  t.channels,
-  t.addresses,
-  t.environments,
-  t.apps,
-  t.keys,
+-- include: badge_and_targets
   -- As many as are asked for below; first those that the user still has.
   case when w.accepted_devices = '{}' then w.accepted_devices else array(
     select left(a.token, 512)
@@ -269,14 +397,7 @@ select
   m.surface_id is null and m.content is null as is_deleted,
   m.life_us,
   m.withheld,
-  f.is_opted_out,
-  f.is_muted,
-  f.mentions_only,
-  case when f.mentions_only then tacet.is_mentioned(tacet.message_of(w.subject_id), s.user_id) end as is_mentioned,
-  -- Two days at most, after which they are asked for again: a host's interval may exceed the number's range.
-  case when f.quiet_hours_remaining > interval '0'
-    then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
-  end as quiet_hours_remaining,
+-- include: wishes
   left(coalesce(m.quiet_policy, f.quiet_hours_policy), 16) as quiet_hours_policy,
   left(w.released_by, 32) as released_by,
   w.released_at,
@@ -284,22 +405,13 @@ select
   s.place,
   clock_timestamp() as answered_at
 from work w
--- What is known of the event. Texts and lists are cut here, also those of functions that a host has replaced, before
--- they are multiplied by recipients. `limit 1` keeps the planner from computing them for each recipient. A character
--- has four bytes at most, and no preview shows as much as is left. Of the readers the last 10000 are kept, because
--- readers are appended. Content that is too long is dropped, because half of a JSON object is no object. Messages have
--- a branch with typed columns, into which the host's functions are planned. The executor asks for the kind first, and
--- once. The content of all other kinds is one JSON document, which tacet.event_content gets from its kind's function.
+-- What is known of the event; see the part `cut`. Content that is too long is dropped, because half of a JSON object is no
+-- object. Messages have a branch with typed columns, into which the host's functions are planned. The executor asks for the
+-- kind first, and once. The content of all other kinds is one JSON document, which tacet.event_content gets from its kind's
+-- function.
 left join lateral (
   select
-    e.surface_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
-    e.created_at,
-    case when cardinality(e.read_by) > 10000
-      then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
-    end as read_by,
-    case when cardinality(e.prior_read_by) > 10000
-      then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
-    end as prior_read_by,
+-- include: cut
     e.prior_touched_at, e.push_kind, e.dated_at, e.life_us, left(e.withheld, 16) as withheld,
     case when octet_length(e.content) <= 65536 then e.content end as content, e.is_silent,
     left(e.reading_device, 16384) as reading_device, left(e.quiet_policy, 16) as quiet_policy
@@ -329,34 +441,57 @@ left join lateral (
         select v.user_id, v.last_seen, v.left_at
         from tacet.seen_by(m.surface_id) v
         where w.kind = 'message' and v.user_id is distinct from m.sender_id
-          and not tacet.has_blocked(v.user_id, m.sender_id)
-          and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
-          and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
-          and (w.user_id is not null or (
-            (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
-          ) is not true)
-        order by v.user_id
-        limit :recipients_max
-      )
+-- include: untold
       union all
       (
         select v.user_id, v.last_seen, v.left_at
         from tacet.event_audience(m.push_kind, w.kind, w.subject_id, m.surface_id) v
         where w.kind <> 'message' and v.user_id is distinct from m.sender_id
-          and not tacet.has_blocked(v.user_id, m.sender_id)
-          and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
-          and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
-          and (w.user_id is not null or (
-            (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
-          ) is not true)
-        order by v.user_id
-        limit :recipients_max
-      )
+-- include: untold
     ) v
     order by v.user_id
     limit :recipients_max
   ) r
 ) s on true
+-- include: targets
+      and (m.reading_device is null
+        or tacet.target_mark(d.channel, d.address) <> all (string_to_array(lower(m.reading_device), ' ')))
+      and (w.kind <> 'schedule_changed' or d.channel <> 'web_push')
+    limit 50
+  ) n
+) t on s.user_id is not null
+left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w.moment) f
+  on s.user_id is not null and not m.is_silent;
+
+-- part: seen
+  s.user_id is not null as is_participant,
+  s.user_id = any (m.read_by) as has_read,
+  s.last_seen,
+  s.left_at,
+  m.created_at,
+  case when s.user_id = any (m.prior_read_by) then m.prior_touched_at end as prior_read_at,
+
+-- part: badge_and_targets
+    case when tacet.counts_by_default_when_planned() then (select n.unread from tacet.count_unread(s.user_id) n) end,
+    tacet.unread_count(s.user_id))
+  end as badge,
+  t.channels,
+  t.addresses,
+  t.environments,
+  t.apps,
+  t.keys,
+
+-- part: wishes
+  f.is_opted_out,
+  f.is_muted,
+  f.mentions_only,
+  case when f.mentions_only then tacet.is_mentioned(tacet.message_of(w.subject_id), s.user_id) end as is_mentioned,
+  -- Two days at most, after which they are asked for again: a host's interval may exceed the number's range.
+  case when f.quiet_hours_remaining > interval '0'
+    then (extract(epoch from least(f.quiet_hours_remaining, interval '2 days')) * 1000000)::bigint
+  end as quiet_hours_remaining,
+
+-- part: targets
 -- 50 targets of a user at most (ClaimLimits.devicesMax); an address has 1024 bytes at most, and its keys too.
 left join lateral (
   select
@@ -369,11 +504,27 @@ left join lateral (
     select d.channel, d.address, d.environment, d.app, d.keys
     from tacet.push_targets(s.user_id) d
     where octet_length(d.address) <= 1024
-      and (m.reading_device is null
-        or tacet.target_mark(d.channel, d.address) <> all (string_to_array(lower(m.reading_device), ' ')))
-      and (w.kind <> 'schedule_changed' or d.channel <> 'web_push')
-    limit 50
-  ) n
-) t on s.user_id is not null
-left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w.moment) f
-  on s.user_id is not null and not m.is_silent;
+
+-- part: untold
+          and not tacet.has_blocked(v.user_id, m.sender_id)
+          and v.user_id >= coalesce(w.user_id, w.told_until, tacet.lowest_user_id())
+          and v.user_id <= coalesce(w.user_id, tacet.highest_user_id(), v.user_id)
+          and (w.user_id is not null or (
+            (w.subject_id, w.kind, v.user_id) in (select r.subject_id, r.kind, r.user_id from recorded r)
+          ) is not true)
+        order by v.user_id
+        limit :recipients_max
+      )
+
+-- part: cut
+    -- Texts and lists are cut, also those of functions that a host has replaced, before they are multiplied by recipients, for each
+    -- of whom `limit 1` keeps the planner from computing them. A character has four bytes at most, and no preview shows as much
+    -- as is left. Of the readers the last 10000 are kept, because readers are appended.
+    e.surface_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
+    e.created_at,
+    case when cardinality(e.read_by) > 10000
+      then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
+    end as read_by,
+    case when cardinality(e.prior_read_by) > 10000
+      then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
+    end as prior_read_by,

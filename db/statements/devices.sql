@@ -13,8 +13,6 @@
 --   :auth_status   text           what the app may show: authorized, provisional, denied or not_determined; null for unknown
 --   :wishes        text           what it says of content and language, a JSON object
 --   :devices_max   integer        devices that the user keeps
---
--- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true)), zone as materialized (
   select tacet.known_zone(:time_zone) as known
@@ -37,8 +35,6 @@ select z.known is not null or :time_zone::text is null from registered cross joi
 --
 --   :user_id       tacet.user_id  the user
 --   :device_token  text           the device token
---
--- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true)), forgotten as (
   delete from tacet.device_permissions p where p.device_token = :device_token and p.user_id = :user_id
@@ -62,8 +58,6 @@ select tacet.remove_device(:user_id, :device_token), tacet.leave_device(array[:u
 --   :fetch_digest  text           SHA-256 of the token of its worker, in hexadecimal; null for none
 --   :expires_us    bigint         when it ends, since 1970; null for never
 --   :targets_max   integer        targets of the channel that the user keeps
---
--- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true)), facts as materialized (
   select
@@ -95,8 +89,6 @@ from facts f;
 --   :next_digest   text     SHA-256 of its worker's token
 --   :expires_us    bigint   when it ends, since 1970; null for never
 --   :targets_max   integer  targets of the channel that the user keeps
---
--- It waits for the disk, whatever the session does otherwise, because the browser does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.renew_target(
@@ -109,8 +101,6 @@ from durable;
 --   :user_id  tacet.user_id  the user
 --   :channel  text           the channel
 --   :address  text           the endpoint or registration token
---
--- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.remove_target(:user_id, :channel, :address) from durable;

@@ -296,36 +296,30 @@ order by 1;
 select r.step, r.outcome, r.state, r.message from tacet.rehearse_message(:is_inserted) r;
 
 -- name: call_message_context
--- Calls a function of the host contract with arguments that name nobody: it runs, finds no row and changes nothing.
+-- This and the others call a function of the host contract with arguments that name nobody: it runs, finds no row and changes nothing.
 
 select count(*) from tacet.message_context(null);
 
 -- name: call_seen_by
--- Calls a function of the host contract with arguments that name nobody; see call_message_context.
 
 select count(*) from tacet.seen_by(null);
 
 -- name: call_device_tokens
--- Calls a function of the host contract with arguments that name nobody; see call_message_context.
 
 select count(*) from tacet.device_tokens(null);
 
 -- name: call_profile_name
--- Calls a function of the host contract with arguments that name nobody; see call_message_context.
 
 select count(*) from tacet.profile_name(null);
 
 -- name: call_recipient_preferences
--- Calls a function of the host contract with arguments that name nobody; see call_message_context.
 
 select count(*) from tacet.recipient_preferences(null, 'message', null, clock_timestamp());
 
 -- name: call_unread_count
--- Calls a function of the host contract with arguments that name nobody; see call_message_context.
 
 select count(*) from tacet.unread_count(null);
 
 -- name: call_is_mentioned
--- Calls a function of the host contract with arguments that name nobody; see call_message_context.
 
 select count(*) from tacet.is_mentioned(null, null);

@@ -60,11 +60,14 @@ with own as (
           where d.pronamespace = p.pronamespace and d.proname = 'unread_count' and strpos(d.prosrc, 'tacet.count_unread') > 0))
       and (x.function = '' or p.proname = x.function) and strpos(p.prosrc, 'public.' || x.name) > 0
   )
-), policed (name, command, privilege) as (
-  select w.name, c.command, c.privilege
+), policed (name, command, policy) as (
+  select w.name, c.command, c.policy
   from wanted w
-  join (values ('a', 'insert'), ('w', 'update'), ('d', 'delete')) as c (command, privilege)
-    on c.privilege = any (w.privileges) or (c.command = 'w' and w.columns <> '{}')
+  join (
+    values
+      ('r', 'select', 'policy'), ('a', 'insert', 'policy for insert'), ('w', 'update', 'policy for update'),
+      ('d', 'delete', 'policy for delete')
+  ) as c (command, privilege, policy) on c.privilege = any (w.privileges) or (c.command = 'w' and w.columns <> '{}')
 )
 select 'schema ' || n.nspname as object, 'usage' as privilege, n.nspname = 'tacet' as is_own
 from pg_namespace n
@@ -122,23 +125,13 @@ join host h on h.relname = w.name
 join pg_attribute a on a.attrelid = h.oid and a.attname = any (w.columns) and not a.attisdropped
 where not has_column_privilege(h.oid, a.attnum, 'update')
 union all
-select format('public.%I', w.name), 'policy', false
-from wanted w
-join host h on h.relname = w.name
-where 'select' = any (w.privileges) and row_security_active(h.oid) and not exists (
-  select
-  from pg_policy p
-  where p.polrelid = h.oid and p.polcmd in ('*', 'r')
-    and exists (select from unnest(p.polroles) as r (oid) where r.oid = 0 or pg_has_role(r.oid, 'usage'))
-)
-union all
-select format('public.%I', w.name), 'policy for ' || w.privilege, false
+select format('public.%I', w.name), w.policy, false
 from policed w
 join host h on h.relname = w.name
 where row_security_active(h.oid) and not exists (
   select
   from pg_policy p
-  where p.polrelid = h.oid and p.polpermissive and p.polcmd::text in ('*', w.command)
+  where p.polrelid = h.oid and (p.polpermissive or w.command = 'r') and p.polcmd::text in ('*', w.command)
     and exists (select from unnest(p.polroles) as r (oid) where r.oid = 0 or pg_has_role(r.oid, 'usage'))
 )
 order by 3 desc, 1, 2;

@@ -48,12 +48,7 @@ with event as materialized (
 select
   exists (select from tacet.kinds k where k.kind = :kind) and (exists (select from event) or l.user_id is not null)
     as is_known,
-  exists (select from tacet.inbox i where i.subject_id = :subject_id and i.kind = :kind) as is_pending,
-  l.user_id, l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
-  l.devices_accepted::bigint as devices_accepted
-from (values (1)) as one
-left join tacet.push_log l on l.subject_id = :subject_id and l.push_type = :kind
-order by l.user_id;
+  -- include: outcome_so_far
 
 -- name: outcome
 -- Returns the outcome of an event so far. It is pending while its inbox row is there.
@@ -63,12 +58,7 @@ order by l.user_id;
 
 select
   true as is_known,
-  exists (select from tacet.inbox i where i.subject_id = :subject_id and i.kind = :kind) as is_pending,
-  l.user_id, l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
-  l.devices_accepted::bigint as devices_accepted
-from (values (1)) as one
-left join tacet.push_log l on l.subject_id = :subject_id and l.push_type = :kind
-order by l.user_id;
+  -- include: outcome_so_far
 
 -- name: own_words
 -- Returns the texts that the host has put in place of Tacet's own words, by locale and plural category.
@@ -82,3 +72,11 @@ cross join lateral (
 ) f
 where t.kind in ('tacet_new_message', 'tacet_new_notification', 'tacet_more') and f.text <> ''
 limit 1000;
+
+-- part: outcome_so_far
+  exists (select from tacet.inbox i where i.subject_id = :subject_id and i.kind = :kind) as is_pending,
+  l.user_id, l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
+  l.devices_accepted::bigint as devices_accepted
+from (values (1)) as one
+left join tacet.push_log l on l.subject_id = :subject_id and l.push_type = :kind
+order by l.user_id;

@@ -42,13 +42,7 @@ from work w;
 -- waits. The index is entered once for each lane, however many wait there.
 
 with recursive lane_names as (
-  (select d.lane from tacet.deliveries d where d.state = 'waiting' order by d.lane limit 1)
-  union all
-  select (
-    select d.lane from tacet.deliveries d where d.state = 'waiting' and d.lane > n.lane order by d.lane limit 1
-  )
-  from lane_names n
-  where n.lane is not null
+  -- include: lane_names
 )
 select n.lane, c.waiting, tacet.unix_us(now()) - tacet.unix_us(o.enqueued_at) as oldest_us, l.reason
 from (select x.lane from lane_names x where x.lane is not null limit 50) n
@@ -158,13 +152,7 @@ with recursive fresh as materialized (
   select min(x.enqueued_at) as moment
   from (select f.enqueued_at from fresh f union all select c.enqueued_at from claimed c) x
 ), lane_names as (
-  (select d.lane from tacet.deliveries d where d.state = 'waiting' order by d.lane limit 1)
-  union all
-  select (
-    select d.lane from tacet.deliveries d where d.state = 'waiting' and d.lane > n.lane order by d.lane limit 1
-  )
-  from lane_names n
-  where n.lane is not null
+  -- include: lane_names
 ), lanes as (
   select
     case when row_number() over (order by w.waiting desc, n.lane) > :lanes_max then 'other' else n.lane end as lane,
@@ -259,3 +247,12 @@ union all
   select r.slot_name::text as name, age(r.xmin)::bigint as transactions
   from pg_replication_slots r
   where r.xmin is not null
+
+-- part: lane_names
+  (select d.lane from tacet.deliveries d where d.state = 'waiting' order by d.lane limit 1)
+  union all
+  select (
+    select d.lane from tacet.deliveries d where d.state = 'waiting' and d.lane > n.lane order by d.lane limit 1
+  )
+  from lane_names n
+  where n.lane is not null

@@ -3,18 +3,7 @@
 -- name: submit_push
 -- Stores and queues a push that a server asks for, in one transaction.
 --
---   :user_id          tacet.user_id  the recipient
---   :kind             text           the kind
---   :title            text           the title
---   :body             text           the body
---   :data             text           the data; null for none
---   :collapse_id      text           the collapse identifier; null for none
---   :idempotency_key  text           the idempotency key; null for none
---   :presentation     text           how it is shown, as JSON
---   :send_at_us       bigint         when to send it; null for now
---   :expires_in_us    bigint         how long it may be sent from then on; null for the service's setting
---   :cancel_key       text           the key that cancels it; null for none
---   :cap_group        text           the group whose push of the user's day it is; null for none
+-- include: push
 --
 -- It waits for the disk, whatever the session does otherwise, because there is no transaction of the host behind it.
 -- Returns no row when the key is taken. Two requests with one key wait for each other here.
@@ -43,20 +32,9 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
 select e.id, (extract(epoch from e.created_at) * 1000000)::bigint as created_us, true as is_same from entered e;
 
 -- name: submitted_push
--- Returns the push of an idempotency key, and whether it is the one described. Parameters as in submit_push.
+-- Returns the push of an idempotency key, and whether it is the one described.
 --
---   :user_id          tacet.user_id  the recipient
---   :kind             text           the kind
---   :title            text           the title
---   :body             text           the body
---   :data             text           the data
---   :collapse_id      text           the collapse identifier
---   :idempotency_key  text           the idempotency key
---   :presentation     text           how it is shown, as JSON
---   :send_at_us       bigint         when to send it
---   :expires_in_us    bigint         how long it may be sent
---   :cancel_key       text           the key that cancels it
---   :cap_group        text           the cap group
+-- include: push
 
 select
   p.id, (extract(epoch from p.created_at) * 1000000)::bigint as created_us,
@@ -92,3 +70,17 @@ select tacet.cancel_pushes(:cancel_key) as waiting;
 --   :user_id  tacet.user_id  the user
 
 select tacet.cancel_user_pushes(:user_id) as cancelled;
+
+-- part: push
+--   :user_id          tacet.user_id  the recipient
+--   :kind             text           the kind
+--   :title            text           the title
+--   :body             text           the body
+--   :data             text           the data; null for none
+--   :collapse_id      text           the collapse identifier; null for none
+--   :idempotency_key  text           the idempotency key; null for none
+--   :presentation     text           how it is shown, as JSON
+--   :send_at_us       bigint         when to send it; null for now
+--   :expires_in_us    bigint         how long it may be sent from then on; null for the service's setting
+--   :cancel_key       text           the key that cancels it; null for none
+--   :cap_group        text           the group whose push of the user's day it is; null for none

@@ -3,18 +3,7 @@
 -- name: record
 -- Records a batch of outcomes, queues what remains, and takes finished events from the inbox, in one transaction.
 --
---   :subject_ids                     tacet.subject_id[]       the subjects; up to :histories one element for each recipient
---   :kinds                           text[]                   their kinds
---   :user_ids                        tacet.user_id[]          the recipients
---   :decisions                       text[]                   the decisions
---   :reasons                         text[]                   why; null for a plain success
---   :enqueued_us                     bigint[]                 when the event was committed, since 1970
---   :claimed_us                      bigint[]                 when it was claimed, since 1970
---   :woken_us                        bigint[]                 from the wake-up to the claim's answer
---   :decided_us                      bigint[]                 from the claim to the decision
---   :accepted_us                     bigint[]                 from the claim to the acceptance by APNs; null for none
---   :devices_accepted                bigint[]                 devices that have accepted
---   :attempts                        bigint[]                 the claim's attempts
+-- include: outcomes
 --   :due_us                          bigint[]                 when to look again, from the claim on; null when nothing remains
 --   :states                          text[]                   the state of what remains
 --   :accepted_devices                text[]                   tokens of the devices that have accepted, separated by commas
@@ -28,9 +17,7 @@
 --   :log_ids                         uuid[]                   ids for the ledger's rows
 --   :contents                        text[]                   texts of pushes that campaigns have written
 --   :histories                       text[]                   entries for the rows' histories
---   :event_ids                       tacet.subject_id[]       subjects of the events, one element for each event
---   :event_kinds                     text[]                   their kinds
---   :event_attempts                  integer[]                their claims' attempts
+-- include: events
 --   :events_have_more                boolean[]                whether more recipients of the event are to come
 --   :dead_tokens                     text[]                   device tokens that APNs has declared dead
 --   :dead_reasons                    text[]                   APNs' reasons
@@ -213,25 +200,12 @@ select count(*) from told;
 -- Does what record does, for events that are over with it: nothing remains for any recipient, no more recipients are to
 -- come, and nothing was learnt about device tokens. Nearly all are.
 --
---   :subject_ids       tacet.subject_id[]  the subjects; up to :histories one element for each recipient
---   :kinds             text[]              their kinds
---   :user_ids          tacet.user_id[]     the recipients
---   :decisions         text[]              the decisions
---   :reasons           text[]              why; null for a plain success
---   :enqueued_us       bigint[]            when the event was committed, since 1970
---   :claimed_us        bigint[]            when it was claimed, since 1970
---   :woken_us          bigint[]            from the wake-up to the claim's answer
---   :decided_us        bigint[]            from the claim to the decision
---   :accepted_us       bigint[]            from the claim to the acceptance by APNs; null for none
---   :devices_accepted  bigint[]            devices that have accepted
---   :attempts          bigint[]            the claim's attempts
---   :woken_by          text[]              what made the service look
---   :log_ids           uuid[]              ids for the ledger's rows
---   :contents          text[]              texts of pushes that campaigns have written
---   :histories         text[]              entries for the rows' histories
---   :event_ids         tacet.subject_id[]  subjects of the events, one element for each event
---   :event_kinds       text[]              their kinds
---   :event_attempts    integer[]           their claims' attempts
+-- include: outcomes
+--   :woken_by    text[]  what made the service look
+--   :log_ids     uuid[]  ids for the ledger's rows
+--   :contents    text[]  texts of pushes that campaigns have written
+--   :histories   text[]  entries for the rows' histories
+-- include: events
 --
 -- Setting up the plan of record takes longer than running this statement. Events are locked in the order of their keys,
 -- as there. Returns the events that were taken from the inbox. It leaves out events whose claim is no longer the
@@ -296,6 +270,25 @@ from (
   where l.subject_id = :subject_id and l.push_type = :kind and l.user_id = any (:user_ids)
 ) f
 where f.reason is not null;
+
+-- part: outcomes
+--   :subject_ids       tacet.subject_id[]   the subjects; up to :histories         one                  element for each recipient
+--   :kinds             text[]               their kinds
+--   :user_ids          tacet.user_id[]      the recipients
+--   :decisions         text[]               the decisions
+--   :reasons           text[]               why; null for a plain success
+--   :enqueued_us       bigint[]             when the event was committed, since 1970
+--   :claimed_us        bigint[]             when it was claimed, since 1970
+--   :woken_us          bigint[]             from the wake-up to the claim's answer
+--   :decided_us        bigint[]             from the claim to the decision
+--   :accepted_us       bigint[]             from the claim to the acceptance by APNs; null for none
+--   :devices_accepted  bigint[]             devices that have accepted
+--   :attempts          bigint[]             the claim's attempts
+
+-- part: events
+--   :event_ids         tacet.subject_id[]   subjects of the events, one element for each event
+--   :event_kinds       text[]               their kinds
+--   :event_attempts    integer[]            their claims' attempts
 
 -- part: owned
   -- Locks the inbox row of an event as long as its claim is the caller's.

@@ -5,12 +5,7 @@
 --
 --   :rows_max  bigint  rows at most
 
-select
-  l.id, tacet.unix_us(l.enqueued_at) as enqueued_us, l.subject_id, l.push_type, l.user_id,
-  l.decision, l.reason, tacet.unix_us(l.held_until) as held_until_us,
-  tacet.unix_us(l.sent_at) - tacet.unix_us(l.enqueued_at) as latency_us,
-  l.devices_accepted::bigint as devices_accepted
-from tacet.push_log l
+-- include: pushes
 order by l.enqueued_at desc
 limit :rows_max;
 
@@ -22,12 +17,7 @@ limit :rows_max;
 --   :last_id           uuid           id of that row
 --   :rows_max          bigint         rows at most
 
-select
-  l.id, tacet.unix_us(l.enqueued_at) as enqueued_us, l.subject_id, l.push_type, l.user_id,
-  l.decision, l.reason, tacet.unix_us(l.held_until) as held_until_us,
-  tacet.unix_us(l.sent_at) - tacet.unix_us(l.enqueued_at) as latency_us,
-  l.devices_accepted::bigint as devices_accepted
-from tacet.push_log l
+-- include: pushes
 where l.user_id = :user_id
   and (l.enqueued_at, l.id) < (
     coalesce(timestamptz 'epoch' + :last_enqueued_us * interval '1 microsecond', 'infinity'),
@@ -43,12 +33,7 @@ limit :rows_max;
 --   :last_kind     text              kind of that row
 --   :rows_max      bigint            rows at most
 
-select
-  l.id, tacet.unix_us(l.enqueued_at) as enqueued_us, l.subject_id, l.push_type, l.user_id,
-  l.decision, l.reason, tacet.unix_us(l.held_until) as held_until_us,
-  tacet.unix_us(l.sent_at) - tacet.unix_us(l.enqueued_at) as latency_us,
-  l.devices_accepted::bigint as devices_accepted
-from tacet.push_log l
+-- include: pushes
 where l.subject_id = :subject_id
   and (l.user_id, l.push_type) > (coalesce(:last_user_id, tacet.lowest_user_id()),
     coalesce(:last_kind, ''))
@@ -92,3 +77,11 @@ limit :rows_max;
 -- Stores how engaged users are, if that is due. Returns after how long to ask again; see tacet.analyse_engagement.
 
 select (extract(epoch from tacet.analyse_engagement()) * 1000000)::bigint as due_us;
+
+-- part: pushes
+select
+  l.id, tacet.unix_us(l.enqueued_at) as enqueued_us, l.subject_id, l.push_type, l.user_id,
+  l.decision, l.reason, tacet.unix_us(l.held_until) as held_until_us,
+  tacet.unix_us(l.sent_at) - tacet.unix_us(l.enqueued_at) as latency_us,
+  l.devices_accepted::bigint as devices_accepted
+from tacet.push_log l

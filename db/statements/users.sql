@@ -47,8 +47,6 @@ cross join lateral (
 --   :content           text                     what pushes may say; null for no choice
 --   :unread_kinds      text[]                   kinds with a wish for push.unread, one element for each
 --   :unread_seconds    bigint[]                 after how long; null for never
---
--- It waits for the disk, whatever the session does otherwise, because the app does not ask again.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true)), put as materialized (
   select

@@ -13,7 +13,7 @@
 /// slices (`list[2:n]`) are left alone. Lines that hold only a comment, and the final semicolon, are not sent to the server.
 ///
 /// What several statements of a file share stands there once, behind `-- part: NAME`; each has the line `-- include: NAME` in its
-/// place.
+/// place. Parts may include parts.
 struct NamedStatement: Equatable {
   struct Parameter: Equatable {
     let name: String
@@ -46,13 +46,18 @@ struct NamedStatement: Equatable {
     let parts = sections.filter { $0.kind == "part" }
     var unused = Set(parts.map(\.name))
     guard unused.count == parts.count else { throw Defect("two parts have one name") }
-    let statements = try sections.filter { $0.kind == "name" }.map { section in
-      let lines = try section.lines.flatMap { line -> [Substring] in
+    func including(_ lines: [Substring], depth: Int = 0) throws -> [Substring] {
+      try lines.flatMap { line -> [Substring] in
         guard let name = line.wholeMatch(of: /\s*-- include: (.*)/)?.1 else { return [line] }
         guard let part = parts.first(where: { $0.name == name }) else { throw Defect("there is no part \(name)") }
+        guard depth < parts.count else { throw Defect("\(name) includes itself") }
         unused.remove(name)
-        return Array(part.lines.prefix(part.lines.lastIndex { !$0.isEmpty }.map { $0 + 1 } ?? 0))
+        let end = part.lines.lastIndex { !$0.isEmpty }.map { $0 + 1 } ?? 0
+        return try including(Array(part.lines.prefix(end)), depth: depth + 1)
       }
+    }
+    let statements = try sections.filter { $0.kind == "name" }.map { section in
+      let lines = try including(section.lines)
       do {
         return try NamedStatement(name: String(section.name), text: lines.joined(separator: "\n"))
       } catch let defect as Defect {

@@ -77,6 +77,9 @@ struct NamedStatementTests {
 
       -- part: rest
       from t
+      -- include: condition
+
+      -- part: condition
       where true
 
       """
@@ -92,6 +95,7 @@ struct NamedStatementTests {
       ("-- name: one\nselect 1\n-- include: rest", "there is no part rest"),
       ("-- name: one\nselect 1\n-- part: rest\nfrom t", "nothing includes rest"),
       ("-- name: one\n-- part: rest\n-- part: rest\n", "two parts have one name"),
+      ("-- name: one\n-- include: a\n-- part: a\n-- include: b\n-- part: b\n-- include: a", "a includes itself"),
     ])
   func parts(_ text: String, _ defect: String) {
     #expect(throws: NamedStatement.Defect(defect)) { try NamedStatement.statements(in: text) }

@@ -141,41 +141,6 @@ extension TestDatabase {
 /// What several statements, or a statement and the code, say alike.
 @Suite("Texts of statements")
 struct StatementTextTests {
-  @Test("a claim of messages reads them as a claim of all kinds does")
-  func messages() throws {
-    let messages = try Statement("claim_messages").part(
-      from: "select w.subject_id, w.kind, w.attempts", to: "left join lateral (")
-    let kinds = try Statement("claim").part(
-      from: "select w.subject_id, w.kind, w.attempts", to: "left join lateral (")
-    #expect(Self.ofMessages(kinds) == messages)
-    let end = "left join lateral ( select array_agg(left(n.channel, 32))"
-    #expect(
-      try Statement("claim_messages").part(from: end) == Self.ofMessages(Statement("claim").part(from: end))
-    )
-  }
-
-  /// The text without what no new message has: content as a document and what comes with it, and what deliveries have.
-  private static func ofMessages(_ text: String) -> String {
-    let devices = /case when w\.accepted_devices = '\{\}' .* end as accepted_devices,\s/
-    return [
-      ("w.user_id is not null as is_delivery, ", ""), ("m.push_kind,", "'message' as push_kind,"),
-      ("coalesce(s.user_id, w.user_id) as user_id", "s.user_id"),
-      ("(s.places < :recipients_max or s.user_id = w.user_id)", "s.places < :recipients_max"),
-      ("w.held_us, w.retries, w.device_waits, w.is_waiting, ", ""),
-      ("case when s.place > 1 then null else m.content end as content, ", ""),
-      ("m.surface_id is null and m.content is null as", "m.surface_id is null as"),
-      ("m.life_us, m.withheld, ", ""),
-      ("coalesce(m.quiet_policy, f.quiet_hours_policy)", "f.quiet_hours_policy"),
-      ("left(w.released_by, 32) as released_by, w.released_at, m.dated_at, ", ""),
-      (
-        " and (m.reading_device is null or tacet.target_mark(d.channel, d.address) <> all (string_to_array(lower(m.reading_device), ' '))) and (w.kind <> 'schedule_changed' or d.channel <> 'web_push')",
-        ""
-      ),
-      (" and not m.is_silent", ""),
-    ].reduce(text) { $0.replacing($1.0, with: $1.1) }
-      .replacing(devices, with: "")
-  }
-
   @Test(
     "what is known of an event, and whom it concerns, is asked for in the same way",
     arguments: [("review_holds", "x"), ("explain_event", "w"), ("explain_recipients", "w")])
