@@ -1529,7 +1529,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.leave_device(user_ids uuid[], device_token text) returns void
 -- tacet.leave_slots(campaign text, user_id uuid) returns integer
 -- tacet.listed(list jsonb) returns text
--- tacet.live_activity_address(token text, environment text, app text) returns json
 -- tacet.live_activity_addresses(running tacet.activities, event text, update_id uuid) returns json
 -- tacet.live_activity_alert(alert jsonb) returns jsonb
 -- tacet.live_activity_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
@@ -1537,7 +1536,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.live_activity_date(what text, name text, value text) returns jsonb
 -- tacet.live_activity_document(what text, declared jsonb, given jsonb) returns jsonb
 -- tacet.live_activity_of(id text, user_id uuid) returns text
--- tacet.live_activity_priority(id text, declared tacet.activity_types, alert jsonb, priority integer) returns integer
 -- tacet.live_activity_type_fault(declared tacet.activity_types) returns text
 -- tacet.live_activity_value(what text, name text, type text, may_be_missing boolean, value jsonb) returns jsonb
 -- tacet.localise(kind text, locale text, title text DEFAULT NULL::text, body text DEFAULT NULL::text, subtitle text DEFAULT NULL::text, counted name DEFAULT NULL::name, plural jsonb DEFAULT '{}'::jsonb) returns void
@@ -1571,7 +1569,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.notify_service(payload text) returns void
 -- tacet.one_of(facts jsonb, name text, words text[]) returns text
 -- tacet.open_slot_pushes(user_id uuid, campaign text, slot text, day date, moment timestamp with time zone) returns void
--- tacet.pass_on_live_activity(running tacet.activities) returns void
 -- tacet.plural_fault(plural jsonb) returns text
 -- tacet.preferred_slot(wish jsonb, standard text) returns text
 -- tacet.preferred_time(wishes jsonb) returns time without time zone
@@ -1640,7 +1637,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.snooze_slot_row(user_id uuid, campaign text, slot text, day date, action text, happened_at timestamp with time zone, is_new boolean) returns jsonb
 -- tacet.space_live_activity() returns trigger
 -- tacet.start_live_activity(id text, user_id uuid, type text, attributes jsonb, state jsonb, alert jsonb, is_pushed boolean) returns text
--- tacet.still_unread(event tacet.host_events) returns boolean
 -- tacet.stored_push_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.stored_push_content(event_kind text, subject_id uuid, of_campaign boolean) returns SETOF tacet.push_content
 -- tacet.subject_of(id uuid) returns uuid

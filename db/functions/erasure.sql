@@ -107,12 +107,9 @@ begin
     has_rest := has_rest or has_some;
   end loop;
 
-  with done as (
-    delete from tacet.erasures e
-    where e.id = any (picked) and not has_rest and e.begun_at <= clock_timestamp() - settled
-    returning 1
-  )
-  select count(*) into finished from done;
+  delete from tacet.erasures e
+  where e.id = any (picked) and not has_rest and e.begun_at <= clock_timestamp() - settled;
+  get diagnostics finished = row_count;
 
   update tacet.erasures e
   set

@@ -59,6 +59,7 @@ declare
   moment timestamptz := clock_timestamp();
   head tacet.host_events;
   busy_until timestamptz;
+  cause text;
 begin
   loop
     select e.* into head from tacet.host_events e where e.user_id = owner and e.state = 'waiting' order by e.id limit 1;
@@ -73,7 +74,17 @@ begin
       update tacet.host_events e set due_at = busy_until where e.user_id = owner and e.state = 'waiting' and e.due_at <= moment;
       return null;
     end if;
-    exit when head.type <> 'push.unread' or tacet.still_unread(head);
+    exit when head.type <> 'push.unread';
+    -- The last look before it is sent: if the push was looked at, or nobody can tell, the event is cancelled or put off.
+    cause := tacet.looked_at_because(head.log_id);
+    exit when cause is null;
+    if cause = 'not_known' and head.occurred_at > clock_timestamp() - interval '1 hour' then
+      update tacet.host_events e set due_at = clock_timestamp() + interval '1 minute', is_claimed = false where e.id = head.id;
+    else
+      update tacet.host_events e
+      set state = 'cancelled', reason = cause, ended_at = clock_timestamp(), is_claimed = false
+      where e.id = head.id;
+    end if;
   end loop;
   update tacet.host_events e
   set is_claimed = true, attempts = e.attempts + 1, first_tried_at = coalesce(e.first_tried_at, moment), due_at = moment + lease
@@ -83,29 +94,6 @@ begin
   set due_at = head.due_at
   where e.user_id = owner and e.state = 'waiting' and e.due_at <= moment and e.id <> head.id;
   return head;
-end
-$$;
-
--- The last look at a push before push.unread is sent. If it was looked at, or nobody can tell, the event is cancelled or put off.
-create or replace function tacet.still_unread(event tacet.host_events)
-returns boolean
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  cause text := tacet.looked_at_because(event.log_id);
-begin
-  if cause is null then
-    return true;
-  end if;
-  if cause = 'not_known' and event.occurred_at > clock_timestamp() - interval '1 hour' then
-    update tacet.host_events e set due_at = clock_timestamp() + interval '1 minute', is_claimed = false where e.id = event.id;
-  else
-    update tacet.host_events e
-    set state = 'cancelled', reason = cause, ended_at = clock_timestamp(), is_claimed = false
-    where e.id = event.id;
-  end if;
-  return false;
 end
 $$;
 
@@ -157,22 +145,20 @@ $$;
 -- Sends dead events again, behind what waits, and what waits for its next attempt at once. Returns how many there are.
 create or replace function tacet.retry_host_events()
 returns bigint
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  dead bigint;
-  waiting bigint;
-begin
-  update tacet.host_events e
-  set
-    id = default, state = 'waiting', attempts = 0, first_tried_at = null, ended_at = null, due_at = clock_timestamp()
-  where e.state = 'dead';
-  get diagnostics dead = row_count;
-  update tacet.host_events e
-  set due_at = clock_timestamp()
-  where e.state = 'waiting' and not e.is_claimed and e.due_at > clock_timestamp();
-  get diagnostics waiting = row_count;
-  return dead + waiting;
-end
+  with resent as (
+    update tacet.host_events e
+    set
+      id = default, state = 'waiting', attempts = 0, first_tried_at = null, ended_at = null, due_at = clock_timestamp()
+    where e.state = 'dead'
+    returning 1
+  ), hastened as (
+    update tacet.host_events e
+    set due_at = clock_timestamp()
+    where e.state = 'waiting' and not e.is_claimed and e.due_at > clock_timestamp()
+    returning 1
+  )
+  select (select count(*) from resent) + (select count(*) from hastened)
 $$;

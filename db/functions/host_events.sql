@@ -104,11 +104,8 @@ begin
     return;
   end if;
   users := array(select tacet.users_of_device(device_token));
-  select t.channel into service
-  from tacet.targets t
-  where t.address = drop_dead_device.device_token and t.dropped_at is null
-  limit 1;
-  service := coalesce(service, 'apns');
+  service := coalesce(
+    (select t.channel from tacet.targets t where t.address = device_token and t.dropped_at is null limit 1), 'apns');
   perform tacet.drop_dead_token(device_token, reason, invalid_since);
   insert into tacet.host_events (type, user_id, reason, channel, device)
   select

@@ -325,23 +325,6 @@ begin
 end
 $$;
 
--- Counts an error that kept events of a kind from the inbox, with their ids. The service enqueues them later.
-create or replace function tacet.count_missed_events(
-  failed_kind text, failed_state text, failed_message text, failed_subject_ids tacet.subject_id[]
-)
-returns void
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  insert into tacet.trigger_failures (kind, sqlstate, message, subject_ids)
-  values (failed_kind, failed_state, failed_message, coalesce(failed_subject_ids, '{}'));
-exception
-  when others then
-    raise warning 'tacet: % (%)', failed_message, failed_state;
-end
-$$;
-
 -- The trigger on deletes from a watched table: releases what is held about the deleted rows, so that it is recorded as
 -- deleted.
 create or replace function tacet.release_unwatched()

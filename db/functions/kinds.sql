@@ -38,15 +38,12 @@ begin
   join tacet.deliveries d on d.subject_id = p.id::tacet.subject_id and d.kind = p.kind
   where p.cancel_key = cancel_pushes.cancel_key and d.state = 'held'
   having count(*) > 0;
-  with brought as (
-    update tacet.inbox i
-    set available_at = least(i.available_at, clock_timestamp())
-    from tacet.pushes p
-    where p.cancel_key = cancel_pushes.cancel_key and i.subject_id = p.id::tacet.subject_id and i.kind = p.kind
-      and not i.is_claimed
-    returning 1
-  )
-  select count(*) into waiting from brought;
+  update tacet.inbox i
+  set available_at = least(i.available_at, clock_timestamp())
+  from tacet.pushes p
+  where p.cancel_key = cancel_pushes.cancel_key and i.subject_id = p.id::tacet.subject_id and i.kind = p.kind
+    and not i.is_claimed;
+  get diagnostics waiting = row_count;
   if waiting > 0 then
     perform tacet.wake(null);
   end if;

@@ -149,8 +149,17 @@ begin
     when invalid_parameter_value then
       return tacet.refusal(sqlerrm);
   end;
-  perform tacet.push_live_activity(
-    running, declared, 'update', state, alert, tacet.live_activity_priority(running.id, declared, alert, priority), relevance);
+  -- What is asked for, while the hour has pushes of priority 10 left. An alert is always urgent.
+  priority := case
+    when alert is not null then 10
+    when coalesce(priority, declared.priority) < 10 then 5
+    when declared.urgent_per_hour > (
+      select count(*)
+      from tacet.activity_updates u
+      where u.activity_id = running.id and u.priority = 10 and u.created_at > clock_timestamp() - interval '1 hour') then 10
+    else 5
+  end;
+  perform tacet.push_live_activity(running, declared, 'update', state, alert, priority, relevance);
   return 'updated';
 end
 $$;
@@ -243,29 +252,6 @@ begin
   update tacet.activities a
   set ended_at = clock_timestamp(), end_reason = surely_end_live_activity.reason
   where a.id = surely_end_live_activity.id and a.ended_at is null;
-end
-$$;
-
--- The priority of an update: what is asked for, while the hour has pushes of priority 10 left. An alert is always urgent.
-create or replace function tacet.live_activity_priority(id text, declared tacet.activity_types, alert jsonb, priority int)
-returns int
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if alert is not null then
-    return 10;
-  elsif coalesce(priority, declared.priority) < 10 then
-    return 5;
-  end if;
-  return case
-    when declared.urgent_per_hour > (
-      select count(*)
-      from tacet.activity_updates u
-      where u.activity_id = live_activity_priority.id and u.priority = 10 and u.created_at > clock_timestamp() - interval '1 hour')
-      then 10
-    else 5
-  end;
 end
 $$;
 

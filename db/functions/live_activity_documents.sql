@@ -43,31 +43,25 @@ begin
     end if;
     raise exception 'tacet: % needs the field %', what, name using errcode = '22023';
   end if;
-  case type
-    when 'string' then
-      if kind = 'string' and char_length(value #>> '{}') <= 1024 then
-        return value;
-      end if;
-    when 'bool' then
-      if kind = 'boolean' then
-        return value;
-      end if;
+  if type not in ('string', 'int', 'number', 'bool', 'date') then
+    raise exception 'tacet: the field % of % has the unknown type %', name, what, type using errcode = '22023';
+  end if;
+  if (case type
+    when 'string' then kind = 'string' and char_length(value #>> '{}') <= 1024
+    when 'bool' then kind = 'boolean'
     when 'int' then
-      if kind = 'number' and value::numeric = trunc(value::numeric) and value::numeric between -9223372036854775808 and 9223372036854775807
-      then
-        return to_jsonb(value::bigint);
-      end if;
-    when 'number' then
-      if kind = 'number' and abs(value::numeric) <= 1e300 then
-        return to_jsonb(case when abs(value::numeric) < 1e-300 then 0 else value::float8 end);
-      end if;
-    when 'date' then
-      if kind = 'string' then
-        return tacet.live_activity_date(what, name, value #>> '{}');
-      end if;
-    else
-      raise exception 'tacet: the field % of % has the unknown type %', name, what, type using errcode = '22023';
-  end case;
+      kind = 'number' and value::numeric = trunc(value::numeric)
+        and value::numeric between -9223372036854775808 and 9223372036854775807
+    when 'number' then kind = 'number' and abs(value::numeric) <= 1e300
+    else kind = 'string'
+  end) then
+    return case type
+      when 'int' then to_jsonb(value::bigint)
+      when 'number' then to_jsonb(case when abs(value::numeric) < 1e-300 then 0 else value::float8 end)
+      when 'date' then tacet.live_activity_date(what, name, value #>> '{}')
+      else value
+    end;
+  end if;
   raise exception 'tacet: the field % of % must be %', name, what, case type
     when 'string' then 'a string of at most 1024 characters' when 'bool' then 'true or false' when 'int' then 'an integer'
     when 'number' then 'a number' else 'a time as in RFC 3339'

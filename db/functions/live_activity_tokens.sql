@@ -115,23 +115,18 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if event = 'start' then
-    return (
-      select coalesce(json_agg(tacet.live_activity_address(n.token, n.environment, n.app)), '[]')
-      from (
-        select s.token, s.environment, s.app
-        from tacet.activity_start_tokens s
-        where s.user_id = running.user_id and s.type = running.type
-          and s.device_token in (select lower(d.device_token) from tacet.device_tokens(running.user_id) d)
-        limit 50
-      ) n);
-  end if;
   return (
-    select coalesce(json_agg(tacet.live_activity_address(n.token, n.environment, n.app)), '[]')
+    select coalesce(json_agg(json_build_object('token', n.token, 'environment', n.environment, 'app', n.app)), '[]')
     from (
+      select s.token, s.environment, s.app
+      from tacet.activity_start_tokens s
+      where event = 'start' and s.user_id = running.user_id and s.type = running.type
+        and s.device_token in (select lower(d.device_token) from tacet.device_tokens(running.user_id) d)
+      union all
       select k.token, k.environment, k.app
       from tacet.activity_tokens k
-      where k.activity_id = running.id and running.started_at > clock_timestamp() - interval '8 hours 10 minutes'
+      where event <> 'start' and k.activity_id = running.id
+        and running.started_at > clock_timestamp() - interval '8 hours 10 minutes'
         and (
           k.device_token = ''
           or k.device_token in (select lower(d.device_token) from tacet.device_tokens(running.user_id) d)
@@ -151,12 +146,6 @@ begin
     ) n);
 end
 $$;
-
--- One address, as the service reads it.
-create or replace function tacet.live_activity_address(token text, environment text, app text)
-returns json
-language sql stable
-as $$ select json_build_object('token', token, 'environment', environment, 'app', app) $$;
 
 -- Drops an address that its service calls dead: a Live Activity's alone, or a target that is kept here, or else a
 -- device's. See tacet.invalidate_device_token.

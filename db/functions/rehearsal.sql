@@ -44,9 +44,6 @@ declare
   is_wired boolean := true;
   trial record;
   answer jsonb;
-  result text;
-  failed_state text;
-  failed_message text;
   failed_context text;
   recipients bigint;
   reached bigint;
@@ -60,8 +57,8 @@ begin
     order by t.tgrelid
     limit 1;
     if source is null then
-      trials := trials || jsonb_build_object(
-        'step', 'trigger', 'outcome', 'failed', 'message', 'no table has an enabled trigger on inserted messages');
+      outcome := 'failed';
+      message := 'no table has an enabled trigger on inserted messages';
     else
       begin
         execute format('select s.id from %s s order by s.id desc limit 1', source) into sample;
@@ -82,10 +79,10 @@ begin
             cross join unnest(y.polroles) as r (oid)
             where y.polrelid = source and y.polpermissive and y.polcmd in ('r', '*')
               and case when r.oid = 0 then true else pg_has_role(r.oid, 'usage') end);
-          result := format(
+          message := format(
             case when is_hidden then 'no policy shows this role the rows of %s' else '%s has no message to copy' end, source);
         elsif not is_inserting then
-          result := 'no message is inserted';
+          message := 'no message is inserted';
         else
           played := tacet.unused_id('tacet.message_id');
           select string_agg(format('%I', a.attname), ', ') into copied
@@ -99,25 +96,20 @@ begin
             raise exception 'no inbox row' using errcode = 'TACET';
           end if;
         end if;
-        trials := trials || jsonb_build_object(
-          'step', 'trigger', 'message', result, 'outcome', case
-            when result is null then 'done'
-            when is_hidden then 'empty'
-            else 'skipped'
-          end);
+        outcome := case when message is null then 'done' when is_hidden then 'empty' else 'skipped' end;
       exception
         when sqlstate 'TACET' then
           played := null;
-          trials := trials || jsonb_build_object(
-            'step', 'trigger', 'outcome', 'failed',
-            'message', format('an insert into %s writes no row of tacet.inbox', source));
+          outcome := 'failed';
+          message := format('an insert into %s writes no row of tacet.inbox', source);
         when others then
           played := null;
-          trials := trials || jsonb_build_object(
-            'step', 'trigger', 'outcome', 'skipped', 'state', sqlstate,
-            'message', format('this role could not insert a copy of a message into %s', source));
+          outcome := 'skipped';
+          state := sqlstate;
+          message := format('this role could not insert a copy of a message into %s', source);
       end;
     end if;
+    trials := trials || jsonb_build_object('step', 'trigger', 'outcome', outcome, 'state', state, 'message', message);
 
     -- $1: the message. $2: the conversation. $3: the sender. $4: a recipient. $5: a device token. $6: whether the message is
     -- there. In an answer, missing says what is wrong, and empty what is odd.
@@ -192,6 +184,7 @@ begin
       order by x.place
     loop
       continue when not is_wired and trial.step = 'register_device';
+      state := null;
       begin
         execute trial.query into answer
         using coalesce(played, sample), conversation, sender, recipient, token, sample is not null;
@@ -201,31 +194,21 @@ begin
         elsif trial.step = 'seen_by' and answer ->> 'recipient' is not null then
           recipient := answer ->> 'recipient';
         end if;
-        result := case when jsonb_typeof(answer) = 'object' then coalesce(answer ->> 'missing', answer ->> 'empty') end;
-        trials := trials || jsonb_build_object(
-          'step', trial.step, 'message', result, 'outcome', case
-            when result is null then 'done'
-            when answer ->> 'empty' is not null then 'empty'
-            else 'failed'
-          end);
+        message := case when jsonb_typeof(answer) = 'object' then coalesce(answer ->> 'missing', answer ->> 'empty') end;
+        outcome := case when message is null then 'done' when answer ->> 'empty' is not null then 'empty' else 'failed' end;
       exception
         when others then
-          get stacked diagnostics
-            failed_state = returned_sqlstate, failed_message = message_text, failed_context = pg_exception_context;
-          trials := trials || jsonb_build_object(
-            'step', trial.step, 'state', failed_state,
-            -- tacet.not_wired raises the first. An invented user cannot have a device.
-            'outcome', case
-              when failed_state = '0A000' or failed_state like '23%' and sample is null then 'skipped'
-              else 'failed'
-            end,
-            'message', case
-              when failed_state = '0A000' then 'it is wired to no table'
-              when failed_state like '42%' and failed_context !~ ' at RAISE' then failed_message
-              else 'its message may quote a row, and stands in the server''s log'
-            end);
+          get stacked diagnostics state = returned_sqlstate, message = message_text, failed_context = pg_exception_context;
+          -- tacet.not_wired raises the first. An invented user cannot have a device.
+          outcome := case when state = '0A000' or state like '23%' and sample is null then 'skipped' else 'failed' end;
+          message := case
+            when state = '0A000' then 'it is wired to no table'
+            when state like '42%' and failed_context !~ ' at RAISE' then message
+            else 'its message may quote a row, and stands in the server''s log'
+          end;
       end;
-      is_wired := is_wired and failed_state is distinct from '0A000';
+      trials := trials || jsonb_build_object('step', trial.step, 'outcome', outcome, 'state', state, 'message', message);
+      is_wired := is_wired and state is distinct from '0A000';
       -- A recipient with a device can have another one. One who is deleted softly cannot.
       if trial.step = 'seen_by' and recipient is not null then
         begin

@@ -22,6 +22,8 @@ returns table (what text, dropped bigint)
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  condition text;
 begin
   update tacet.settings s
   set
@@ -31,50 +33,21 @@ begin
   if keeps_waiting then
     return;
   end if;
-  delete from tacet.pushes p
-  where exists (select from tacet.inbox i where i.subject_id = p.id::tacet.subject_id)
-    or exists (select from tacet.deliveries d where d.subject_id = p.id::tacet.subject_id)
-    or exists (select from tacet.parked k where k.subject_id = p.id::tacet.subject_id);
-  get diagnostics dropped = row_count;
-  what := 'pushes';
-  return next;
-  delete from tacet.inbox;
-  get diagnostics dropped = row_count;
-  what := 'inbox';
-  return next;
-  delete from tacet.deliveries;
-  get diagnostics dropped = row_count;
-  what := 'deliveries';
-  return next;
-  delete from tacet.parked;
-  get diagnostics dropped = row_count;
-  what := 'parked';
-  return next;
-  delete from tacet.trigger_failures f where f.subject_ids <> '{}';
-  get diagnostics dropped = row_count;
-  what := 'trigger_failures';
-  return next;
   delete from tacet.changed_rows;
-  delete from tacet.activities a where a.ended_at is null;
-  get diagnostics dropped = row_count;
-  what := 'activities';
-  return next;
-  delete from tacet.read_syncs;
-  get diagnostics dropped = row_count;
-  what := 'read_syncs';
-  return next;
-  delete from tacet.campaign_decisions d where d.decision is null;
-  get diagnostics dropped = row_count;
-  what := 'campaign_decisions';
-  return next;
-  delete from tacet.unread_checks;
-  get diagnostics dropped = row_count;
-  what := 'unread_checks';
-  return next;
-  delete from tacet.host_events e where e.state = 'waiting';
-  get diagnostics dropped = row_count;
-  what := 'host_events';
-  return next;
+  for what, condition in
+    values
+      -- First, because the next three tables say which of them wait.
+      ('pushes', 'id::tacet.subject_id in (
+        select subject_id from tacet.inbox union all select subject_id from tacet.deliveries
+        union all select subject_id from tacet.parked)'),
+      ('inbox', 'true'), ('deliveries', 'true'), ('parked', 'true'), ('trigger_failures', 'subject_ids <> ''{}'''),
+      ('activities', 'ended_at is null'), ('read_syncs', 'true'), ('campaign_decisions', 'decision is null'),
+      ('unread_checks', 'true'), ('host_events', 'state = ''waiting''')
+  loop
+    execute format('delete from tacet.%I where %s', what, condition);
+    get diagnostics dropped = row_count;
+    return next;
+  end loop;
 end
 $$;
 

@@ -1,24 +1,34 @@
 -- Errors of triggers on the host's tables.
 
--- Counts an error that must not reach the host. When even that fails, it raises a warning.
-create or replace function tacet.count_trigger_failure(
-  failed_state text, failed_message text, failed_subject_ids text[] default '{}'
+-- Counts an error that kept events of a kind from the inbox, with their ids. The service enqueues them later. When even
+-- that fails, it raises a warning.
+create or replace function tacet.count_missed_events(
+  failed_kind text, failed_state text, failed_message text, failed_subject_ids tacet.subject_id[]
 )
 returns void
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  insert into tacet.trigger_failures (sqlstate, message, subject_ids)
-  values (
-    failed_state, failed_message,
-    array(
-      select f.id::tacet.subject_id
-      from unnest(failed_subject_ids) as f (id)
-      where 'tacet.subject_id' <> 'uuid' or tacet.uuid_of(f.id) is not null)
-  );
+  insert into tacet.trigger_failures (kind, sqlstate, message, subject_ids)
+  values (failed_kind, failed_state, failed_message, coalesce(failed_subject_ids, '{}'));
 exception
   when others then
     raise warning 'tacet: % (%)', failed_message, failed_state;
 end
+$$;
+
+-- The same for messages, and for an error that must not reach the host and keeps no event back.
+create or replace function tacet.count_trigger_failure(
+  failed_state text, failed_message text, failed_subject_ids text[] default '{}'
+)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  select tacet.count_missed_events(
+    'message', failed_state, failed_message, array(
+      select f.id::tacet.subject_id
+      from unnest(failed_subject_ids) as f (id)
+      where 'tacet.subject_id' <> 'uuid' or tacet.uuid_of(f.id) is not null))
 $$;

@@ -83,8 +83,7 @@ $$;
 -- composer: what a language model is asked for the body; see tacet.check_composer. body takes its place where the model fails.
 -- actor: the column with the acting user, who gets no push. unnamed_actor: {actor} for a user without a name.
 -- surface: the column with the id of what users look at; the row itself by default. surface_kind: as the app reports views of
--- it,
---   by default the kind. surface_table: the table of that id; a push is not sent when it is gone there.
+-- it, by default the kind. surface_table: the table of that id; a push is not sent when it is gone there.
 create or replace function tacet.watch(
   kind text,
   source regclass,
@@ -160,13 +159,16 @@ begin
   loop
     raise exception 'tacet: % has no column % of the type needed', source, column_name using errcode = '42703';
   end loop;
-  select coalesce(array_agg(distinct t.part[1]::name), '{}') into named
-  from regexp_matches(
-    concat_ws(' ', title, body, cancel_key, (select string_agg(m.value, ' ') from jsonb_each_text(presentation) m)),
-    '\{([^{}]+)\}', 'g') as t (part)
-  where actor is null or t.part[1] <> 'actor';
-  select coalesce(array_agg(distinct n.name), '{}') into named
-  from (select unnest(named) union select f::name from jsonb_array_elements_text(composer -> 'facts') f) as n (name);
+  select coalesce(array_agg(n.name order by n.name), '{}') into named
+  from (
+    select t.part[1]::name
+    from regexp_matches(
+      concat_ws(' ', title, body, cancel_key, (select string_agg(m.value, ' ') from jsonb_each_text(presentation) m)),
+      '\{([^{}]+)\}', 'g') as t (part)
+    where actor is null or t.part[1] <> 'actor'
+    union
+    select f::name from jsonb_array_elements_text(composer -> 'facts') f
+  ) as n (name);
   for column_name in
     select n.name
     from unnest(named) as n (name)

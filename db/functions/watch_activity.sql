@@ -270,7 +270,11 @@ begin
     return 'taken';
   end if;
   if running.id is not null and running.user_id is distinct from owner then
-    perform tacet.pass_on_live_activity(running);
+    -- It gives up its id, so that the row's new user can have one.
+    if running.ended_at is null then
+      perform tacet.surely_end_live_activity(running.id, 'row_reassigned');
+    end if;
+    update tacet.activities a set id = running.id || ' ' || gen_random_uuid() where a.id = running.id;
     running := null;
   end if;
   if running.id is null then
@@ -286,22 +290,6 @@ begin
   end if;
   update tacet.activities a set source_state = given_state where a.id = activity_id and a.source_state is distinct from given_state;
   return word;
-end
-$$;
-
--- Ends the Live Activity of a row's former user, under an id of its own, so that the row's new user can have one.
-create or replace function tacet.pass_on_live_activity(running tacet.activities)
-returns void
-language plpgsql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  former_id text := running.id || ' ' || gen_random_uuid();
-begin
-  if running.ended_at is null then
-    perform tacet.surely_end_live_activity(running.id, 'row_reassigned');
-  end if;
-  update tacet.activities a set id = former_id where a.id = running.id;
 end
 $$;
 
