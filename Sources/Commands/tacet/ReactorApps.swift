@@ -1,6 +1,8 @@
 import API
 import Channels
 import CoreMetrics
+import Cryptography
+import HTTPTransfers
 import Logging
 import PushPipeline
 import PushRules
@@ -134,5 +136,233 @@ extension APNSPlan {
 
   fileprivate func isConnected(_ clients: [SigningKeySettings: APNSClient]) -> Bool {
     settings.apps.allSatisfy { clients[$0.key]?.isConnected(to: $0.environment) ?? false }
+  }
+}
+
+/// How every reactor reaches APNs for every app. It is whole before any reactor takes it, so that keys that cannot sign
+/// change nothing.
+struct APNSPlan: Sendable {
+  let settings: APNSSettings
+  private let context: TLSContext
+  /// One for each team and key in the process: APNs counts how often their tokens change.
+  private let tokens: [SigningKeySettings: ProviderTokenSource]
+
+  /// Reuses the tokens of the plan before it, which has the same apps and servers.
+  ///
+  /// Token sources are kept for one plan longer than they are used: an operator who takes a new key back at once must not
+  /// cause a second token of the old one.
+  /// - Throws: when a key cannot sign, or the certificates cannot be trusted.
+  init(_ settings: APNSSettings, after previous: APNSPlan? = nil) throws {
+    self.settings = settings
+    context = try previous?.context ?? APNSClient.makeContext(certificatesFile: settings.certificatesFile)
+    var tokens = previous?.tokensInUse ?? [:]
+    for key in Set(settings.apps.map(\.key)) {
+      tokens[key] = try Self.source(for: key, known: previous?.tokens[key])
+    }
+    self.tokens = tokens
+  }
+
+  /// The token sources of the apps, each once.
+  var sources: [ProviderTokenSource] { Array(tokensInUse.values) }
+
+  /// How old the tokens of the apps are, in the order of their keys in the settings.
+  var tokenAges: [Duration] {
+    var known: Set<SigningKeySettings> = []
+    return settings.apps.map(\.key).filter { known.insert($0).inserted }.compactMap { tokens[$0]?.current.age }
+  }
+
+  func makeClient(for key: SigningKeySettings, logger: Logger) -> APNSClient {
+    APNSClient(
+      endpoints: settings.endpoints, context: context, tokens: source(for: key), logger: logger)
+  }
+
+  private func source(for key: SigningKeySettings) -> ProviderTokenSource {
+    guard let source = tokens[key] else { preconditionFailure("a plan has the tokens of its apps") }
+    return source
+  }
+
+  private var tokensInUse: [SigningKeySettings: ProviderTokenSource] {
+    let keys = Set(settings.apps.map(\.key))
+    return tokens.filter { keys.contains($0.key) }
+  }
+
+  private static func source(
+    for key: SigningKeySettings, known: ProviderTokenSource?
+  ) throws -> ProviderTokenSource {
+    if let known {
+      try known.renewIfDue()
+      return known
+    }
+    return try ProviderTokenSource(
+      ProviderCredentials(
+        keyIdentifier: key.keyIdentifier, teamIdentifier: key.teamIdentifier, privateKey: key.privateKey.exposed))
+  }
+}
+
+/// Renews the provider tokens when it is time. Looks once a minute; a look that fails is repeated a minute later, which
+/// leaves twenty more before APNs would refuse the old one.
+final class TokenRenewal {
+  private static let interval = Duration.seconds(60)
+
+  /// Those of all teams and keys in use.
+  var sources: [ProviderTokenSource]
+
+  private let logger: Logger
+  private var timer: TimerToken?
+
+  init(_ sources: [ProviderTokenSource], logger: Logger) {
+    self.sources = sources
+    self.logger = logger
+  }
+
+  func start(on reactor: isolated Reactor) {
+    timer = reactor.schedule(after: Self.interval, self)
+  }
+
+  func stop(on reactor: isolated Reactor) {
+    if let timer { reactor.cancel(timer) }
+    timer = nil
+  }
+
+  private func look() {
+    for source in sources {
+      do {
+        try source.renewIfDue()
+      } catch {
+        logger.error("cannot sign a provider token", metadata: ["error": "\(error)"])
+      }
+    }
+  }
+}
+
+extension TokenRenewal: TimerHandler {
+  func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
+    start(on: reactor)
+    look()
+  }
+}
+
+/// How one reactor fares with the pushes of one route.
+struct RouteState: Sendable {
+  let route: PushRoute
+  /// Why pushes wait in the database, or would; nil when they go.
+  let fault: String?
+  let breaker: BreakerState
+  /// Whether the settings name the environment as the app's: device tokens that others register do not decide readiness.
+  let isOwn: Bool
+  /// Whether pushes need it: the environment is the app's own, or pushes wait for it. Otherwise it
+  /// was only asked about tokens that the app's own does not know, and the app's key need not even be for it.
+  let isNeeded: Bool
+  let isConnected: Bool
+  /// Whether pushes can go; a connection that was idle for too long need not be open for that.
+  let isReady: Bool
+  /// Why pushes cannot go, or all are refused; nil when no fault is known.
+  let failure: String?
+
+  /// The route's part of `/readyz`, which strangers read: the log and `tacet doctor` have what hosts and resolvers say.
+  var readiness: ReadinessCheck {
+    let name = "apns \(route.name)"
+    guard let fault else {
+      return ReadinessCheck(name, isReady: isReady || !isOwn, detail: isReady ? nil : "not connected")
+    }
+    return ReadinessCheck(
+      name, isReady: !isOwn, detail: "APNs takes no pushes, \(isNeeded ? "they wait" : "none is waiting"): \(fault)")
+  }
+}
+
+extension RouteState {
+  init(route: PushRoute, pipeline: DeliveryPipeline, isOwn: Bool, client: APNSClient) {
+    self.init(
+      route: route, fault: pipeline.fault(of: route.delivery), breaker: pipeline.breakerState(of: route.delivery),
+      isOwn: isOwn,
+      isNeeded: isOwn || pipeline.isWaitedFor(route.delivery),
+      isConnected: client.isConnected(to: route.environment),
+      isReady: client.isReady(for: route.environment),
+      failure: client.failure(of: route.environment))
+  }
+}
+
+extension RouteState {
+  /// The route's part of the page for operators.
+  var condition: RouteCondition {
+    let problem = [fault, failure].compactMap { $0 }.joined(separator: "; ")
+    return RouteCondition(
+      name: route.name, isReady: isReady && fault == nil, isNeeded: isNeeded, problem: problem.isEmpty ? nil : problem)
+  }
+}
+
+extension PerReactor<ReactorWorker> {
+  func routeConditions() async -> [RouteCondition] {
+    var conditions: [RouteCondition] = []
+    for worker in all { conditions += await worker.perform { $0.routeConditions(on: $1) } }
+    return conditions
+  }
+}
+
+/// The channels beside APNs, as far as the settings set them up. Shared by the reactors.
+struct OtherChannels: Sendable {
+  private let settings: ServeSettings
+  private let signer: VAPIDSigner?
+  private let tokens: AccessTokenSource?
+
+  /// - Throws: `CryptographyError`; the settings' keys were checked when they were read.
+  init(_ settings: ServeSettings) throws {
+    self.settings = settings
+    signer = try settings.webPush.map {
+      VAPIDSigner(key: try P256PrivateKey(pem: $0.privateKey.exposed), subject: $0.subject)
+    }
+    tokens = settings.fcm.map { AccessTokenSource($0.account) }
+  }
+
+  var offers: TargetOffers {
+    var browsers: WebPushOffer?
+    if let settings = settings.webPush, let signer {
+      browsers = WebPushOffer(publicKey: signer.publicKeyText, hosts: settings.hosts, links: settings.links)
+    }
+    return TargetOffers(webPush: browsers, takesAndroid: tokens != nil)
+  }
+
+  func deliverers(on reactor: isolated Reactor) -> OtherDeliverers {
+    var webPush: WebPushClient?
+    var fcm: FCMClient?
+    var deliverers: [any PushDeliverer] = []
+    if let settings = settings.webPush, let signer {
+      var configuration = WebPushClientConfiguration()
+      if let certificates = settings.certificates { configuration.trust = .only(certificates) }
+      let client = WebPushClient(configuration, signer: signer, on: reactor)
+      deliverers.append(WebPushDeliverer(client, hosts: settings.hosts, links: settings.links))
+      webPush = client
+    }
+    if let settings = settings.fcm, let tokens {
+      let client = FCMClient(tokens, settings.configuration, on: reactor)
+      deliverers.append(FCMDeliverer(client, style: settings.style))
+      fcm = client
+    }
+    return OtherDeliverers(all: deliverers, webPush: webPush, fcm: fcm)
+  }
+}
+
+/// One reactor's deliverers beside that of APNs.
+struct OtherDeliverers {
+  let all: [any PushDeliverer]
+  fileprivate let webPush: WebPushClient?
+  fileprivate let fcm: FCMClient?
+
+  func close(on reactor: isolated Reactor) {
+    webPush?.close(on: reactor)
+    fcm?.close(on: reactor)
+  }
+
+  func states(in pipeline: DeliveryPipeline) -> [OtherRouteState] {
+    all.flatMap(\.routes).map {
+      OtherRouteState(name: $0.name, fault: pipeline.fault(of: $0), isNeeded: pipeline.isWaitedFor($0))
+    }
+  }
+
+  /// The routes' part of the page for operators.
+  func conditions(in pipeline: DeliveryPipeline) -> [RouteCondition] {
+    states(in: pipeline).map {
+      RouteCondition(name: $0.name, isReady: $0.fault == nil, isNeeded: $0.isNeeded, problem: $0.fault)
+    }
   }
 }

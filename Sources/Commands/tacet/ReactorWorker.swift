@@ -2,6 +2,7 @@ import API
 import Campaigns
 import Channels
 import CoreMetrics
+import HTTPTransfers
 import Logging
 import Postgres
 import PushPipeline
@@ -239,5 +240,96 @@ extension ReactorWorker: DeliveryPipelineObserver {
 
   func pipelineAsksForNotifyCost(on reactor: isolated Reactor) {
     duties?.measureNotifyCost(on: reactor)
+  }
+}
+
+/// The campaigns of a process: those of hours, with the language model that writes for them, and those of slots.
+final class CampaignDuty {
+  private let runner: CampaignRunner
+  private let slots: SlotRunner
+  private let model: LanguageModelClient?
+  private let audiencePool: PostgresPool
+
+  /// Nil where campaigns are switched off.
+  /// - Parameter database: how the pools of the service connect.
+  init?(
+    _ settings: CampaignSettings, store: PushDatabase, database: PostgresConfiguration,
+    pipeline: DeliveryPipeline, metrics: any MetricsFactory, logger: Logger, on reactor: isolated Reactor
+  ) {
+    guard settings.isEnabled else { return nil }
+    audiencePool = PushDatabase.analysisPool(database, logger: logger)
+    var writer: ModelWriter?
+    if let key = settings.modelKey {
+      let configuration = LanguageModelConfiguration(settings, key: key)
+      let model = LanguageModelClient(configuration, on: reactor)
+      self.model = model
+      writer = ModelWriter(
+        model, replyTokensMax: configuration.replyTokensMax, inputPrice: settings.modelInputPrice,
+        outputPrice: settings.modelOutputPrice)
+    } else {
+      model = nil
+      logger.notice("campaigns are on, and no language model is set up: only templates are sent")
+    }
+    let (sleep, pipeline) = (pipeline.sleep, ReactorBound(pipeline, on: reactor))
+    var pace = CampaignPace()
+    pace.standardMinutes = settings.minutes
+    let metrics = CampaignMetrics(metrics)
+    let contents = ContentFetcher(
+      store: store, configuration: ContentConfiguration(settings), metrics: metrics, logger: logger, on: reactor)
+    var slotPace = SlotPace()
+    slotPace.rowsPerSecond = settings.slotPushesPerSecond
+    let limits = ModelUsageLimits(
+      tokensMax: settings.dailyTokensMax, costMicrodollarsMax: settings.dailyMicrodollarsMax)
+    slots = SlotRunner(
+      store: store, audiences: PushDatabase(pool: audiencePool), contents: contents, writer: writer, limits: limits,
+      pace: slotPace, metrics: metrics, sleep: sleep, logger: logger,
+      queued: { pipeline.value(on: $0).wake(.due, on: $0) })
+    runner = CampaignRunner(
+      store: store, writer: writer, limits: limits, pace: pace, metrics: metrics, sleep: sleep, logger: logger,
+      queued: { pipeline.value(on: $0).wake(.due, on: $0) })
+  }
+
+  func start(on reactor: isolated Reactor) {
+    reactor.start { await self.runner.run(on: reactor) }
+    reactor.start { await self.slots.run(on: reactor) }
+  }
+
+  /// Looks at the users who are enrolled.
+  func wake(on reactor: isolated Reactor) {
+    runner.wake(on: reactor)
+    slots.wake(on: reactor)
+  }
+
+  /// Begins no more users.
+  func stop(on reactor: isolated Reactor) {
+    runner.stop(on: reactor)
+    slots.stop(on: reactor)
+  }
+
+  /// Waits for the users under way, and breaks off calls that last longer.
+  func close(within limit: Duration, on reactor: isolated Reactor) async {
+    _ = await slots.drain(within: limit, on: reactor)
+    await audiencePool.close(within: .seconds(1), on: reactor)
+    _ = await runner.drain(within: limit, on: reactor)
+    model?.close(on: reactor)
+  }
+}
+
+extension LanguageModelConfiguration {
+  init(_ settings: CampaignSettings, key: Secret<String>) {
+    let provider: LanguageModelProvider =
+      settings.modelProvider == .anthropic ? .anthropicMessages : .openAICompatible
+    self.init(provider, baseURL: settings.modelURL?.exposed, key: LanguageModelKey(key.exposed))
+    if let name = settings.modelName { model = name }
+    deadline = settings.modelLimit
+    if let certificates = settings.modelCertificates { trust = .only(certificates) }
+  }
+}
+
+extension ContentConfiguration {
+  init(_ settings: CampaignSettings) {
+    self.init()
+    authorization = settings.contentAuthorization.map { ContentAuthorization($0.exposed) }
+    allowsPrivateAddresses = settings.allowsPrivateContent
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FoundationEssentials
+internal import Glibc
 import Logging
 import PushStore
 import Settings
@@ -48,4 +49,52 @@ struct ServeCommand: AsyncParsableCommand {
     }
     try await service.run()
   }
+}
+
+/// A stream of the process that other programs read.
+enum StandardStream: Int32 {
+  case output = 1
+  case error = 2
+
+  /// Writes a text at once. What reads it may have ended, as the `head` of a pipe does: then nothing more is to be said.
+  func say(_ text: String) { say(Array(text.utf8)) }
+
+  /// Writes bytes at once, as ``say(_:)-(String)`` does.
+  func say(_ bytes: [UInt8]) {
+    bytes.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let written = write(rawValue, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        if written < 0 && errno == EINTR { continue }
+        guard written > 0 else { return }
+        rest = rest.dropFirst(written)
+      }
+    }
+  }
+}
+
+extension ServiceInstance {
+  static let current = ServiceInstance(
+    id: ProcessName.random(), host: hostName, processID: getpid(), version: BuildInformation.version)
+
+  private static var hostName: String {
+    var name = [CChar](repeating: 0, count: 256)
+    guard gethostname(&name, name.count - 1) == 0 else { return "unknown" }
+    return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+}
+
+/// What one run of the service is called, in its log and wherever it says what it did.
+enum ProcessName {
+  /// Eight hexadecimal digits, drawn anew at each start: a process that comes back after a crash is another one, which a
+  /// host name or process number would not show. With a hundred processes two share one once in a million times.
+  static func random() -> String {
+    let digits = String(UInt32.random(in: .min ... .max), radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+}
+
+enum BuildInformation {
+  /// The version of the service and of its interface, as `openapi.yaml` has it.
+  static let version = "0.1.0"
 }

@@ -4,7 +4,9 @@ import FoundationNetworking
 import Simulators
 import TestPostgres
 import TestProcesses
+import TestRepository
 import Testing
+import Yams
 
 @Suite("/metrics of a running service", .serialized)
 struct MetricsTests {
@@ -200,5 +202,200 @@ struct MetricsTests {
       let (code, output) = try Promtool.run(["check", "metrics"], input: scrape.text)
       #expect(code == 0 && output.isEmpty, "\(output)")
     }
+  }
+}
+
+/// The text of `/metrics`, as a scraper reads it.
+struct MetricsScrape {
+  /// A line: the sample's name, its labels, its value.
+  struct Sample {
+    let name: String
+    let labels: [String: String]
+    let value: Double
+  }
+
+  let text: String
+  let samples: [Sample]
+  /// By family.
+  let types: [String: String]
+  let helps: [String: String]
+
+  init(_ text: String) {
+    self.text = text
+    let lines = text.split(separator: "\n")
+    samples = lines.filter { !$0.hasPrefix("#") }.compactMap { Self.sample(String($0)) }
+    types = Self.comments("# TYPE ", in: lines)
+    helps = Self.comments("# HELP ", in: lines)
+  }
+
+  /// The names that a query may use, each with the labels that some series of it has.
+  var labels: [String: Set<String>] {
+    samples.reduce(into: [:]) { $0[$1.name, default: []].formUnion($1.labels.keys) }
+  }
+
+  /// The sum of the series that have these labels.
+  func sum(_ name: String, _ labels: [String: String] = [:]) -> Double? {
+    let found = samples.filter { sample in
+      sample.name == name && labels.allSatisfy { sample.labels[$0.key] == $0.value }
+    }
+    return found.isEmpty ? nil : found.reduce(0) { $0 + $1.value }
+  }
+
+  private static func sample(_ line: String) -> Sample? {
+    guard let match = line.wholeMatch(of: /([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/) else { return nil }
+    let pairs = (match.2 ?? "").matches(of: /(\w+)="((?:[^"\\]|\\.)*)"/).map { (String($0.1), String($0.2)) }
+    let number = String(match.3) == "+Inf" ? Double.infinity : Double(match.3)
+    return number.map { Sample(name: String(match.1), labels: Dictionary(pairs) { $1 }, value: $0) }
+  }
+
+  private static func comments(_ prefix: String, in lines: [Substring]) -> [String: String] {
+    let pairs = lines.filter { $0.hasPrefix(prefix) }.map { line in
+      let words = line.dropFirst(prefix.count).split(separator: " ", maxSplits: 1)
+      return (String(words[0]), words.count > 1 ? String(words[1]) : "")
+    }
+    return Dictionary(pairs) { first, _ in first }
+  }
+}
+
+extension RunningService {
+  /// `/metrics`, once it shows all that a test waits for; the last one when that takes too long. Nothing announces a
+  /// figure, so it is asked for again after a while.
+  func scrape(until isThere: (MetricsScrape) -> Bool) async throws -> MetricsScrape {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while true {
+      let scrape = MetricsScrape(try await get("/metrics").text)
+      if isThere(scrape) || ContinuousClock.now > deadline { return scrape }
+      try await Task.sleep(for: .milliseconds(100))
+    }
+  }
+}
+
+@Suite("Alerts")
+struct AlertTests {
+  @Test("each has a severity, a summary, and what to do")
+  func complete() throws {
+    let alerts = try MonitoringFiles.rules().filter { $0.alert != nil }
+    #expect(alerts.count >= 10)
+    for alert in alerts {
+      #expect(["critical", "warning"].contains(alert.labels?["severity"]), "\(alert.alert ?? "")")
+      #expect(alert.annotations?["summary"]?.isEmpty == false && alert.annotations?["runbook"]?.isEmpty == false)
+    }
+  }
+
+  @Test("each waits for a while, but for those whose query looks back by itself")
+  func patient() throws {
+    let hasty = try MonitoringFiles.rules().filter { $0.alert != nil && $0.for == nil }
+    #expect(hasty.compactMap(\.alert) == ["TacetRestarting"])
+  }
+
+  @Test("each has a row in the runbook and a case in the tests of rules")
+  func documented() throws {
+    let (runbook, cases) = (
+      try MonitoringFiles.text("README.md"), try MonitoringFiles.text("prometheus-alerts-test.yml")
+    )
+    for name in try MonitoringFiles.rules().compactMap(\.alert) {
+      #expect(runbook.contains("| `\(name)` |"), "\(name)")
+      #expect(cases.contains("alertname: \(name)\n"), "\(name)")
+    }
+  }
+
+  @Test(
+    "promtool takes the rules, and they fire when they should and not before", .enabled(if: Promtool.isInstalled),
+    arguments: [["check", "rules", "prometheus-alerts.yml"], ["test", "rules", "prometheus-alerts-test.yml"]])
+  func promtool(_ arguments: [String]) throws {
+    let (code, output) = try Promtool.run(arguments)
+    #expect(code == 0, "\(output)")
+  }
+}
+
+/// The dashboard and the alerts of `deploy/`, and the names that their queries use.
+enum MonitoringFiles {
+  /// An alert or a recording rule.
+  struct Rule: Decodable {
+    let alert: String?
+    let record: String?
+    let expr: String
+    let `for`: String?
+    let labels: [String: String]?
+    let annotations: [String: String]?
+  }
+
+  private struct RuleFile: Decodable {
+    struct Group: Decodable {
+      let rules: [Rule]
+    }
+
+    let groups: [Group]
+  }
+
+  static let folder = Repository.file("deploy")
+
+  static func text(_ name: String) throws -> String {
+    try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+  }
+
+  static func rules() throws -> [Rule] {
+    try YAMLDecoder().decode(RuleFile.self, from: text("prometheus-alerts.yml")).groups.flatMap(\.rules)
+  }
+
+  /// Every query of the dashboard.
+  static func dashboardQueries() throws -> [String] {
+    queries(in: try JSONSerialization.jsonObject(with: Data(text("grafana-dashboard.json").utf8)))
+  }
+
+  private static func queries(in value: Any) -> [String] {
+    if let list = value as? [Any] { return list.flatMap(queries) }
+    guard let object = value as? [String: Any] else { return [] }
+    return object.flatMap { name, value in
+      if name == "expr", let query = value as? String { return [query] }
+      return queries(in: value)
+    }
+  }
+}
+
+/// What a query asks for, as far as names go: PromQL is not understood further.
+struct QueryNames {
+  /// Each name that is used, with the labels that its selectors match.
+  private(set) var selected: [String: Set<String>] = [:]
+  /// Labels that it groups or joins by.
+  let grouped: Set<String>
+
+  init(_ query: String) {
+    for match in query.matches(of: /\b((?:tacet[_:]|process_)[\w:]+)(?:\{([^}]*)\})?/) {
+      let matchers = (match.2 ?? "").matches(of: /(\w+)\s*(?:=~|!~|!=|=)\s*"/).map { String($0.1) }
+      selected[String(match.1), default: []].formUnion(matchers)
+    }
+    let lists = query.matches(of: /\b(?:by|without|on|ignoring)\s*\(([^)]*)\)/)
+    grouped = Set(
+      lists.flatMap { $0.1.split(separator: ",") }.map { $0.trimmingCharacters(in: .whitespaces) }.filter {
+        !$0.isEmpty
+      })
+  }
+}
+
+/// Prometheus' own checks, where they are installed.
+enum Promtool {
+  static let isInstalled = path != nil
+
+  private static let path = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    .map { "\($0)/promtool" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+
+  /// Runs it in `deploy/`; its exit code, and what it printed.
+  static func run(_ arguments: [String], input: String = "") throws -> (code: Int32, output: String) {
+    let file = URL(filePath: NSTemporaryDirectory()).appending(path: "promtool-\(UUID().uuidString)")
+    try input.write(to: file, atomically: true, encoding: .utf8)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let process = Process()
+    process.executableURL = path.map { URL(filePath: $0) }
+    process.arguments = arguments
+    process.currentDirectoryURL = MonitoringFiles.folder
+    process.standardInput = try FileHandle(forReadingFrom: file)
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    process.standardError = pipe
+    try process.run()
+    let output = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: output, as: UTF8.self))
   }
 }

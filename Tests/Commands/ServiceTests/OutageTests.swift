@@ -1,4 +1,6 @@
+import Cryptography
 import Foundation
+import FoundationNetworking
 import Simulators
 import TestPostgres
 import Testing
@@ -130,6 +132,196 @@ struct OutageTests {
       let rows = try await scene.sql(
         "select device_token from push_tokens where user_id = '\(conversation.people[0])' and invalidated_at is null")
       #expect(rows == person.devices[1])
+    }
+  }
+}
+
+@Suite("Failover", .serialized)
+struct FailoverTests {
+  @Test("when the server dies and its standby is promoted, the running service goes on with that one")
+  func promoted() async throws {
+    let primary = try await TestPostgres.launch()
+    let standby = try await primary.launchStandby()
+    try await ServiceScene.play(postgres: primary, standby: standby) { scene, service in
+      let conversation = try await Conversation(scene, [.away()])
+      let early = try await conversation.say()
+      #expect(try await scene.ledger(of: early, rows: 1) == [conversation.people[0]: "sent "])
+      try await scene.failOver()
+      #expect(try await scene.ledger(of: early, rows: 1) == [conversation.people[0]: "sent "])
+      let late = try await conversation.say()
+      #expect(try await scene.pushes(of: late, atLeast: 1).count == 1)
+      #expect(try await scene.ledger(of: late, rows: 1) == [conversation.people[0]: "sent "])
+      #expect(scene.simulator.service.withLog { $0.total } == 2)
+      let deadline = ContinuousClock.now + .seconds(20)
+      while try await service.get("/readyz").status != 200 { try #require(ContinuousClock.now < deadline) }
+    }
+  }
+
+  @Test("when the server falls silent and its standby is promoted, pushes go on a second later")
+  func silent() async throws {
+    let primary = try await TestPostgres.launch()
+    let standby = try await primary.launchStandby()
+    try await ServiceScene.play(postgres: primary, standby: standby) { scene, _ in
+      let conversation = try await Conversation(scene, [.away()])
+      let early = try await conversation.say()
+      #expect(try await scene.ledger(of: early, rows: 1) == [conversation.people[0]: "sent "])
+      try await scene.failOver(silently: true)
+      let start = ContinuousClock.now
+      for _ in 0..<3 {
+        let message = try await conversation.say()
+        #expect(try await scene.pushes(of: message, atLeast: 1).count == 1)
+      }
+      // Twice the goal, for a machine that does other things; a service that waits for statements needs three seconds.
+      #expect(ContinuousClock.now - start < .seconds(2))
+      try await primary.kill()
+    }
+  }
+}
+
+@Suite("A route whose pushes are all refused", .serialized)
+struct StoppedRouteTests {
+  private static let messages = 1000
+
+  /// The most requests on a connection after its first refusal. Those that were on their way by then cannot be taken back.
+  private static let requestsMax = 10
+
+  /// How long after the refusal's answer requests may still arrive that were on their way, on a machine that is busy with other
+  /// tests; microseconds.
+  private static let underway: Int64 = 250_000
+
+  private static let answerMilliseconds = 50
+
+  @Test("is stopped within ten requests on each connection when the key is revoked; what waits goes when it is back")
+  func revokedKey() async throws {
+    try await ServiceScene.play(extra: ["REACTORS": "2"]) { scene, _ in
+      let key = try #require(scene.simulator.service.withRegistry { $0.keys["KEY0000001"] })
+      scene.simulator.service.withRegistry {
+        $0.register(
+          ProviderKey(identifier: key.identifier, team: key.team, publicKey: P256PrivateKey().publicKey))
+      }
+      let conversation = try await Conversation(scene, [.away()])
+      try await post(in: conversation, of: scene)
+      try await waits(scene)
+      check(scene, reason: "InvalidProviderToken")
+      scene.simulator.service.withRegistry { $0.register(key) }
+      try await sent(scene)
+    }
+  }
+
+  @Test(
+    "is stopped within ten requests when every token is bad, and drops none: whether it had worked before or not",
+    arguments: [false, true], [false, true])
+  func badTokens(_ isProven: Bool, _ hasSandbox: Bool) async throws {
+    try await ServiceScene.play(extra: ["REACTORS": "2"], hasSandbox: hasSandbox) { scene, _ in
+      let people = try await Conversation(scene, (0..<20).map { _ in .away() })
+      let first = isProven ? try await people.say() : nil
+      if let first { _ = try await scene.pushes(of: first, atLeast: 20) }
+      let accepted = scene.simulator.service.withLog { $0.total }
+      // Their answers take longer than it takes to send what is there, so what is sent after one is told from the rest.
+      let stranger = RegisteredDevice(
+        environment: .sandbox, bundle: ServiceScene.bundle, delayMilliseconds: Self.answerMilliseconds)
+      for token in people.tokens.joined() {
+        scene.simulator.service.withRegistry { _ = $0.register(stranger, token: token) }
+      }
+      try await post(in: people, of: scene)
+      try await waits(scene)
+      check(scene, reason: "BadDeviceToken", after: accepted)
+      let dropped = "select count(*) from push_tokens where invalidated_at is not null"
+      #expect(try await scene.sql(dropped) == "0")
+    }
+  }
+
+  private func post(in conversation: Conversation, of scene: ServiceScene) async throws {
+    try await scene.sql(
+      """
+      insert into messages (conversation_id, from_id, text)
+      select '\(conversation.id)', '\(conversation.sender)', 'message ' || n
+      from generate_series(1, \(Self.messages / conversation.people.count)) n
+      """)
+  }
+
+  /// Waits until everything has been decided once, and nothing is on its way; now and then one is, to find out.
+  private func waits(_ scene: ServiceScene) async throws {
+    let sql = """
+      select (select count(*) from tacet.inbox),
+        (select count(*) from tacet.deliveries where state in ('waiting', 'retryable') and not is_claimed) >= \(Self.messages)
+      """
+    try await becomes("0|t", sql, of: scene)
+  }
+
+  private func sent(_ scene: ServiceScene) async throws {
+    try await becomes("\(Self.messages)", "select count(*) from tacet.push_log where decision = 'sent'", of: scene)
+  }
+
+  private func becomes(_ wanted: String, _ sql: String, of scene: ServiceScene) async throws {
+    var answer = ""
+    for _ in 0..<300 {
+      answer = try await scene.sql(sql)
+      if answer == wanted { return }
+      try await Task.sleep(for: .milliseconds(100))
+    }
+    Issue.record("\(answer) after half a minute")
+  }
+
+  private func check(_ scene: ServiceScene, reason: String, after number: Int = 0) {
+    var query = PushQuery()
+    query.limit = PushQuery.limitMax
+    query.after = number
+    let records = scene.simulator.service.withLog { $0.records(query).records }
+    #expect(records.contains { $0.reason == reason })
+    for (connection, pushes) in Dictionary(grouping: records, by: \.connection) {
+      guard let refusal = pushes.first(where: { $0.status != 200 }) else { continue }
+      let stopped = (refusal.answeredMicroseconds ?? .max / 2) + Self.underway
+      let later = pushes.count { $0.arrivedMicroseconds > stopped }
+      print("connection \(connection): \(pushes.count) requests, \(later) after the first refusal")
+      #expect(later <= Self.requestsMax, "connection \(connection)")
+    }
+  }
+}
+
+@Suite("Bad input", .serialized)
+struct RefusalTests {
+  @Test("is refused with a status and a problem that says what is wrong")
+  func refusals() async throws {
+    try await ServiceScene.play { _, service in
+      for (body, field) in [
+        ("{", nil), ("[]", nil), ("{}", "message_id"), (#"{"message_id": 7}"#, "message_id"),
+        (#"{"message_id": "7"}"#, "message_id"), (#"{"type": "INSERT", "record": {"id": null}}"#, "record.id"),
+        (#"{"type": "DELETE", "record": {"id": "x"}}"#, "type"),
+      ] as [(String, String?)] {
+        let answer = try await service.webhook(body)
+        #expect(answer.status == 400, "\(body)")
+        #expect(answer.field("Content-Type") == "application/problem+json")
+        #expect(answer.json["field"] as? String == field, "\(body): \(answer.text)")
+      }
+      let body = #"{"message_id": "\#(UUID().uuidString)"}"#
+      #expect(try await service.webhook(body, secret: nil).status == 401)
+      #expect(try await service.webhook(body, secret: "wrong").status == 401)
+      #expect(try await service.webhook(body).status == 404)
+      #expect(try await service.webhook(body, fields: ["Content-Type": "text/plain"]).status == 415)
+      #expect(try await service.webhook(String(repeating: " ", count: 2 << 20)).status == 413)
+      #expect(try await service.get("/nowhere").status == 404)
+      let wrongMethod = try await service.get("/v1/webhooks/messages")
+      #expect(wrongMethod.status == 405 && wrongMethod.field("Allow")?.contains("POST") == true)
+    }
+  }
+
+  @Test("readiness says what is forgone behind a pooler, and is not refused for it")
+  func pooled() async throws {
+    try await ServiceScene.play(route: .pooler) { _, service in
+      let readiness = try await service.readiness()
+      #expect(readiness.status == 200, "\(readiness.text)")
+      #expect(readiness.text.contains("DATABASE_POOL_MODE is transaction"))
+    }
+  }
+
+  @Test("health, readiness, metrics and the description are open to all")
+  func health() async throws {
+    try await ServiceScene.play { _, service in
+      let (health, readiness) = (try await service.get("/healthz"), try await service.readiness())
+      #expect(health.status == 200 && readiness.status == 200)
+      #expect(try await service.get("/openapi.yaml").text.hasPrefix("openapi: 3.1"))
+      #expect(try await service.get("/metrics").text.contains("tacet_reactor_ticks_total"))
     }
   }
 }

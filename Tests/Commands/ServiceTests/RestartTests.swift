@@ -1,5 +1,6 @@
 import Foundation
 import Simulators
+import Synchronization
 import TestProcesses
 import Testing
 
@@ -52,4 +53,221 @@ struct RestartTests {
       if answer.contains("Connection: close") { return answer }
     }
   }
+}
+
+/// Clients of one port that ask without a pause and count what fails, each on a thread of its own.
+///
+/// Some open a connection for each request, the others keep theirs until the server says or does otherwise; they look
+/// whether a kept one was closed before they write, as every client does.
+final class RestartClients: Sendable {
+  struct Books {
+    var answers = 0
+    var failures: [String] = []
+  }
+
+  private struct State {
+    var books = Books()
+    var running = 0
+    var mustStop = false
+    var stopped: CheckedContinuation<Void, Never>?
+  }
+
+  private let state = Mutex(State())
+  private let port: UInt16
+
+  /// Begins to ask.
+  init(port: UInt16, opening: Int, keeping: Int) {
+    self.port = port
+    state.withLock { $0.running = opening + keeping }
+    for number in 0..<opening + keeping {
+      Thread.detachNewThread { [self] in run(keeps: number >= opening) }
+    }
+  }
+
+  /// Lets every client finish its request; what happened.
+  func stop() async -> Books {
+    await withCheckedContinuation { continuation in
+      let isStopped = state.withLock { state in
+        state.mustStop = true
+        state.stopped = continuation
+        return state.running == 0
+      }
+      if isStopped { continuation.resume() }
+    }
+    return state.withLock { $0.books }
+  }
+
+  private func run(keeps: Bool) {
+    var connection: BlockingConnection?
+    while !state.withLock({ $0.mustStop }) {
+      do {
+        if connection?.isUsable != true { connection = try BlockingConnection(port: port) }
+        let answer = try connection?.ask("/healthz", keeps: keeps) ?? ""
+        guard answer.hasPrefix("HTTP/1.1 200 ") else { throw BlockingConnection.Failure(what: answer) }
+        if !keeps || answer.contains("Connection: close") { connection = nil }
+        state.withLock { $0.books.answers += 1 }
+      } catch {
+        connection = nil
+        state.withLock { $0.books.failures.append("\(error)") }
+      }
+    }
+    let waiting = state.withLock { state in
+      state.running -= 1
+      return state.running == 0 ? state.stopped : nil
+    }
+    waiting?.resume()
+  }
+}
+
+/// A connection to the loopback address that blocks its thread, for half a minute at the most.
+final class BlockingConnection {
+  struct Failure: Error { let what: String }
+
+  private let descriptor: Int32
+
+  init(port: UInt16) throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var limit = timeval(tv_sec: 30, tv_usec: 0)
+    let size = socklen_t(MemoryLayout<timeval>.size)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+    let code = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    guard code == 0 else { throw Failure(what: "connect: errno \(errno)") }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Whether it was not closed meanwhile: between two answers there is nothing to read but the end.
+  var isUsable: Bool {
+    var byte: UInt8 = 0
+    return recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) < 0 && errno == EAGAIN
+  }
+
+  /// Sends a request; the whole answer.
+  func ask(_ path: String, keeps: Bool) throws -> String {
+    let request = Array("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\(keeps ? "" : "Connection: close\r\n")\r\n".utf8)
+    guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
+      throw Failure(what: "send: errno \(errno)")
+    }
+    var answer = ""
+    while !Self.isWhole(answer) { answer += try readSome() }
+    return answer
+  }
+
+  private func readSome() throws -> String {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = recv(descriptor, &buffer, buffer.count, 0)
+    guard count > 0 else { throw Failure(what: count == 0 ? "closed without a whole answer" : "recv: errno \(errno)") }
+    return String(decoding: buffer[..<count], as: UTF8.self)
+  }
+
+  /// Every answer of the service says its length.
+  private static func isWhole(_ answer: String) -> Bool {
+    guard let head = answer.range(of: "\r\n\r\n"), let field = answer.range(of: "Content-Length: ") else {
+      return false
+    }
+    let length = Int(answer[field.upperBound...].prefix { $0.isASCII && $0.isNumber }) ?? 0
+    return answer[head.upperBound...].utf8.count >= length
+  }
+}
+
+@Suite("Under a supervisor", .serialized)
+struct UnderSupervisorTests {
+  /// Standard input becomes the descriptor that systemd passes first; `exec` keeps the process id that it is for.
+  private static let passSocket = """
+    exec 3<&0 </dev/null; export LISTEN_PID=$$ LISTEN_FDS=1; exec "$@"
+    """
+
+  @Test("a socket that the supervisor keeps open loses no connection while the only process restarts")
+  func keptSocket() async throws {
+    let socket = try KeptSocket()
+    let scene = try await ServiceScene(extra: ["REACTORS": "2"])
+    var service = try Self.start(scene, on: socket)
+    let clients = RestartClients(port: socket.port, opening: 4, keeping: 4)
+    for _ in 0..<4 {
+      try await Self.answers(socket.port)
+      try await Self.stop(service)
+      service = try Self.start(scene, on: socket)
+    }
+    let books = await clients.stop()
+    #expect(books.failures == [])
+    #expect(books.answers > 100)
+    try await Self.stop(service)
+    await scene.simulator.stop()
+  }
+
+  @Test("the supervisor hears of the start, of beats, of a reload and of the stop, in this order")
+  func told() async throws {
+    let inbox = try NotifySocket(isAbstract: true)
+    let watchdog = ["NOTIFY_SOCKET": inbox.name, "WATCHDOG_USEC": "200000"]
+    try await ServiceScene.play(extra: watchdog) { _, service in
+      #expect(Self.heard(inbox, until: "READY=1"))
+      #expect(Self.heard(inbox, until: "WATCHDOG=1"))
+      #expect(Self.heard(inbox, until: "WATCHDOG=1"))
+      try await service.process.signal(SIGHUP)
+      #expect(Self.heard(inbox, until: "RELOADING=1"))
+      #expect(Self.heard(inbox, until: "READY=1"))
+      try await service.process.signal(SIGTERM)
+      #expect(Self.heard(inbox, until: "STOPPING=1"))
+    }
+  }
+
+  /// Reads messages up to one that begins like this; beats may come between.
+  private static func heard(_ inbox: NotifySocket, until beginning: String) -> Bool {
+    while let message = inbox.next() {
+      if message.hasPrefix(beginning) { return true }
+      guard message == "WATCHDOG=1" else { return false }
+    }
+    return false
+  }
+
+  /// Waits until the process accepts.
+  private static func answers(_ port: UInt16) async throws {
+    let answer = try await onOwnThread { try BlockingConnection(port: port).ask("/healthz", keeps: false) }
+    #expect(answer.hasPrefix("HTTP/1.1 200 "))
+  }
+
+  private static func stop(_ service: ChildProcess) async throws {
+    kill(service.id, SIGTERM)
+    let status = try await onOwnThread { service.wait() }
+    #expect(status == 0)
+  }
+
+  private static func start(_ scene: ServiceScene, on socket: KeptSocket) throws -> ChildProcess {
+    try ChildProcess(
+      ["/bin/sh", "-c", passSocket, "sh", builtProgram("tacet"), "serve"], input: socket.descriptor,
+      environment: scene.settings.merging(["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]) { mine, _ in mine
+      })
+  }
+}
+
+/// A listening socket that outlives the processes that accept from it.
+private final class KeptSocket: Sendable {
+  let descriptor: Int32
+  let port: UInt16
+
+  init() throws {
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isListening = withUnsafeMutablePointer(to: &address) { [descriptor] pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(descriptor, $0, length) == 0 && listen(descriptor, 4096) == 0 && getsockname(descriptor, $0, &length) == 0
+      }
+    }
+    port = UInt16(bigEndian: address.sin_port)
+    guard isListening else { throw TestProcessError(description: "listen: errno \(errno)") }
+  }
+
+  deinit { close(descriptor) }
 }

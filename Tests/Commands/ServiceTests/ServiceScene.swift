@@ -210,3 +210,237 @@ struct HTTPAnswer {
     (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: any Sendable] ?? [:]
   }
 }
+
+/// A conversation of a sender with others, written by SQL as a host would.
+struct Conversation {
+  /// What a recipient is like.
+  struct Person {
+    var devices: [String] = []
+    /// SQL for `last_seen`.
+    var lastSeen = "null"
+
+    /// Has left long ago, with one device.
+    static func away() -> Person { Person(devices: [newToken()]) }
+    /// Is looking now.
+    static func viewing() -> Person { Person(devices: [newToken()], lastSeen: "now()") }
+  }
+
+  let scene: ServiceScene
+  let id = UUID().uuidString.lowercased()
+  let sender = UUID().uuidString.lowercased()
+  let people: [String]
+  let tokens: [[String]]
+
+  init(_ scene: ServiceScene, _ people: [Person]) async throws {
+    self.scene = scene
+    self.people = people.map { _ in UUID().uuidString.lowercased() }
+    tokens = people.map(\.devices)
+    var sql = """
+      insert into profiles (id, name) values ('\(sender)', 'Ann');
+      insert into conversations (id) values ('\(id)');
+      insert into conversation_participants (conversation_id, user_id) values ('\(id)', '\(sender)');
+      """
+    for (person, user) in zip(people, self.people) {
+      sql += """
+        insert into profiles (id, name) values ('\(user)', 'Recipient');
+        insert into conversation_participants (conversation_id, user_id, last_seen)
+        values ('\(id)', '\(user)', \(person.lastSeen));
+        """
+      for token in person.devices {
+        sql += "insert into push_tokens (user_id, device_token) values ('\(user)', '\(token)');"
+        scene.register(token)
+      }
+    }
+    try await scene.sql(sql)
+  }
+
+  /// Commits a message; its id.
+  func say(_ text: String = newText(), readBy: [String] = []) async throws -> String {
+    RunLogs.note(text, as: .text)
+    let readers = "array[" + readBy.map { "'\($0)'" }.joined(separator: ",") + "]::uuid[]"
+    return try await scene.sql(
+      """
+      insert into messages (conversation_id, from_id, text, read_by)
+      values ('\(id)', '\(sender)', '\(text.replacingOccurrences(of: "'", with: "''"))', \(readers)) returning id
+      """)
+  }
+
+  /// Commits `count` messages one after the other, each in a transaction of its own.
+  func burst(of count: Int) async throws {
+    try await scene.sql(
+      """
+      do $$ begin for i in 1..\(count) loop
+        insert into messages (conversation_id, from_id, text) values ('\(id)', '\(sender)', 'message ' || i);
+        commit;
+      end loop; end $$
+      """)
+  }
+
+  static func newToken() -> String {
+    let token = (0..<32).map { _ in String(format: "%02x", UInt8.random(in: 0...255)) }.joined()
+    RunLogs.note(token, as: .deviceToken)
+    return token
+  }
+
+  /// Words that stand nowhere else.
+  static func newText() -> String { "see you at \(UInt64.random(in: .min ... .max))" }
+}
+
+extension ServiceScene {
+  /// The pushes of a message that the simulator has seen, once there are as many as expected.
+  func pushes(of message: String, atLeast count: Int) async throws -> [APNSPushRecord] {
+    var query = PushQuery()
+    query.collapseID = message
+    var total = 0
+    while true {
+      let (found, now) = simulator.service.withLog { ($0.records(query).records, $0.total) }
+      if found.count >= count { return found }
+      total = now
+      guard await simulator.waitForPushes(total + 1, within: .seconds(20)) else {
+        throw TestProcessError(description: "\(found.count) of \(count) pushes of \(message) arrived")
+      }
+    }
+  }
+
+  /// The ledger of a message once every recipient has a row, as `user decision reason` lines.
+  func ledger(of message: String, rows: Int) async throws -> [String: String] {
+    let sql = "select user_id, decision, coalesce(reason, '') from tacet.push_log where subject_id = '\(message)'"
+    let deadline = ContinuousClock.now + .seconds(20)
+    while true {
+      let lines = try await self.sql(sql).split(separator: "\n")
+      if lines.count >= rows {
+        return Dictionary(
+          uniqueKeysWithValues: lines.map { line in
+            let columns = line.split(separator: "|", omittingEmptySubsequences: false)
+            return (String(columns[0]), columns.dropFirst().joined(separator: " "))
+          })
+      }
+      guard ContinuousClock.now < deadline else {
+        throw TestProcessError(description: "\(lines.count) of \(rows) ledger rows of \(message)")
+      }
+    }
+  }
+}
+
+/// The built `tacet` as a child of this process, with its output.
+///
+/// A small shell stands between, which kills the service when its input ends: no service outlives the tests.
+final class ServiceProcess: Sendable {
+  private static let script = """
+    exec 3<&0
+    "$@" </dev/null 3<&- & service=$!
+    echo "pid $service"
+    ( read word <&3; kill -KILL $service ) 2>/dev/null & watcher=$!
+    wait $service
+    echo "exit $?"
+    kill $watcher 2>/dev/null
+    """
+
+  private let child: ChildProcess
+  private let input: Int32
+  private let output: OutputLines
+
+  /// Starts `tacet` with these arguments and, besides `PATH`, only these settings.
+  init(_ arguments: [String], settings: [String: String]) throws {
+    RunLogs.note(settings: settings)
+    let standardInput = try ClosedPipe()
+    let standardOutput = try ClosedPipe()
+    defer {
+      close(standardInput.reading)
+      close(standardOutput.writing)
+    }
+    child = try ChildProcess(
+      ["/bin/sh", "-c", Self.script, "service", builtProgram("tacet")] + arguments, input: standardInput.reading,
+      output: standardOutput.writing,
+      environment: settings.merging(["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]) { mine, _ in mine })
+    input = standardInput.writing
+    output = OutputLines(readingFrom: standardOutput.reading, log: RunLogs.name(for: arguments.first ?? "tacet"))
+  }
+
+  deinit {
+    close(input)
+    _ = child.wait()
+  }
+
+  /// The first line that contains a text, already printed or yet to come.
+  func line(containing text: String, within limit: Duration = .seconds(30)) async throws -> String {
+    try await output.line(containing: text, within: limit)
+  }
+
+  /// Everything printed so far.
+  var text: String { output.text }
+
+  /// Waits for the end; the exit code, 128 and more for a signal.
+  func exitCode(within limit: Duration = .seconds(30)) async throws -> Int {
+    Int(try await line(containing: "exit ", within: limit).dropFirst("exit ".count)) ?? -1
+  }
+
+  /// Its resident memory, in bytes.
+  var residentBytes: Int {
+    get async throws {
+      let status = try String(contentsOfFile: "/proc/\(try await id)/status", encoding: .utf8)
+      return (status.firstMatch(of: /VmRSS:\s+(\d+) kB/).flatMap { Int($0.1) } ?? 0) * 1024
+    }
+  }
+
+  func signal(_ number: Int32) async throws {
+    guard let id = pid_t(try await line(containing: "pid ").dropFirst("pid ".count)) else { return }
+    kill(id, number)
+  }
+
+  /// The service's process id.
+  var id: pid_t {
+    get async throws { pid_t(try await line(containing: "pid ").dropFirst("pid ".count)) ?? 0 }
+  }
+}
+
+/// Lines of a pipe, read by a thread of their own.
+private final class OutputLines: Sendable {
+  private struct State {
+    var lines: [String] = []
+    var isEnded = false
+  }
+
+  private let state = Mutex(State())
+  private let changed = DispatchSemaphore(value: 0)
+
+  /// - Parameter log: the file of the run's logs that gets the same.
+  init(readingFrom descriptor: Int32, log: String) {
+    Thread.detachNewThread { [self] in
+      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+      var rest = Data()
+      while case let data = handle.availableData, !data.isEmpty {
+        rest += data
+        RunLogs.append(data, to: log)
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+          let line = String(decoding: rest[..<end], as: UTF8.self)
+          rest = Data(rest[(end + 1)...])
+          state.withLock { $0.lines.append(line) }
+          changed.signal()
+        }
+      }
+      state.withLock { $0.isEnded = true }
+      changed.signal()
+    }
+  }
+
+  var text: String { state.withLock { $0.lines.joined(separator: "\n") } }
+
+  func line(containing text: String, within limit: Duration) async throws -> String {
+    let deadline = ContinuousClock.now + limit
+    return try await onOwnThread { [self] in
+      while true {
+        let (found, isEnded) = state.withLock { state in
+          (state.lines.first { $0.contains(text) }, state.isEnded)
+        }
+        if let found { return found }
+        let left = deadline - ContinuousClock.now
+        guard !isEnded, left > .zero else {
+          throw TestProcessError(description: "no line with \"\(text)\" in:\n\(self.text)")
+        }
+        // One waiter at a time takes the signal; it is woken again within a tenth of a second in any case.
+        _ = changed.wait(timeout: .now() + .milliseconds(100))
+      }
+    }
+  }
+}

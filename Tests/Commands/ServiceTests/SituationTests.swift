@@ -1,5 +1,6 @@
 import Foundation
 import Simulators
+import TestProcesses
 import Testing
 
 @Suite("A message inserted in PostgreSQL", .serialized)
@@ -118,6 +119,137 @@ struct SituationTests {
       let answer = try await service.webhook(body, fields: ["Prefer": "respond-async"])
       #expect(answer.status == 202 && answer.field("Preference-Applied") == "respond-async")
       #expect(try await service.webhook(body, fields: ["Prefer": "wait=20"]).json["sent"] as? Bool == true)
+    }
+  }
+}
+
+/// A host that writes its own tables by plain SQL, with a window that no test waits for.
+@Suite("A held push", .serialized)
+struct HoldTests {
+  @Test(
+    "ends at once when the host writes what is learnt",
+    arguments: [
+      ("update conversation_participants set tacet_left_at = now() where user_id = '$user'", "sent "),
+      ("update conversation_participants set last_seen = now() where user_id = '$user'", "skipped user_viewing"),
+      ("update messages set read_by = array_append(read_by, '$user')", "skipped already_read"),
+      ("delete from messages", "skipped deleted"),
+      ("delete from conversation_participants where user_id = '$user'", "skipped not_participant"),
+    ])
+  func learnt(_ change: String, _ outcome: String) async throws {
+    try await ServiceScene.play(extra: ["SUPPRESSION_WINDOW_SECONDS": "600"]) { scene, _ in
+      let conversation = try await Conversation(scene, [.viewing()])
+      let user = conversation.people[0]
+      let message = try await conversation.say()
+      #expect(try await scene.ledger(of: message, rows: 1) == [user: "held user_viewing"])
+      try await scene.sql(change.replacing("$user", with: user))
+      #expect(try await scene.settled(message) == [user: outcome])
+      #expect(
+        try await scene.pushes(of: message, atLeast: outcome == "sent " ? 1 : 0).count == (outcome == "sent " ? 1 : 0))
+      #expect(try await scene.sql("select count(*) from tacet.deliveries") == "0")
+    }
+  }
+
+  @Test("survives the death of the service, and ends at once after it")
+  func killed() async throws {
+    let scene = try await ServiceScene(extra: ["SUPPRESSION_WINDOW_SECONDS": "600"])
+    let conversation = try await Conversation(scene, [.viewing(), .viewing()])
+    let first = try await scene.startService()
+    let message = try await conversation.say()
+    _ = try await scene.ledger(of: message, rows: 2)
+    try await first.process.signal(SIGKILL)
+    _ = try await first.process.exitCode()
+    // One leaves while nobody is there to hear it, the other afterwards.
+    try await scene.sql(
+      "update conversation_participants set tacet_left_at = now() where user_id = '\(conversation.people[0])'")
+    let second = try await scene.startService()
+    _ = try await scene.pushes(of: message, atLeast: 1)
+    try await scene.sql(
+      "update conversation_participants set tacet_left_at = now() where user_id = '\(conversation.people[1])'")
+    #expect(Set(try await scene.settled(message).values) == ["sent "])
+    #expect(try await scene.pushes(of: message, atLeast: 2).count == 2)
+    try await second.stop()
+    await scene.simulator.stop()
+  }
+}
+
+extension ServiceScene {
+  /// The ledger of a message once nothing of it is held any more.
+  func settled(_ message: String) async throws -> [String: String] {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while true {
+      let ledger = try await self.ledger(of: message, rows: 1)
+      if ledger.values.allSatisfy({ !$0.hasPrefix("held") }) { return ledger }
+      guard ContinuousClock.now < deadline else { throw TestProcessError(description: "still \(ledger)") }
+    }
+  }
+}
+
+/// The simulator judges each push as strictly as APNs.
+@Suite("Reads told to other devices", .serialized)
+struct ReadSyncTests {
+  @Test("the other device gets one background push, which APNs takes, and no quiet lasts for it")
+  func told() async throws {
+    try await ServiceScene.play { scene, _ in
+      let person = Conversation.Person(
+        devices: Conversation.Person.away().devices + Conversation.Person.away().devices, lastSeen: "now()")
+      let conversation = try await Conversation(scene, [person])
+      let messages = [try await conversation.say(), try await conversation.say()]
+      for message in messages {
+        try await scene.sql(
+          """
+          select tacet.read_conversation(
+            '\(conversation.id)', '\(conversation.people[0])', '\(message)', '\(conversation.tokens[0][0])', true)
+          """)
+      }
+      let syncs = try await scene.sql("select id from tacet.read_syncs").split(separator: "\n").map(String.init)
+      for sync in syncs {
+        let pushes = try await scene.pushes(of: sync, atLeast: 1)
+        #expect(pushes.count == 1)
+        #expect(pushes.map(\.status) == [200], "\(pushes)")
+        #expect(pushes.map(\.token) == [conversation.tokens[0][1]])
+        #expect(try await scene.ledger(of: sync, rows: 1) == [conversation.people[0]: "sent "])
+      }
+      #expect(!syncs.isEmpty)
+    }
+  }
+}
+
+@Suite("Threads", .serialized)
+struct ThreadTests {
+  @Test("no job on the message path comes from another thread, and only the reactors' threads use the processor")
+  func messagePath() async throws {
+    try await ServiceScene.play(extra: ["REACTORS": "1"]) { scene, service in
+      let conversation = try await Conversation(scene, [.away()])
+      let first = try await conversation.say()
+      _ = try await scene.pushes(of: first, atLeast: 1)
+      let id = try await service.process.id
+      let jobsBefore = try await service.counter("tacet_reactor_jobs_from_other_threads_total")
+      let before = try processorTicks(of: id)
+      let count = 500
+      try await conversation.burst(of: count)
+      #expect(await scene.simulator.waitForPushes(count + 1, within: .seconds(30)))
+      let after = try processorTicks(of: id)
+      let jobsAfter = try await service.counter("tacet_reactor_jobs_from_other_threads_total")
+      #expect(jobsAfter == jobsBefore)
+      for (thread, ticks) in after where thread.name != "reactor-0" {
+        #expect(ticks == before[thread, default: 0], "\(thread.name) used the processor")
+      }
+    }
+  }
+
+  private struct ThreadName: Hashable {
+    let id: String
+    let name: String
+  }
+
+  /// User and system time of each thread, in clock ticks.
+  private func processorTicks(of process: pid_t) throws -> [ThreadName: Int] {
+    let folder = "/proc/\(process)/task"
+    return try FileManager.default.contentsOfDirectory(atPath: folder).reduce(into: [:]) { ticks, id in
+      let stat = try String(contentsOfFile: "\(folder)/\(id)/stat", encoding: .utf8)
+      let name = stat[stat.index(after: stat.firstIndex(of: "(")!)..<stat.lastIndex(of: ")")!]
+      let columns = stat[stat.lastIndex(of: ")")!...].split(separator: " ")
+      ticks[ThreadName(id: id, name: String(name))] = (Int(columns[12]) ?? 0) + (Int(columns[13]) ?? 0)
     }
   }
 }

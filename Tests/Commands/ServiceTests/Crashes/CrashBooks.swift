@@ -1,3 +1,9 @@
+// Pushes that were accepted again.
+// One recipient of one message.
+import Foundation
+import Simulators
+import Synchronization
+
 /// The books of a run: what the host wrote, what the service recorded, what the simulator accepted; and whether they
 /// balance.
 struct CrashBooks {
@@ -89,5 +95,373 @@ struct CrashBooks {
       return Violation(
         kind: .doubled, message: place.message, text: "at \(place.device) as \(identifiers) collapsing \(collapseIDs)")
     }
+  }
+}
+
+extension CrashBooks {
+  /// A lease, during which nobody else takes the work of a claim that was forgotten or whose answers were lost.
+  private static let leaseMicroseconds: Int64 = 30_000_000
+
+  /// How long a push may be on its way.
+  private static let pushMicroseconds: Int64 = 10_000_000
+
+  /// Acceptances that were in flight in a disruption: the service may not know of them, and then repeats them. There
+  /// are at most as many duplicates.
+  var acceptancesInFlight: Int {
+    wire.accepted.reduce(0) { count, entry in count + entry.value.count { isInFlight($0.at, entry.key) } }
+  }
+
+  /// Repetitions of what was not in flight in any disruption.
+  var duplicateViolations: [Violation] {
+    wire.accepted.flatMap { place, arrivals in
+      zip(arrivals, arrivals.dropFirst()).filter { !isInFlight($0.0.at, place) }.map { first, second in
+        Violation(
+          kind: .repeated, message: place.message,
+          text: "accepted again by \(place.device) after \(second.at - first.at) us, though nothing came between")
+      }
+    }
+  }
+
+  /// Repetitions of what the service was told in peace: no disruption from the acceptance until ``recordMicroseconds``
+  /// after its answer. The service may not know of the others: their answers were lost, or may have been.
+  var duplicatesOfTheKnown: Int {
+    let record = recordMicroseconds
+    return wire.accepted.values.reduce(0) { $0 + $1.dropLast().count { isKnown($0, recordMicroseconds: record) } }
+  }
+
+  /// How long the service may take to record an answer: a quarter of a second, or, on a machine that is busy with other
+  /// work, twice what 99 of 100 undisturbed pushes took to be accepted.
+  private var recordMicroseconds: Int64 {
+    let latencies = undisturbedLatencies
+    guard !latencies.isEmpty else { return Disruptor.slackMicroseconds }
+    return max(Disruptor.slackMicroseconds, 2 * latencies[latencies.count * 99 / 100])
+  }
+
+  private func isKnown(_ arrival: WireBook.Arrival, recordMicroseconds: Int64) -> Bool {
+    guard let answeredAt = arrival.answeredAt else { return false }
+    return !disruptions.contains {
+      $0.beganAt <= answeredAt + recordMicroseconds && arrival.at <= $0.struckAt + Disruptor.slackMicroseconds
+    }
+  }
+
+  /// From the acknowledged commit to the acceptance, for those who are away, when no disruption was between a second
+  /// before and the acceptance; microseconds, the shortest first.
+  var undisturbedLatencies: [Int64] {
+    committed.flatMap { message in
+      message.room.recipients.filter { $0.situation == .away }.compactMap { latency(of: message, to: $0) }
+    }.sorted()
+  }
+
+  private func latency(of message: HostMessage, to recipient: HostRecipient) -> Int64? {
+    guard let device = recipient.devices.first, let committedAt = message.acknowledgedAt,
+      let acceptedAt = wire.arrivals(of: message, at: device).first?.at
+    else { return nil }
+    let isDisturbed = disruptions.contains { $0.beganAt <= acceptedAt && $0.struckAt >= committedAt - 1_000_000 }
+    return isDisturbed ? nil : max(0, acceptedAt - committedAt)
+  }
+
+  /// How many were accepted again after each kind of disruption.
+  var duplicateCauses: [String: Int] {
+    var causes: [String: Int] = [:]
+    for (place, arrivals) in wire.accepted where arrivals.count > 1 {
+      for arrival in arrivals.dropLast() {
+        let cause = disruptions.last {
+          isInFlight(arrival.at, place, in: $0) && $0.beganAt <= arrival.at + Self.pushMicroseconds
+        }
+        causes[cause?.name ?? "none", default: 0] += 1
+      }
+    }
+    return causes
+  }
+
+  private func isInFlight(_ acceptedAt: Int64, _ place: WireBook.Place) -> Bool {
+    disruptions.contains { isInFlight(acceptedAt, place, in: $0) }
+  }
+
+  /// Accepted while the disruption struck; or by a claim that was not safely recorded before; or, after a crash that
+  /// may have forgotten a claim, late under that claim.
+  private func isInFlight(_ acceptedAt: Int64, _ place: WireBook.Place, in disruption: DisruptionRecord) -> Bool {
+    let end = disruption.struckAt + Disruptor.slackMicroseconds
+    if disruption.beganAt <= acceptedAt, acceptedAt <= end { return true }
+    if acceptedAt <= end + Self.leaseMicroseconds, isUnsafe(place, in: disruption) { return true }
+    guard disruption.isCrash, end < acceptedAt, acceptedAt <= end + Self.pushMicroseconds else { return false }
+    return createdAt[place.message].map { $0 <= disruption.struckAt } ?? false
+  }
+
+  private func isUnsafe(_ place: WireBook.Place, in disruption: DisruptionRecord) -> Bool {
+    disruption.unsafeWork.contains(.init(message: place.message, user: nil))
+      || disruption.unsafeWork.contains(.init(message: place.message, user: users[place.device]))
+  }
+}
+
+extension CrashBooks {
+  /// Half a second for one statement, on a machine that has a database just started and everything else to do.
+  private static let claimMicroseconds: Int64 = 500_000
+
+  func violations(of message: HostMessage, for recipient: HostRecipient) -> [Violation] {
+    var found: [Violation] = []
+    func expect(_ holds: Bool, _ text: String, _ kind: Violation.Kind = .wrong) {
+      if !holds {
+        found.append(
+          Violation(kind: kind, message: message.id, text: "\(recipient.situation) \(recipient.user): \(text)"))
+      }
+    }
+    let rows = ledger.rows[LedgerBook.Place(message: message.id, user: recipient.user)] ?? []
+    expect(rows.count <= 1, "\(rows.count) ledger rows")
+    expect(!rows.isEmpty || message.mayBeDeleted, "no final state", .lost)
+    let arrivals = recipient.devices.map { wire.arrivals(of: message, at: $0) }
+    if let row = rows.first {
+      expect(
+        outcomes(of: recipient, message).contains("\(row.decision) \(row.reason)"),
+        "ends as \(row.decision) \(row.reason)", row.decision == "held" || row.decision == "failed" ? .lost : .wrong)
+      expect(row.decision != "sent" || arrivals.contains { !$0.isEmpty }, "sent, but nothing was accepted", .lost)
+      expect(row.decision != "sent" || (1...recipient.devices.count).contains(row.devicesAccepted), "devices accepted")
+      if row.decision == "sent", let text = objection(toClaim: row, of: message, for: recipient) { expect(false, text) }
+    }
+    if mustBePushed(message, to: recipient) {
+      expect(!arrivals.contains { $0.isEmpty }, "not accepted for every device", .lost)
+    }
+    if let first = arrivals.joined().map(\.at).min(),
+      let text = objection(toArrival: first, of: message, for: recipient)
+    {
+      expect(false, text)
+    }
+    return found
+  }
+
+  /// What the ledger may say in the end, as `decision reason`.
+  private func outcomes(of recipient: HostRecipient, _ message: HostMessage) -> Set<String> {
+    let outcomes: Set<String> =
+      switch recipient.situation {
+      case .tokenless: ["skipped no_tokens"]
+      case .hasRead: ["skipped already_read"]
+      case .reading where message.followUpBegan != nil: ["sent ", "skipped already_read"]
+      case .looking: ["sent ", "skipped user_viewing"]
+      case .away, .glimpsing, .leaving, .reading: ["sent "]
+      }
+    return message.mayBeDeleted ? outcomes.union(["skipped deleted"]) : outcomes
+  }
+
+  private func mustBePushed(_ message: HostMessage, to recipient: HostRecipient) -> Bool {
+    switch recipient.situation {
+    case .away, .glimpsing, .leaving: !message.mayBeDeleted
+    case .reading: message.followUpBegan == nil
+    case .looking, .tokenless, .hasRead: false
+    }
+  }
+
+  /// Why the claim under which the ledger says that it was sent cannot have been right.
+  private func objection(
+    toClaim row: LedgerBook.Row, of message: HostMessage, for recipient: HostRecipient
+  ) -> String? {
+    if let done = message.followUpDone, message.followUp != .leave, row.claimedAt > done + Self.claimMicroseconds {
+      return "sent by a claim \(row.claimedAt - done) us after it was read or deleted"
+    }
+    guard recipient.situation == .looking else { return nil }
+    let messageAt = max(row.enqueuedAt, message.createdAt ?? 0)
+    return judgement(of: recipient).mayBeAbsent(messageAt: messageAt, claimedAt: row.claimedAt)
+      ? nil : "sent by a claim while looking"
+  }
+
+  private func judgement(of recipient: HostRecipient) -> PresenceJudgement {
+    PresenceJudgement(
+      reports: reports[recipient.user] ?? [], windowMicroseconds: windowMicroseconds,
+      claimMicroseconds: Self.claimMicroseconds)
+  }
+
+  /// Why the first accepted push cannot have been right at its time.
+  private func objection(
+    toArrival arrivedAt: Int64, of message: HostMessage, for recipient: HostRecipient
+  ) -> String? {
+    guard let createdAt = message.createdAt else { return nil }
+    switch recipient.situation {
+    case .hasRead, .tokenless: return "pushed"
+    case .away, .reading: return nil
+    case .glimpsing:
+      let end = createdAt + windowMicroseconds
+      if let done = message.followUpDone, done < end - Self.claimMicroseconds {
+        return "pushed, though it was deleted within the window"
+      }
+      return arrivedAt < end ? "pushed \(end - arrivedAt) us before the window ended" : nil
+    case .leaving:
+      let end = min(createdAt + windowMicroseconds, message.followUpBegan ?? .max)
+      return arrivedAt < end ? "pushed \(end - arrivedAt) us before they left" : nil
+    case .looking:
+      let place = LedgerBook.Place(message: message.id, user: recipient.user)
+      let messageAt = max(createdAt, ledger.rows[place]?.first?.enqueuedAt ?? 0)
+      return judgement(of: recipient).mayHaveBeenAbsent(messageAt: messageAt, arrivedAt: arrivedAt)
+        ? nil : "pushed while looking"
+    }
+  }
+}
+
+/// What the database says at the end.
+struct LedgerBook {
+  struct Place: Hashable {
+    let message: String
+    let user: String
+  }
+
+  struct Row {
+    let decision: String
+    let reason: String
+    let claimedAt: Int64
+    let enqueuedAt: Int64
+    let devicesAccepted: Int
+  }
+
+  /// By message and recipient; more than one only if the ledger's key were broken.
+  let rows: [Place: [Row]]
+  /// `created_at` of the messages that are there.
+  let messages: [String: Int64]
+  /// `last_seen` of the reports that are there, by user.
+  let reported: [String: Set<Int64>]
+
+  init(of scene: ServiceScene) async throws {
+    let rows = try await scene.patientSQL(
+      """
+      select subject_id, user_id, decision, coalesce(reason, ''), (extract(epoch from claimed_at) * 1000000)::bigint,
+        (extract(epoch from enqueued_at) * 1000000)::bigint, devices_accepted
+      from tacet.push_log
+      where push_type = 'message'
+      """)
+    let messages = try await scene.patientSQL(
+      "select id, (extract(epoch from created_at) * 1000000)::bigint from public.messages")
+    let reported = try await scene.patientSQL("select user_id, seen_at from reported")
+    self.init(rows: rows, messages: messages, reported: reported)
+  }
+
+  /// From `psql`'s unaligned output.
+  private init(rows: String, messages: String, reported: String) {
+    self.reported = Self.table(reported).reduce(into: [:]) { reported, columns in
+      if let seenAt = Int64(columns[1]) { reported[columns[0], default: []].insert(seenAt) }
+    }
+    self.rows = Self.table(rows).reduce(into: [:]) { rows, columns in
+      let row = Row(
+        decision: columns[2], reason: columns[3], claimedAt: Int64(columns[4]) ?? 0,
+        enqueuedAt: Int64(columns[5]) ?? 0, devicesAccepted: Int(columns[6]) ?? 0)
+      rows[Place(message: columns[0], user: columns[1]), default: []].append(row)
+    }
+    self.messages = Self.table(messages).reduce(into: [:]) { $0[$1[0]] = Int64($1[1]) }
+  }
+
+  private static func table(_ text: String) -> [[String]] {
+    text.split(separator: "\n").map { line in
+      line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+    }
+  }
+}
+
+/// What the simulator accepted, by device and message.
+struct WireBook {
+  struct Place: Hashable {
+    let device: String
+    let message: String
+  }
+
+  struct Arrival {
+    let at: Int64
+    /// When the answer was handed to the connection; nil when it was not, and nobody but APNs knows of the acceptance.
+    let answeredAt: Int64?
+    let identifier: String
+    let collapseID: String?
+  }
+
+  /// In the order of their arrival.
+  private(set) var accepted: [Place: [Arrival]] = [:]
+  /// Lines on all screens.
+  let visible: Int
+  /// Requests by their answer.
+  let outcomes: [String: Int]
+
+  init(_ service: SimulatedService) {
+    (visible, outcomes) = service.withLog { ($0.screen.visible.count, $0.outcomes) }
+    var query = PushQuery()
+    query.limit = PushQuery.limitMax
+    while true {
+      let (records, next) = service.withLog { [query] in $0.records(query) }
+      for record in records where record.status == 200 { add(record) }
+      guard next > query.after else { return }
+      query.after = next
+    }
+  }
+
+  private mutating func add(_ record: APNSPushRecord) {
+    // What clears a deleted message shows nothing.
+    if record.payload.contains(#""type":"read""#) { return }
+    let key = #""message_id":""#
+    let message = record.payload.range(of: key).map { String(record.payload[$0.upperBound...].prefix(36)) }
+    accepted[Place(device: record.token.lowercased(), message: message ?? "none"), default: []].append(
+      Arrival(
+        at: record.arrivedMicroseconds, answeredAt: record.answeredMicroseconds,
+        identifier: record.identifier, collapseID: record.collapseID))
+  }
+
+  func arrivals(of message: HostMessage, at device: String) -> [Arrival] {
+    accepted[Place(device: device, message: message.id)] ?? []
+  }
+
+  /// Accepted again although it was accepted.
+  var duplicates: Int { accepted.values.reduce(0) { $0 + $1.count - 1 } }
+
+  /// Device and message with more than one identity, and so more than one line on the screen.
+  var shownTwice: Int {
+    accepted.values.count { Set($0.map(\.identifier)).count > 1 || Set($0.map(\.collapseID)).count > 1 }
+  }
+
+  /// Accepted pushes that came between two moments, both included.
+  func arrivals(from start: Int64, to end: Int64) -> Int {
+    accepted.values.reduce(0) { count, arrivals in count + arrivals.count { start <= $0.at && $0.at <= end } }
+  }
+}
+
+/// A report that somebody is looking, whose commit was acknowledged.
+struct PresenceReport {
+  let user: String
+  /// The `last_seen` that was written.
+  let seenAt: Int64
+  /// From when every claim sees it.
+  let acknowledgedAt: Int64
+}
+
+/// What the host knows that it wrote: filled in by several threads while they write.
+final class HostBook: Sendable {
+  private struct Content {
+    var messages: [String: HostMessage] = [:]
+    var reports: [String: [PresenceReport]] = [:]
+    var errors: [String] = []
+  }
+
+  private let content = Mutex(Content())
+
+  var messages: [HostMessage] { content.withLock { Array($0.messages.values) } }
+
+  /// By user, in the order of their times.
+  var reports: [String: [PresenceReport]] { content.withLock { $0.reports } }
+
+  /// What the database refused, connections lost aside: nothing of the service may make the host's statements fail.
+  var errors: [String] { content.withLock { $0.errors } }
+
+  /// Before it is sent: whatever happens from now on, the message may be in the database.
+  func open(_ message: HostMessage) {
+    content.withLock { $0.messages[message.id] = message }
+  }
+
+  func update(_ id: String, _ change: (inout HostMessage) -> Void) {
+    content.withLock { content in
+      guard var message = content.messages.removeValue(forKey: id) else { return }
+      change(&message)
+      content.messages[id] = message
+    }
+  }
+
+  func note(_ report: PresenceReport) {
+    content.withLock { $0.reports[report.user, default: []].append(report) }
+  }
+
+  func note(_ error: any Error) {
+    let text = "\(error)"
+    guard text.contains("ERROR:") else { return }
+    content.withLock { $0.errors.append(text) }
   }
 }

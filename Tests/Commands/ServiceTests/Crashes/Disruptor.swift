@@ -3,6 +3,8 @@ import Simulators
 import Synchronization
 import TestPostgres
 import TestProcesses
+import TestRandomness
+import Testing
 
 /// Lets the disruptions of a schedule happen, and notes for each how much was at stake.
 final class Disruptor: Sendable {
@@ -123,6 +125,206 @@ extension APNSSimulator {
         device.answers = [ScriptedAnswer(status: 503, reason: "Shutdown", times: times)]
         registry.register(device, token: token)
       }
+    }
+  }
+}
+
+/// Something bad that happens at a planned moment.
+struct Disruption: Equatable {
+  enum PostgresEnd: String {
+    case fast, immediate, kill
+  }
+
+  enum Kind: Equatable {
+    /// SIGKILL; another process takes its place after a while.
+    case killReplica(Int, awayMilliseconds: Int)
+    /// SIGSTOP, and SIGCONT after a while.
+    case pauseReplica(Int, milliseconds: Int)
+    case restartPostgres(PostgresEnd, awayMilliseconds: Int)
+    /// A fault on every open connection to the simulator at once.
+    case strike(ServerFault)
+    /// A fault for the next requests, of those that come within a while.
+    case script(ServerFault, times: Int, milliseconds: Int)
+    /// 503 in place of the next acceptances, for the devices whose token begins with these digits.
+    case unavailable(tokensFrom: String, times: Int)
+    /// Connecting to the simulator is refused for a while.
+    case refuseConnections(milliseconds: Int)
+  }
+
+  /// Since the beginning.
+  let atMilliseconds: Int
+  let kind: Kind
+
+  /// Whether the database may forget commits that did not wait for the disk.
+  var isCrash: Bool {
+    if case .restartPostgres(let end, _) = kind { end != .fast } else { false }
+  }
+
+  /// For tallies.
+  var name: String {
+    switch kind {
+    case .killReplica: "SIGKILL"
+    case .pauseReplica: "SIGSTOP"
+    case .restartPostgres(let end, _): "postgres \(end.rawValue)"
+    case .strike(let fault): "all connections: \(fault.label)"
+    case .script(let fault, _, _): fault.label
+    case .unavailable: "503"
+    case .refuseConnections: "connections refused"
+    }
+  }
+}
+
+extension ServerFault {
+  /// Without its parameters, but for what makes a GOAWAY another kind.
+  fileprivate var label: String {
+    switch self {
+    case .goAway(let lastStream, _, _): "goaway \(lastStream)"
+    case .dropBeforeProcessing: "drop before"
+    case .dropAfterProcessing: "drop after"
+    case .blackHole: "black hole"
+    case .refuseStream: "refused stream"
+    case .resetStream: "reset"
+    case .announceStreams: "streams"
+    case .silence: "silence"
+    case .ignorePings: "PINGs ignored"
+    case .answer: "answer"
+    case .delay: "delay"
+    }
+  }
+}
+
+/// A disruption that happened, and what it may have undone. Times are microseconds since 1970.
+struct DisruptionRecord {
+  struct Work: Hashable {
+    let message: String
+    /// Nil for all recipients.
+    let user: String?
+  }
+
+  let name: String
+  /// Whether the database may have forgotten commits of the service.
+  let isCrash: Bool
+  /// When the unsafe work was read.
+  let beganAt: Int64
+  /// When it had struck.
+  let struckAt: Int64
+  /// Work that was claimed and not recorded then, or recorded and not on the disk.
+  let unsafeWork: Set<Work>
+}
+
+/// What happens when in a run: a function of the seed and nothing else.
+///
+/// Dealt from a shuffled deck, so that every minute or so sees every kind; one every one to three seconds. A replica
+/// that is away or paused by plan is left alone until it is back.
+struct DisruptionSchedule {
+  static let replicas = 2
+
+  let disruptions: [Disruption]
+
+  private enum Card {
+    case kill, pause
+    case postgres(Disruption.PostgresEnd)
+    case strike(ServerFault)
+    case script(ServerFault)
+    case unavailable, refuse
+  }
+
+  /// - Parameter seconds: how long disruptions go on.
+  init(seed: UInt64, seconds: Int) {
+    var generator = SeededGenerator(seed: seed)
+    var dealt: [Disruption] = []
+    var deck: [Card] = []
+    var freeAt = [Int](repeating: 0, count: Self.replicas)
+    var now = 0
+    while true {
+      now += Int.random(in: 1000...3000, using: &generator)
+      guard now < seconds * 1000 else { break }
+      if deck.isEmpty { deck = Self.deck.shuffled(using: &generator) }
+      let card = deck.removeLast()
+      dealt.append(Disruption(atMilliseconds: now, kind: Self.kind(card, now, &freeAt, &generator)))
+    }
+    disruptions = dealt
+  }
+
+  private static let deck: [Card] =
+    [Card](repeating: .kill, count: 6) + [Card](repeating: .pause, count: 4) + [
+      .postgres(.fast), .postgres(.fast), .postgres(.immediate), .postgres(.immediate), .postgres(.kill),
+      .strike(.goAway(lastStream: .all, code: 0, debug: "")),
+      .strike(.goAway(lastStream: .none, code: 0, debug: #"{"reason":"Shutdown"}"#)),
+      .strike(.dropAfterProcessing), .strike(.blackHole),
+      .script(.goAway(lastStream: .current, code: 0, debug: "")),
+      .script(.goAway(lastStream: .previous, code: 0, debug: "")),
+      .script(.dropBeforeProcessing), .script(.dropAfterProcessing), .script(.resetStream(code: 2)),
+      .script(.refuseStream), .script(.blackHole),
+      .unavailable, .unavailable, .refuse, .refuse,
+    ]
+
+  private static func kind(
+    _ card: Card, _ now: Int, _ freeAt: inout [Int], _ generator: inout SeededGenerator
+  ) -> Disruption.Kind {
+    switch card {
+    case .kill:
+      let away = Int.random(in: 0...1500, using: &generator)
+      return .killReplica(take(until: now + away, now, &freeAt, &generator), awayMilliseconds: away)
+    case .pause:
+      let pause = Int.random(in: 1000...6000, using: &generator)
+      return .pauseReplica(take(until: now + pause, now, &freeAt, &generator), milliseconds: pause)
+    case .postgres(let end): return .restartPostgres(end, awayMilliseconds: .random(in: 0...1200, using: &generator))
+    case .strike(let fault): return .strike(fault)
+    case .script(let fault):
+      return .script(
+        fault, times: .random(in: 1...4, using: &generator), milliseconds: .random(in: 200...800, using: &generator))
+    case .unavailable:
+      let digits = "0123456789abcdef".shuffled(using: &generator).prefix(5)
+      return .unavailable(tokensFrom: String(digits), times: .random(in: 1...2, using: &generator))
+    case .refuse: return .refuseConnections(milliseconds: .random(in: 500...4000, using: &generator))
+    }
+  }
+
+  /// A replica that is up by plan; when none is, the one that will be first: what happens then waits for it.
+  private static func take(
+    until end: Int, _ now: Int, _ freeAt: inout [Int], _ generator: inout SeededGenerator
+  ) -> Int {
+    let free = freeAt.indices.filter { freeAt[$0] <= now }
+    let index = free.randomElement(using: &generator) ?? freeAt.indices.min { freeAt[$0] < freeAt[$1] } ?? 0
+    freeAt[index] = max(end, freeAt[index])
+    return index
+  }
+}
+
+@Suite("A schedule of disruptions")
+struct DisruptionScheduleTests {
+  @Test("is the same for the same seed, another for another, and a longer one begins like a shorter one")
+  func seeds() {
+    let schedule = DisruptionSchedule(seed: 7, seconds: 60).disruptions
+    #expect(schedule == DisruptionSchedule(seed: 7, seconds: 60).disruptions)
+    #expect(schedule != DisruptionSchedule(seed: 8, seconds: 60).disruptions)
+    let longer = DisruptionSchedule(seed: 7, seconds: 120).disruptions
+    #expect(longer.count > schedule.count && Array(longer.prefix(schedule.count)) == schedule)
+  }
+
+  @Test("has something every one to three seconds, and every kind in little more than a minute", arguments: 1...20)
+  func kinds(seed: UInt64) {
+    let schedule = DisruptionSchedule(seed: seed, seconds: 100).disruptions
+    let gaps = zip([0] + schedule.map(\.atMilliseconds), schedule.map(\.atMilliseconds)).map { $1 - $0 }
+    #expect(gaps.allSatisfy { (1000...3000).contains($0) })
+    let names = Set(schedule.map(\.name))
+    #expect(names.count == 18, "\(names.sorted())")
+  }
+
+  @Test("leaves a replica alone while it is away or paused, unless both are", arguments: 1...20)
+  func oneAtATime(seed: UInt64) {
+    var busyUntil = [Int](repeating: 0, count: DisruptionSchedule.replicas)
+    for disruption in DisruptionSchedule(seed: seed, seconds: 300).disruptions {
+      let (number, length): (Int, Int)
+      switch disruption.kind {
+      case .killReplica(let replica, let away): (number, length) = (replica, away)
+      case .pauseReplica(let replica, let pause): (number, length) = (replica, pause)
+      default: continue
+      }
+      let now = disruption.atMilliseconds
+      #expect(busyUntil[number] <= now || busyUntil.allSatisfy { $0 > now })
+      busyUntil[number] = max(busyUntil[number], now + length)
     }
   }
 }

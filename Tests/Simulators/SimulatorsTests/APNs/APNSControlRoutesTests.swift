@@ -1,5 +1,6 @@
 import Cryptography
 import Foundation
+import HTTP1
 import HTTP2
 import Reactors
 import Testing
@@ -179,5 +180,132 @@ private struct KeyText: Encodable {
 
   func json() throws -> String {
     String(decoding: try JSONEncoder().encode(self), as: UTF8.self)
+  }
+}
+
+@Suite("Faults as scripts order them")
+struct FaultDocumentTests {
+  @Test(
+    "each kind becomes what it says, with the defaults that are documented",
+    arguments: [
+      (#"{"kind":"goaway"}"#, ServerFault.goAway(lastStream: .current, code: 0, debug: #"{"reason":"Shutdown"}"#)),
+      (#"{"kind":"goaway","last_stream":"all"}"#, .goAway(lastStream: .all, code: 0, debug: "")),
+      (
+        #"{"kind":"goaway","last_stream":7,"code":7,"debug":"x"}"#,
+        .goAway(lastStream: .stream(7), code: 7, debug: "x")
+      ),
+      (#"{"kind":"goaway","last_stream":"7","debug":""}"#, .goAway(lastStream: .stream(7), code: 0, debug: "")),
+      (#"{"kind":"drop_before"}"#, .dropBeforeProcessing), (#"{"kind":"drop_after"}"#, .dropAfterProcessing),
+      (#"{"kind":"black_hole"}"#, .blackHole), (#"{"kind":"silence"}"#, .silence),
+      (#"{"kind":"ignore_pings"}"#, .ignorePings), (#"{"kind":"refuse_stream"}"#, .refuseStream),
+      (#"{"kind":"reset_stream"}"#, .resetStream(code: 2)), (#"{"kind":"streams","streams":0}"#, .announceStreams(0)),
+      (#"{"kind":"delay","delay_ms":5}"#, .delay(milliseconds: 5)),
+      (
+        #"{"kind":"answer","status":503,"reason":"Shutdown"}"#, .answer(ScriptedAnswer(status: 503, reason: "Shutdown"))
+      ),
+    ])
+  func kinds(_ text: String, _ fault: ServerFault) throws {
+    let order = try APNSFaultDocument.read(Array(text.utf8)).order()
+    #expect(order == .script(.init(fault)))
+    let shown = APNSFaultDocument(FaultScript.Entry(fault))
+    #expect(try shown.order() == order)
+  }
+
+  @Test(
+    "orders that need no request",
+    arguments: [
+      (#"{"kind":"silence","now":true}"#, FaultOrder.strike(.silence)),
+      (#"{"kind":"streams","streams":3,"now":true}"#, .strike(.announceStreams(3))),
+      (#"{"kind":"refuse_connections"}"#, .refuseNext(1)),
+      (#"{"kind":"refuse_connections","times":4}"#, .refuseNext(4)),
+      (#"{"kind":"refuse_connections","for_ms":250}"#, .refuseFor(milliseconds: 250)),
+    ])
+  func withoutRequest(_ text: String, _ order: FaultOrder) throws {
+    #expect(try APNSFaultDocument.read(Array(text.utf8)).order() == order)
+  }
+
+  @Test(
+    "what does not go together is named",
+    arguments: [
+      (#"{"kind":"delay"}"#, "delay_ms is missing"), (#"{"kind":"answer"}"#, "status is missing"),
+      (#"{"kind":"answer","status":199}"#, "status is a number from 200 to 599"),
+      (#"{"kind":"streams"}"#, "streams is missing"),
+      (#"{"kind":"silence","skip":-1}"#, "skip is a number from 0"),
+      (#"{"kind":"silence","after_ms":86400001}"#, "after_ms is a number from 0 to 86400000"),
+      (#"{"kind":"silence","status":500}"#, "status means nothing to silence"),
+      (#"{"kind":"drop_after","last_stream":"all"}"#, "last_stream means nothing to drop_after"),
+      (#"{"kind":"answer","status":500,"now":true}"#, "answer needs a request; leave out now"),
+      (#"{"kind":"silence","now":true,"times":2}"#, "skip and times count requests; leave out now"),
+      (#"{"kind":"refuse_connections","skip":1}"#, "refuse_connections takes times or for_ms, and after_ms"),
+      (#"{"kind":"goaway","for_ms":1}"#, "for_ms means nothing to goaway"),
+      (#"{"kind":"goaway","code":"x"}"#, "code has the wrong type"),
+      (#"{"kind":"goaway","#, "The given data was not valid JSON"),
+      ("{}", "kind is missing"), (#"{"knid":"goaway"}"#, "knid is none of"),
+    ])
+  func refused(_ text: String, _ detail: String) {
+    let error = #expect(throws: ProblemDetails.self) { try APNSFaultDocument.read(Array(text.utf8)).order() }
+    #expect(error?.detail?.hasPrefix(detail) == true, "\(error?.detail ?? "")")
+  }
+}
+
+@Suite("Scenarios")
+struct ScenarioTests {
+  private static let device = #"{"token":"00ff","environment":"production","bundle_id":"com.example.app"}"#
+
+  @Test("a scenario is read as lines and as an array, to the same steps")
+  func forms() throws {
+    let steps = [#"{"device":\#(Self.device)}"#, #"{"at_ms":5,"fault":{"kind":"goaway","now":true}}"#]
+    let lines = try Scenario(parsing: "\n" + steps.joined(separator: "\n\n") + "\n")
+    let array = try Scenario(parsing: " [" + steps.joined(separator: ",\n") + "]")
+    for scenario in [lines, array] {
+      #expect(scenario.steps.map(\.atMilliseconds) == [nil, 5])
+      #expect(scenario.steps[0].device?.document.token == "00ff" && scenario.steps[1].fault != nil)
+    }
+    #expect(try Scenario(parsing: "").steps.isEmpty)
+  }
+
+  @Test(
+    "what is wrong is named with its place",
+    arguments: [
+      (#"{"fault":{"kind":"flood"}}"#, "line 1: fault.kind"), ("\n{}", "line 2: a step has one of "),
+      (#"{"device":\#(device),"clock":{"advance_ms":1}}"#, "line 1: a step has one of "),
+      (#"{"fault":{"kind":"goaway","skpi":1}}"#, "line 1: fault: skpi is none of "),
+      (#"[{"clock":{"advance_ms":1}},{"clock":{}}]"#, "the file: item 2.clock.advance_ms is missing"),
+      (#"[{"clock":{"advance_ms":1}},{"at_ms":-1,"clock":{"advance_ms":1}}]"#, "step 2: at_ms is a number from 0"),
+      ("[{]", "the file: The given data was not valid JSON"), ("goaway", "line 1: The given data was not valid JSON"),
+      (#"{"device":{"environment":"production","bundle_id":"a"}}"#, "line 1: device.token is an even number"),
+      (#"{"clock":{"advance_ms":9223372036854775807}}"#, "line 1: advance_ms moves the clock by a century at most"),
+      (#"{"key":{"key_id":"K","team_id":"T","pem":"x"}}"#, "line 1: pem is not a P-256 key"),
+      (#"{"certificate":{"pem":"x","topics":["a"]}}"#, "line 1: pem is not a certificate"),
+      (#"{"conduct":{"token_rate":{"pushes":1,"seconds":0}}}"#, "line 1: token_rate.seconds is a number from 1"),
+      (
+        #"{"at_ms":5,"clock":{"advance_ms":1}}"# + "\n" + #"{"at_ms":4,"clock":{"advance_ms":1}}"#,
+        "line 2: at_ms goes back"
+      ),
+      (#"{"at_ms":5,"clock":{"advance_ms":1}}"# + "\n" + #"{"clock":{"advance_ms":1}}"#, "line 2: at_ms goes back"),
+    ])
+  func refused(_ text: String, _ message: String) {
+    let error = #expect(throws: ScenarioError.self) { try Scenario(parsing: text) }
+    #expect(error?.description.hasPrefix(message) == true, "\(error?.description ?? "")")
+  }
+
+  @Test("what has no time is there before the first client, the rest happens at its time")
+  func plays() async throws {
+    let text = """
+      {"device":\(Self.device)}
+      {"fault":{"kind":"answer","status":500,"reason":"InternalServerError"}}
+      {"at_ms":300,"fault":{"kind":"goaway","now":true,"debug":"over"}}
+      """
+    let scenario = try Scenario(parsing: text)
+    try await SimulatorScene.play({ $0.scenario = scenario }) { scene, reactor in
+      let connection = try await scene.connect(on: reactor)
+      let push = scene.push(try scene.providerToken(), to: "00ff")
+      #expect(await connection.outcome(of: push, on: reactor) == #"500 {"reason":"InternalServerError"}"#)
+      #expect(await connection.outcome(of: push, on: reactor) == "200")
+      // Unanswered, it lasts until the GOAWAY has ended the connection.
+      scene.script(.blackHole)
+      _ = await connection.outcome(of: push, within: .seconds(1), on: reactor)
+      #expect(scene.service.metFaults.map(\.kind) == ["answer", "black_hole", "goaway"])
+    }
   }
 }

@@ -1,0 +1,461 @@
+import ArgumentParser
+import FoundationEssentials
+import Postgres
+import Reactors
+
+/// The shared parts of all runs: the sink, and the settings and logs of the services.
+struct ServiceBench: Sendable {
+  /// The time between the last commit and the last push of a run. Later pushes count as lost.
+  static let acceptanceLimit = Duration.seconds(30)
+
+  let sink: RunningSink
+  let credentials: ServiceCredentials
+  /// Override the settings that the service needs.
+  let moreSettings: [String: String]
+  /// The folder of the services' logs.
+  let folder: String
+  let connections: Int
+  let warmUpSeconds: Double
+  let seconds: Double
+  let burstInsert: BurstInsert
+  /// The first rate of the search for the highest, in messages per second.
+  let sustainedFrom: Double
+
+  /// A service that has finished the work of earlier runs.
+  func start(_ bench: SubjectBench, on reactor: isolated Reactor) async throws -> RunningService {
+    let service = try await RunningService.start(
+      bench.subject.program, log: "\(folder)/\(bench.subject.name).log",
+      settings: { address in
+        credentials.settings(database: bench.subject.conninfo, listenAddress: address)
+          .merging(moreSettings) { $1 }
+      }, on: reactor)
+    do {
+      try await bench.awaitQuiet(on: reactor)
+    } catch {
+      try? await service.child.stop(on: reactor)
+      throw error
+    }
+    await sink.clear()
+    return service
+  }
+
+  /// Runs work beside a service, and always ends the service.
+  func withService<Value>(
+    of bench: SubjectBench, on reactor: isolated Reactor, _ work: (RunningService) async throws -> Value
+  ) async throws -> Value {
+    try await bench.checkpoint(on: reactor)
+    let service = try await start(bench, on: reactor)
+    do {
+      let value = try await work(service)
+      try await service.child.stop(on: reactor)
+      return value
+    } catch {
+      try? await service.child.stop(on: reactor)
+      throw error
+    }
+  }
+}
+
+/// A run with load: the service, the host's connections, and their records.
+final class LoadRun {
+  /// Messages per second of the warm-up, in runs without a steady rate.
+  private static let warmUpRate = 100.0
+
+  let bench: ServiceBench
+  let subject: SubjectBench
+  let service: RunningService
+  let writer: MessageWriter
+  /// The picked conversations, which take turns, and those of this run.
+  let conversations: [BenchConversation]
+  private let sessions: HostSessions
+  private var usageBefore: ServiceUsage
+
+  private init(
+    _ bench: ServiceBench, _ subject: SubjectBench, _ service: RunningService, extra: [BenchConversation],
+    over sessions: HostSessions
+  ) {
+    self.bench = bench
+    self.subject = subject
+    self.service = service
+    self.sessions = sessions
+    conversations = subject.conversations + extra
+    writer = MessageWriter(into: conversations, turns: subject.conversations.count, over: sessions)
+    usageBefore = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
+  }
+
+  /// Runs work over the host's connections and closes them.
+  /// - Parameter extra: additional conversations, which take no turns.
+  static func with<Value>(
+    _ bench: ServiceBench, _ subject: SubjectBench, _ service: RunningService,
+    extra: [BenchConversation] = [], on reactor: isolated Reactor, _ work: (LoadRun) async throws -> Value
+  ) async throws -> Value {
+    let sessions = try await HostSessions.open(
+      bench.connections, to: subject.hostConninfo, preparing: [.insertMessage, .insertMessages], on: reactor)
+    defer { sessions.close(on: reactor) }
+    return try await work(LoadRun(bench, subject, service, extra: extra, over: sessions))
+  }
+
+  /// Starts to count processor time.
+  func markStart() {
+    usageBefore = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
+  }
+
+  /// Inserts messages at a steady rate, and waits for all commits.
+  func insertSteadily(perSecond: Double, seconds: Double, on reactor: isolated Reactor) async throws {
+    let schedule = ArrivalSchedule(
+      start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: perSecond, warmUpSeconds: 0, seconds: seconds)
+    try await OpenLoop(schedule, through: writer).run(on: reactor)
+  }
+
+  /// Inserts uncounted messages at a low rate, and waits until the service is idle.
+  func warmUp(on reactor: isolated Reactor) async throws {
+    guard bench.warmUpSeconds > 0 else { return }
+    try await insertSteadily(perSecond: Self.warmUpRate, seconds: bench.warmUpSeconds, on: reactor)
+    _ = await bench.sink.wait(for: writer.expectedPushes, within: ServiceBench.acceptanceLimit)
+    try await subject.awaitQuiet(on: reactor)
+  }
+
+  /// Waits for the last push and for the service to be idle.
+  /// - Parameter isCounted: whether the message of a number counts.
+  /// - Throws: when a push was lost or misdirected.
+  func finish(counting isCounted: (Int) -> Bool, on reactor: isolated Reactor) async throws -> LoadOutcome {
+    _ = await bench.sink.wait(for: writer.expectedPushes, within: ServiceBench.acceptanceLimit)
+    let usage = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
+    try await subject.awaitQuiet(on: reactor)
+    let books = RunBooks(
+      writer.messages, isCounted: isCounted, recipients: conversations.map(\.devices),
+      acceptances: await bench.sink.take())
+    try books.check()
+    return LoadOutcome(
+      books: books, messages: writer.messages.indices.filter(isCounted).map { writer.messages[$0] },
+      costs: usage.figures(since: usageBefore, per: "push", count: books.pushes)
+        .merging(service.memoryFigures) { $1 })
+  }
+}
+
+struct LoadOutcome {
+  let books: RunBooks
+  /// The counted messages.
+  let messages: [SentMessage]
+  /// Processor time per push, memory and threads, by the figures' names.
+  let costs: [String: Double]
+}
+
+/// Scenario `messages-RATE`.
+struct MessagesRun {
+  let bench: ServiceBench
+  let subject: SubjectBench
+  let perSecond: Int
+
+  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
+    let trial = MessageTrial(
+      bench: bench, subject: subject, perSecond: Double(perSecond), warmUpSeconds: bench.warmUpSeconds,
+      seconds: bench.seconds)
+    return try await bench.withService(of: subject, on: reactor) { try await trial.run(beside: $0, on: reactor) }
+  }
+}
+
+/// Messages at a steady rate, and their figures.
+struct MessageTrial {
+  let bench: ServiceBench
+  let subject: SubjectBench
+  let perSecond: Double
+  let warmUpSeconds: Double
+  let seconds: Double
+
+  /// - Throws: when a push was lost, and what the database throws.
+  func run(beside service: RunningService, on reactor: isolated Reactor) async throws -> [String: Double] {
+    try await LoadRun.with(bench, subject, service, on: reactor) { run in
+      let schedule = ArrivalSchedule(
+        start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: perSecond, warmUpSeconds: warmUpSeconds,
+        seconds: seconds)
+      try await OpenLoop(schedule, through: run.writer, atFirstCounted: run.markStart).run(on: reactor)
+      let outcome = try await run.finish(counting: schedule.counted.contains, on: reactor)
+      return Self.figures(of: outcome.books, schedule).merging(outcome.costs) { $1 }
+    }
+  }
+
+  private static func figures(of books: RunBooks, _ schedule: ArrivalSchedule) -> [String: Double] {
+    let span = schedule.countedSpan
+    var figures = books.accepted.figures("accepted", [50, 90, 99])
+    figures.merge(books.arrival.figures("arrival", [50, 99])) { $1 }
+    figures.merge(books.commit.figures("commit", [50, 99])) { $1 }
+    figures["accepted_max_ms"] = books.accepted.millisecondsMax
+    figures["offered_per_second"] = schedule.perSecond
+    figures["achieved_per_second"] = Double(books.completed(in: span)) * 1e9 / Double(span.upperBound - span.lowerBound)
+    figures["pushes"] = Double(books.pushes)
+    figures["lost"] = Double(books.lost)
+    figures["doubled"] = Double(books.doubled)
+    return figures
+  }
+}
+
+/// Scenario `sustained`: the highest rate at which 99 of 100 pushes are accepted within a tenth of a second of their
+/// commit, and throughput equals the rate.
+struct SustainedRun {
+  private static let acceptedMillisecondsMax = 100.0
+  private static let shareMin = 0.98
+  private static let warmUpSeconds = 1.0
+
+  let bench: ServiceBench
+  let subject: SubjectBench
+  /// The first rate.
+  let from: Double
+
+  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
+    var search = RateSearch(from: from)
+    var best: [String: Double]?
+    while let rate = search.next {
+      let figures = try await trial(at: rate, on: reactor)
+      let isKept = Self.isKept(figures)
+      Progress.say("  \(Int(rate))/s: \(isKept ? "kept" : "not kept"), p99 \(figures["accepted_p99_ms"] ?? 0) ms")
+      if isKept { best = figures }
+      search.record(rate, isKept: isKept)
+    }
+    guard var best else { throw BenchError("no rate was kept up with") }
+    best["messages_per_second"] = best["offered_per_second"]
+    return best
+  }
+
+  private func trial(at rate: Double, on reactor: isolated Reactor) async throws -> [String: Double] {
+    let trial = MessageTrial(
+      bench: bench, subject: subject, perSecond: rate, warmUpSeconds: Self.warmUpSeconds,
+      seconds: bench.seconds / 2)
+    return try await bench.withService(of: subject, on: reactor) { try await trial.run(beside: $0, on: reactor) }
+  }
+
+  private static func isKept(_ figures: [String: Double]) -> Bool {
+    guard let latency = figures["accepted_p99_ms"], let achieved = figures["achieved_per_second"],
+      let offered = figures["offered_per_second"]
+    else { return false }
+    return latency < acceptedMillisecondsMax && achieved >= shareMin * offered
+  }
+}
+
+/// Searches for the highest kept rate: it rises by a quarter until a rate is missed, and then bisects.
+struct RateSearch: Sendable, Equatable {
+  private static let step = 1.25
+
+  private var bisections = 3
+  private var highestKept: Double?
+  private var lowestMissed: Double?
+  private let start: Double
+
+  init(from start: Double) { self.start = start }
+
+  /// The next rate, in whole messages per second; nil at the end of the search. If the first rate is missed, it falls
+  /// until one is kept, but not below one message a second.
+  var next: Double? {
+    let rate: Double? =
+      switch (highestKept, lowestMissed) {
+      case (nil, nil): start
+      case (let kept?, nil): kept * Self.step
+      case (nil, let missed?): missed / Self.step
+      case (let kept?, let missed?): bisections > 0 ? (kept + missed) / 2 : nil
+      }
+    return rate.map { $0.rounded() }.flatMap { $0 >= 1 && $0 != highestKept && $0 != lowestMissed ? $0 : nil }
+  }
+
+  mutating func record(_ rate: Double, isKept: Bool) {
+    if highestKept != nil, lowestMissed != nil { bisections -= 1 }
+    if isKept { highestKept = rate } else { lowestMissed = rate }
+  }
+}
+
+enum BurstInsert: String, ExpressibleByArgument, Sendable, CaseIterable {
+  /// One statement for each, on all connections.
+  case row
+  /// One statement for a hundred, on all connections.
+  case hundred
+  case statement
+
+  /// Rows of one statement.
+  /// - Parameter all: how many messages there are.
+  func rows(of all: Int) -> Int {
+    switch self {
+    case .row: 1
+    case .hundred: 100
+    case .statement: all
+    }
+  }
+}
+
+/// Scenario `burst-MESSAGES`: messages as fast as they can be committed, and the time of the last acceptance.
+struct BurstRun {
+  let bench: ServiceBench
+  let subject: SubjectBench
+  let messages: Int
+
+  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
+    try await bench.withService(of: subject, on: reactor) { service in
+      try await LoadRun.with(bench, subject, service, on: reactor) { run in
+        try await run.warmUp(on: reactor)
+        run.markStart()
+        let first = run.writer.messages.count
+        try await run.burst(messages, on: reactor)
+        let outcome = try await run.finish(counting: { $0 >= first }, on: reactor)
+        return Self.figures(of: outcome)
+      }
+    }
+  }
+
+  private static func figures(of outcome: LoadOutcome) -> [String: Double] {
+    let sent = outcome.messages.map(\.sent).min() ?? 0
+    let commits = outcome.messages.map(\.committed)
+    let (first, last) = (commits.min() ?? 0, commits.max() ?? 0)
+    var figures = outcome.costs
+    figures["commit_ms"] = Double(last - sent) / 1e6
+    figures["complete_ms"] = Double(max(outcome.books.lastAcceptance, first) - first) / 1e6
+    figures["pushes"] = Double(outcome.books.pushes)
+    figures["doubled"] = Double(outcome.books.doubled)
+    return figures
+  }
+}
+
+extension LoadRun {
+  /// Inserts messages as fast as the connections can, and waits for all commits.
+  func burst(_ count: Int, on reactor: isolated Reactor) async throws {
+    let rows = bench.burstInsert.rows(of: count)
+    for start in stride(from: 0, to: count, by: rows) {
+      writer.insertTogether(min(rows, count - start), on: reactor)
+    }
+    try await writer.drain(on: reactor)
+  }
+}
+
+/// Scenario `fanout-RECIPIENTS`: one message to many, and the next after its last push.
+struct FanOutRun {
+  let bench: ServiceBench
+  let subject: SubjectBench
+  let recipients: Int
+
+  /// The counted messages. Five are enough with thousands of pushes each.
+  static func repetitions(recipients: Int) -> Int { recipients < 5000 ? 20 : 5 }
+
+  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
+    let conversation = try await FanOutScene.prepare(recipients: recipients, subject.control, on: reactor)
+    return try await bench.withService(of: subject, on: reactor) { service in
+      try await LoadRun.with(bench, subject, service, extra: [conversation], on: reactor) { run in
+        try await send(run, on: reactor)
+        run.markStart()
+        for _ in 0..<Self.repetitions(recipients: recipients) { try await send(run, on: reactor) }
+        return Self.figures(of: try await run.finish(counting: { $0 > 0 }, on: reactor))
+      }
+    }
+  }
+
+  /// One message, from an idle service to an idle service.
+  private func send(_ run: LoadRun, on reactor: isolated Reactor) async throws {
+    run.writer.insertSoon(into: subject.conversations.count, intended: Reactor.now, on: reactor)
+    try await run.writer.drain(on: reactor)
+    _ = await bench.sink.wait(for: run.writer.expectedPushes, within: ServiceBench.acceptanceLimit)
+    try await subject.awaitQuiet(on: reactor)
+  }
+
+  private static func figures(of outcome: LoadOutcome) -> [String: Double] {
+    let books = outcome.books
+    var figures = outcome.costs
+    figures.merge(books.first.figures("first", [50])) { $1 }
+    figures.merge(books.complete.figures("complete", [50])) { $1 }
+    figures["complete_max_ms"] = books.complete.millisecondsMax
+    figures["pushes"] = Double(books.pushes)
+    figures["doubled"] = Double(books.doubled)
+    return figures
+  }
+}
+
+/// Conversations of one sender and any number of recipients with one device each. No recipient is looking.
+enum FanOutScene {
+  /// Creates the missing rows, and reads the conversation.
+  /// - Parameter control: a session of the tables' owner.
+  static func prepare(
+    recipients: Int, _ control: PostgresConnection, on reactor: isolated Reactor
+  ) async throws -> BenchConversation {
+    var added = 0
+    for statement in [addPeople, addConversation, addParticipants, addTokens] {
+      added += try await control.query(statement, [recipients], on: reactor).affectedCount
+    }
+    try await control.query(forgetPresence, [recipients], on: reactor)
+    if added > 0 {
+      try await control.simple(
+        "analyze public.profiles, public.conversation_participants, public.push_tokens", on: reactor)
+    }
+    let row = try await control.query(read, [recipients], on: reactor).one()
+    let tokens: [String] = try row.decode("tokens")
+    let devices = Set(tokens.compactMap { DeviceKey(token: $0) })
+    guard devices.count == recipients else { throw BenchError("\(devices.count) devices of \(recipients) recipients") }
+    return try BenchConversation(id: row.decode("conversation_id"), sender: row.decode("sender_id"), devices: devices)
+  }
+
+  // Reproducible ids. Number 0 is the sender.
+  private static let conversation = "md5('bench fan-out ' || $1)::uuid"
+  private static let person = "md5('bench fan-out ' || $1 || ' ' || k)::uuid"
+
+  private static let addPeople = PostgresStatement(
+    "bench_add_fan_out_people",
+    """
+    insert into public.profiles (id, name) select \(person), 'Person ' || k from generate_series(0, $1) k
+    on conflict do nothing
+    """, [.int4])
+
+  private static let addConversation = PostgresStatement(
+    "bench_add_fan_out_conversation",
+    "insert into public.conversations (id) select \(conversation) on conflict do nothing", [.int4])
+
+  private static let addParticipants = PostgresStatement(
+    "bench_add_fan_out_participants",
+    """
+    insert into public.conversation_participants (conversation_id, user_id)
+    select \(conversation), \(person) from generate_series(0, $1) k
+    on conflict do nothing
+    """, [.int4])
+
+  private static let addTokens = PostgresStatement(
+    "bench_add_fan_out_tokens",
+    """
+    insert into public.push_tokens (user_id, device_token)
+    select \(person), encode(sha256(convert_to('bench fan-out ' || $1 || ' ' || k, 'UTF8')), 'hex')
+    from generate_series(1, $1) k
+    on conflict do nothing
+    """, [.int4])
+
+  private static let forgetPresence = PostgresStatement(
+    "bench_forget_fan_out_presence",
+    """
+    update public.conversation_participants c set last_seen = null, tacet_left_at = null
+    where c.conversation_id = \(conversation) and (c.last_seen is not null or c.tacet_left_at is not null)
+    """, [.int4])
+
+  private static let read = PostgresStatement(
+    "bench_read_fan_out",
+    """
+    select c.conversation_id, s.id as sender_id, array_agg(t.device_token) as tokens
+    from public.conversation_participants c
+    cross join (select \(person) as id from (values (0)) zero (k)) s
+    join public.push_tokens t on t.user_id = c.user_id and t.invalidated_at is null
+    where c.conversation_id = \(conversation) and c.user_id <> s.id
+    group by c.conversation_id, s.id
+    """, [.int4])
+}
+
+/// Scenario `start`: the time to become ready, and the idle footprint.
+struct StartRun {
+  private static let starts = 5
+  private static let idleTime = Duration.seconds(2)
+
+  let bench: ServiceBench
+  let subject: SubjectBench
+
+  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
+    var times = LatencyHistogram()
+    var memory: [String: Double] = [:]
+    for start in 1...Self.starts {
+      memory = try await bench.withService(of: subject, on: reactor) { service in
+        times.record(nanoseconds: service.readyAfter)
+        if start == Self.starts { await reactor.sleep(for: Self.idleTime) }
+        return service.memoryFigures
+      }
+    }
+    return memory.merging(["ready_ms": times.milliseconds(at: 50), "ready_max_ms": times.millisecondsMax]) { $1 }
+  }
+}
