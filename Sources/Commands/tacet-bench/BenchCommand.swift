@@ -61,6 +61,6 @@ struct ReportCommand: ParsableCommand {
   private static func fact(_ text: String) throws -> Fact {
     let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { throw ValidationError("\(text) is not NAME=VALUE") }
-    return Fact(parts[0], parts[1])
+    return Fact(name: parts[0], value: parts[1])
   }
 }

@@ -200,16 +200,15 @@ struct ServiceRuns: Sendable {
   private func measure(
     _ scenario: ServiceScenario, _ subject: SubjectBench, on reactor: isolated Reactor
   ) async throws -> [String: Double] {
-    switch scenario {
+    let run = ScenarioRun(bench: bench, subject: subject)
+    return switch scenario {
     case .messages(let rate):
-      try await MessagesRun(bench: bench, subject: subject, perSecond: rate).figures(on: reactor)
-    case .sustained:
-      try await SustainedRun(bench: bench, subject: subject, from: bench.sustainedFrom).figures(on: reactor)
-    case .burst(let messages):
-      try await BurstRun(bench: bench, subject: subject, messages: messages).figures(on: reactor)
-    case .fanOut(let recipients):
-      try await FanOutRun(bench: bench, subject: subject, recipients: recipients).figures(on: reactor)
-    case .start: try await StartRun(bench: bench, subject: subject).figures(on: reactor)
+      try await run.messages(
+        perSecond: Double(rate), warmUpSeconds: bench.warmUpSeconds, seconds: bench.seconds, on: reactor)
+    case .sustained: try await run.sustained(on: reactor)
+    case .burst(let messages): try await run.burst(messages, on: reactor)
+    case .fanOut(let recipients): try await run.fanOut(recipients, on: reactor)
+    case .start: try await run.start(on: reactor)
     }
   }
 }
@@ -225,25 +224,22 @@ enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringCo
   case burst(messages: Int)
   case start
 
+  /// Numbers are from 1 to a million, without a sign or leading zeros.
   init?(argument: String) {
-    let words = argument.split(separator: "-", omittingEmptySubsequences: false)
-    switch (words[0], words.count) {
-    case ("messages", 2):
-      guard let rate = Self.number(words[1]) else { return nil }
-      self = .messages(perSecond: rate)
-    case ("burst", 2):
-      guard let messages = Self.number(words[1]) else { return nil }
-      self = .burst(messages: messages)
-    case ("fanout", 2):
-      guard let recipients = Self.number(words[1]) else { return nil }
-      self = .fanOut(recipients: recipients)
-    default:
-      guard let scenario = Self.named.first(where: { $0.description == argument }) else { return nil }
-      self = scenario
-    }
+    let words = argument.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+    let number = words.count == 2 ? Int(words[1]).flatMap { (1...1_000_000).contains($0) ? $0 : nil } : nil
+    let scenario: ServiceScenario? =
+      switch words[0] {
+      case "messages": number.map { .messages(perSecond: $0) }
+      case "burst": number.map { .burst(messages: $0) }
+      case "fanout": number.map { .fanOut(recipients: $0) }
+      case "sustained": .sustained
+      case "start": .start
+      default: nil
+      }
+    guard let scenario, scenario.description == argument else { return nil }
+    self = scenario
   }
-
-  private static let named: [ServiceScenario] = [.sustained, .start]
 
   var description: String {
     switch self {
@@ -253,12 +249,6 @@ enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringCo
     case .fanOut(let recipients): "fanout-\(recipients)"
     case .start: "start"
     }
-  }
-
-  /// From 1 to a million, without a sign or leading zeros.
-  private static func number(_ text: Substring) -> Int? {
-    guard let number = Int(text), (1...1_000_000).contains(number), String(number) == text else { return nil }
-    return number
   }
 }
 

@@ -21,8 +21,11 @@ struct ServiceBench: Sendable {
   /// The first rate of the search for the highest, in messages per second.
   let sustainedFrom: Double
 
-  /// A service that has finished the work of earlier runs.
-  func start(_ bench: SubjectBench, on reactor: isolated Reactor) async throws -> RunningService {
+  /// Runs work beside a service that has finished the work of earlier runs, and always ends the service.
+  func withService<Value>(
+    of bench: SubjectBench, on reactor: isolated Reactor, _ work: (RunningService) async throws -> Value
+  ) async throws -> Value {
+    try await bench.checkpoint(on: reactor)
     let service = try await RunningService.start(
       bench.subject.program, log: "\(folder)/\(bench.subject.name).log",
       settings: { address in
@@ -31,21 +34,7 @@ struct ServiceBench: Sendable {
       }, on: reactor)
     do {
       try await bench.awaitQuiet(on: reactor)
-    } catch {
-      try? await service.child.stop(on: reactor)
-      throw error
-    }
-    await sink.clear()
-    return service
-  }
-
-  /// Runs work beside a service, and always ends the service.
-  func withService<Value>(
-    of bench: SubjectBench, on reactor: isolated Reactor, _ work: (RunningService) async throws -> Value
-  ) async throws -> Value {
-    try await bench.checkpoint(on: reactor)
-    let service = try await start(bench, on: reactor)
-    do {
+      await sink.clear()
       let value = try await work(service)
       try await service.child.stop(on: reactor)
       return value
@@ -56,43 +45,145 @@ struct ServiceBench: Sendable {
   }
 }
 
-/// A run with load: the service, the host's connections, and their records.
-final class LoadRun {
-  /// Messages per second of the warm-up, in runs without a steady rate.
-  private static let warmUpRate = 100.0
-
+/// The scenarios of one subject. Each returns its figures, and throws when a push was lost.
+struct ScenarioRun {
   let bench: ServiceBench
   let subject: SubjectBench
-  let service: RunningService
+
+  /// `messages-RATE`: messages at a steady rate.
+  func messages(
+    perSecond: Double, warmUpSeconds: Double, seconds: Double, on reactor: isolated Reactor
+  ) async throws -> [String: Double] {
+    try await withLoad(on: reactor) { run in
+      let schedule = ArrivalSchedule(
+        start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: perSecond, warmUpSeconds: warmUpSeconds,
+        seconds: seconds)
+      try await OpenLoop(schedule, through: run.writer, atFirstCounted: run.markStart).run(on: reactor)
+      let outcome = try await run.finish(counting: schedule.counted.contains, on: reactor)
+      let (books, span) = (outcome.books, schedule.countedSpan)
+      var figures = outcome.figures
+      figures.merge(books.accepted.figures("accepted", [50, 90, 99])) { $1 }
+      figures.merge(books.arrival.figures("arrival", [50, 99])) { $1 }
+      figures.merge(books.commit.figures("commit", [50, 99])) { $1 }
+      figures["accepted_max_ms"] = books.accepted.millisecondsMax
+      figures["offered_per_second"] = schedule.perSecond
+      figures["achieved_per_second"] =
+        Double(books.completed(in: span)) * 1e9 / Double(span.upperBound - span.lowerBound)
+      figures["lost"] = Double(books.lost)
+      return figures
+    }
+  }
+
+  /// `sustained`: the highest rate at which 99 of 100 pushes are accepted within a tenth of a second of their commit,
+  /// and throughput equals the rate.
+  func sustained(on reactor: isolated Reactor) async throws -> [String: Double] {
+    var search = RateSearch(from: bench.sustainedFrom)
+    var best: [String: Double]?
+    while let rate = search.next {
+      let figures = try await messages(perSecond: rate, warmUpSeconds: 1, seconds: bench.seconds / 2, on: reactor)
+      let latency = figures["accepted_p99_ms"] ?? .infinity
+      let isKept = latency < 100 && (figures["achieved_per_second"] ?? 0) >= 0.98 * rate
+      Progress.say("  \(Int(rate))/s: \(isKept ? "kept" : "not kept"), p99 \(latency) ms")
+      if isKept { best = figures }
+      search.record(rate, isKept: isKept)
+    }
+    guard var best else { throw BenchError("no rate was kept up with") }
+    best["messages_per_second"] = best["offered_per_second"]
+    return best
+  }
+
+  /// `burst-MESSAGES`: messages as fast as they can be committed, and the time of the last acceptance.
+  func burst(_ messages: Int, on reactor: isolated Reactor) async throws -> [String: Double] {
+    try await withLoad(on: reactor) { run in
+      try await run.warmUp(on: reactor)
+      run.markStart()
+      let before = run.writer.messages.count
+      let rows = bench.burstInsert.rows(of: messages)
+      for start in stride(from: 0, to: messages, by: rows) {
+        run.writer.insertTogether(min(rows, messages - start), on: reactor)
+      }
+      try await run.writer.drain(on: reactor)
+      let outcome = try await run.finish(counting: { $0 >= before }, on: reactor)
+      let sent = outcome.messages.map(\.sent).min() ?? 0
+      let commits = outcome.messages.map(\.committed)
+      let (first, last) = (commits.min() ?? 0, commits.max() ?? 0)
+      var figures = outcome.figures
+      figures["commit_ms"] = Double(last - sent) / 1e6
+      figures["complete_ms"] = Double(max(outcome.books.lastAcceptance, first) - first) / 1e6
+      return figures
+    }
+  }
+
+  /// The counted messages of a fan-out. Five are enough with thousands of pushes each.
+  static func repetitions(recipients: Int) -> Int { recipients < 5000 ? 20 : 5 }
+
+  /// `fanout-RECIPIENTS`: one message to many, and the next after its last push, from an idle service to an idle one.
+  func fanOut(_ recipients: Int, on reactor: isolated Reactor) async throws -> [String: Double] {
+    let conversation = try await FanOutScene.prepare(recipients: recipients, subject.control, on: reactor)
+    return try await withLoad(extra: [conversation], on: reactor) { run in
+      for number in 0...Self.repetitions(recipients: recipients) {
+        if number == 1 { run.markStart() }
+        run.writer.insertSoon(into: subject.conversations.count, intended: Reactor.now, on: reactor)
+        try await run.writer.drain(on: reactor)
+        try await run.awaitPushes(on: reactor)
+      }
+      let outcome = try await run.finish(counting: { $0 > 0 }, on: reactor)
+      var figures = outcome.figures
+      figures.merge(outcome.books.first.figures("first", [50])) { $1 }
+      figures.merge(outcome.books.complete.figures("complete", [50])) { $1 }
+      figures["complete_max_ms"] = outcome.books.complete.millisecondsMax
+      return figures
+    }
+  }
+
+  /// `start`: the time to become ready, of five starts, and the footprint after two idle seconds of the last one.
+  func start(on reactor: isolated Reactor) async throws -> [String: Double] {
+    var times = LatencyHistogram()
+    var memory: [String: Double] = [:]
+    for start in 1...5 {
+      memory = try await bench.withService(of: subject, on: reactor) { service in
+        times.record(nanoseconds: service.readyAfter)
+        if start == 5 { await reactor.sleep(for: .seconds(2)) }
+        return service.memoryFigures
+      }
+    }
+    return memory.merging(["ready_ms": times.milliseconds(at: 50), "ready_max_ms": times.millisecondsMax]) { $1 }
+  }
+
+  /// Runs work with a service and the host's connections, which are closed then.
+  /// - Parameter extra: additional conversations, which take no turns.
+  private func withLoad(
+    extra: [BenchConversation] = [], on reactor: isolated Reactor, _ work: (LoadRun) async throws -> [String: Double]
+  ) async throws -> [String: Double] {
+    try await bench.withService(of: subject, on: reactor) { service in
+      let sessions = try await HostSessions.open(
+        bench.connections, to: subject.hostConninfo, preparing: [.insertMessage, .insertMessages], on: reactor)
+      defer { sessions.close(on: reactor) }
+      return try await work(LoadRun(bench, subject, service, extra: extra, over: sessions))
+    }
+  }
+}
+
+/// A run with load: the service, the host's connections, and their records.
+final class LoadRun {
   let writer: MessageWriter
+  private let bench: ServiceBench
+  private let subject: SubjectBench
+  private let service: RunningService
   /// The picked conversations, which take turns, and those of this run.
-  let conversations: [BenchConversation]
-  private let sessions: HostSessions
+  private let conversations: [BenchConversation]
   private var usageBefore: ServiceUsage
 
-  private init(
+  init(
     _ bench: ServiceBench, _ subject: SubjectBench, _ service: RunningService, extra: [BenchConversation],
     over sessions: HostSessions
   ) {
     self.bench = bench
     self.subject = subject
     self.service = service
-    self.sessions = sessions
     conversations = subject.conversations + extra
     writer = MessageWriter(into: conversations, turns: subject.conversations.count, over: sessions)
     usageBefore = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
-  }
-
-  /// Runs work over the host's connections and closes them.
-  /// - Parameter extra: additional conversations, which take no turns.
-  static func with<Value>(
-    _ bench: ServiceBench, _ subject: SubjectBench, _ service: RunningService,
-    extra: [BenchConversation] = [], on reactor: isolated Reactor, _ work: (LoadRun) async throws -> Value
-  ) async throws -> Value {
-    let sessions = try await HostSessions.open(
-      bench.connections, to: subject.hostConninfo, preparing: [.insertMessage, .insertMessages], on: reactor)
-    defer { sessions.close(on: reactor) }
-    return try await work(LoadRun(bench, subject, service, extra: extra, over: sessions))
   }
 
   /// Starts to count processor time.
@@ -100,22 +191,23 @@ final class LoadRun {
     usageBefore = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
   }
 
-  /// Inserts messages at a steady rate, and waits for all commits.
-  func insertSteadily(perSecond: Double, seconds: Double, on reactor: isolated Reactor) async throws {
-    let schedule = ArrivalSchedule(
-      start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: perSecond, warmUpSeconds: 0, seconds: seconds)
-    try await OpenLoop(schedule, through: writer).run(on: reactor)
-  }
-
-  /// Inserts uncounted messages at a low rate, and waits until the service is idle.
+  /// Inserts uncounted messages, a hundred a second, and waits until the service is idle.
   func warmUp(on reactor: isolated Reactor) async throws {
     guard bench.warmUpSeconds > 0 else { return }
-    try await insertSteadily(perSecond: Self.warmUpRate, seconds: bench.warmUpSeconds, on: reactor)
+    let schedule = ArrivalSchedule(
+      start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: 100, warmUpSeconds: 0,
+      seconds: bench.warmUpSeconds)
+    try await OpenLoop(schedule, through: writer).run(on: reactor)
+    try await awaitPushes(on: reactor)
+  }
+
+  /// Waits for the last push and for the service to be idle.
+  func awaitPushes(on reactor: isolated Reactor) async throws {
     _ = await bench.sink.wait(for: writer.expectedPushes, within: ServiceBench.acceptanceLimit)
     try await subject.awaitQuiet(on: reactor)
   }
 
-  /// Waits for the last push and for the service to be idle.
+  /// Waits for the last push and for the service to be idle. Costs end with the push.
   /// - Parameter isCounted: whether the message of a number counts.
   /// - Throws: when a push was lost or misdirected.
   func finish(counting isCounted: (Int) -> Bool, on reactor: isolated Reactor) async throws -> LoadOutcome {
@@ -126,10 +218,11 @@ final class LoadRun {
       writer.messages, isCounted: isCounted, recipients: conversations.map(\.devices),
       acceptances: await bench.sink.take())
     try books.check()
+    var figures = usage.figures(since: usageBefore, pushes: books.pushes).merging(service.memoryFigures) { $1 }
+    figures["pushes"] = Double(books.pushes)
+    figures["doubled"] = Double(books.doubled)
     return LoadOutcome(
-      books: books, messages: writer.messages.indices.filter(isCounted).map { writer.messages[$0] },
-      costs: usage.figures(since: usageBefore, per: "push", count: books.pushes)
-        .merging(service.memoryFigures) { $1 })
+      books: books, messages: writer.messages.indices.filter(isCounted).map { writer.messages[$0] }, figures: figures)
   }
 }
 
@@ -137,98 +230,25 @@ struct LoadOutcome {
   let books: RunBooks
   /// The counted messages.
   let messages: [SentMessage]
-  /// Processor time per push, memory and threads, by the figures' names.
-  let costs: [String: Double]
+  /// Processor time per push, memory and threads, pushes and doubled ones.
+  let figures: [String: Double]
 }
 
-/// Scenario `messages-RATE`.
-struct MessagesRun {
-  let bench: ServiceBench
-  let subject: SubjectBench
-  let perSecond: Int
+enum BurstInsert: String, ExpressibleByArgument, Sendable, CaseIterable {
+  /// One statement for each, on all connections.
+  case row
+  /// One statement for a hundred, on all connections.
+  case hundred
+  case statement
 
-  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
-    let trial = MessageTrial(
-      bench: bench, subject: subject, perSecond: Double(perSecond), warmUpSeconds: bench.warmUpSeconds,
-      seconds: bench.seconds)
-    return try await bench.withService(of: subject, on: reactor) { try await trial.run(beside: $0, on: reactor) }
-  }
-}
-
-/// Messages at a steady rate, and their figures.
-struct MessageTrial {
-  let bench: ServiceBench
-  let subject: SubjectBench
-  let perSecond: Double
-  let warmUpSeconds: Double
-  let seconds: Double
-
-  /// - Throws: when a push was lost, and what the database throws.
-  func run(beside service: RunningService, on reactor: isolated Reactor) async throws -> [String: Double] {
-    try await LoadRun.with(bench, subject, service, on: reactor) { run in
-      let schedule = ArrivalSchedule(
-        start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: perSecond, warmUpSeconds: warmUpSeconds,
-        seconds: seconds)
-      try await OpenLoop(schedule, through: run.writer, atFirstCounted: run.markStart).run(on: reactor)
-      let outcome = try await run.finish(counting: schedule.counted.contains, on: reactor)
-      return Self.figures(of: outcome.books, schedule).merging(outcome.costs) { $1 }
+  /// Rows of one statement.
+  /// - Parameter all: how many messages there are.
+  func rows(of all: Int) -> Int {
+    switch self {
+    case .row: 1
+    case .hundred: 100
+    case .statement: all
     }
-  }
-
-  private static func figures(of books: RunBooks, _ schedule: ArrivalSchedule) -> [String: Double] {
-    let span = schedule.countedSpan
-    var figures = books.accepted.figures("accepted", [50, 90, 99])
-    figures.merge(books.arrival.figures("arrival", [50, 99])) { $1 }
-    figures.merge(books.commit.figures("commit", [50, 99])) { $1 }
-    figures["accepted_max_ms"] = books.accepted.millisecondsMax
-    figures["offered_per_second"] = schedule.perSecond
-    figures["achieved_per_second"] = Double(books.completed(in: span)) * 1e9 / Double(span.upperBound - span.lowerBound)
-    figures["pushes"] = Double(books.pushes)
-    figures["lost"] = Double(books.lost)
-    figures["doubled"] = Double(books.doubled)
-    return figures
-  }
-}
-
-/// Scenario `sustained`: the highest rate at which 99 of 100 pushes are accepted within a tenth of a second of their
-/// commit, and throughput equals the rate.
-struct SustainedRun {
-  private static let acceptedMillisecondsMax = 100.0
-  private static let shareMin = 0.98
-  private static let warmUpSeconds = 1.0
-
-  let bench: ServiceBench
-  let subject: SubjectBench
-  /// The first rate.
-  let from: Double
-
-  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
-    var search = RateSearch(from: from)
-    var best: [String: Double]?
-    while let rate = search.next {
-      let figures = try await trial(at: rate, on: reactor)
-      let isKept = Self.isKept(figures)
-      Progress.say("  \(Int(rate))/s: \(isKept ? "kept" : "not kept"), p99 \(figures["accepted_p99_ms"] ?? 0) ms")
-      if isKept { best = figures }
-      search.record(rate, isKept: isKept)
-    }
-    guard var best else { throw BenchError("no rate was kept up with") }
-    best["messages_per_second"] = best["offered_per_second"]
-    return best
-  }
-
-  private func trial(at rate: Double, on reactor: isolated Reactor) async throws -> [String: Double] {
-    let trial = MessageTrial(
-      bench: bench, subject: subject, perSecond: rate, warmUpSeconds: Self.warmUpSeconds,
-      seconds: bench.seconds / 2)
-    return try await bench.withService(of: subject, on: reactor) { try await trial.run(beside: $0, on: reactor) }
-  }
-
-  private static func isKept(_ figures: [String: Double]) -> Bool {
-    guard let latency = figures["accepted_p99_ms"], let achieved = figures["achieved_per_second"],
-      let offered = figures["offered_per_second"]
-    else { return false }
-    return latency < acceptedMillisecondsMax && achieved >= shareMin * offered
   }
 }
 
@@ -259,108 +279,6 @@ struct RateSearch: Sendable, Equatable {
   mutating func record(_ rate: Double, isKept: Bool) {
     if highestKept != nil, lowestMissed != nil { bisections -= 1 }
     if isKept { highestKept = rate } else { lowestMissed = rate }
-  }
-}
-
-enum BurstInsert: String, ExpressibleByArgument, Sendable, CaseIterable {
-  /// One statement for each, on all connections.
-  case row
-  /// One statement for a hundred, on all connections.
-  case hundred
-  case statement
-
-  /// Rows of one statement.
-  /// - Parameter all: how many messages there are.
-  func rows(of all: Int) -> Int {
-    switch self {
-    case .row: 1
-    case .hundred: 100
-    case .statement: all
-    }
-  }
-}
-
-/// Scenario `burst-MESSAGES`: messages as fast as they can be committed, and the time of the last acceptance.
-struct BurstRun {
-  let bench: ServiceBench
-  let subject: SubjectBench
-  let messages: Int
-
-  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
-    try await bench.withService(of: subject, on: reactor) { service in
-      try await LoadRun.with(bench, subject, service, on: reactor) { run in
-        try await run.warmUp(on: reactor)
-        run.markStart()
-        let first = run.writer.messages.count
-        try await run.burst(messages, on: reactor)
-        let outcome = try await run.finish(counting: { $0 >= first }, on: reactor)
-        return Self.figures(of: outcome)
-      }
-    }
-  }
-
-  private static func figures(of outcome: LoadOutcome) -> [String: Double] {
-    let sent = outcome.messages.map(\.sent).min() ?? 0
-    let commits = outcome.messages.map(\.committed)
-    let (first, last) = (commits.min() ?? 0, commits.max() ?? 0)
-    var figures = outcome.costs
-    figures["commit_ms"] = Double(last - sent) / 1e6
-    figures["complete_ms"] = Double(max(outcome.books.lastAcceptance, first) - first) / 1e6
-    figures["pushes"] = Double(outcome.books.pushes)
-    figures["doubled"] = Double(outcome.books.doubled)
-    return figures
-  }
-}
-
-extension LoadRun {
-  /// Inserts messages as fast as the connections can, and waits for all commits.
-  func burst(_ count: Int, on reactor: isolated Reactor) async throws {
-    let rows = bench.burstInsert.rows(of: count)
-    for start in stride(from: 0, to: count, by: rows) {
-      writer.insertTogether(min(rows, count - start), on: reactor)
-    }
-    try await writer.drain(on: reactor)
-  }
-}
-
-/// Scenario `fanout-RECIPIENTS`: one message to many, and the next after its last push.
-struct FanOutRun {
-  let bench: ServiceBench
-  let subject: SubjectBench
-  let recipients: Int
-
-  /// The counted messages. Five are enough with thousands of pushes each.
-  static func repetitions(recipients: Int) -> Int { recipients < 5000 ? 20 : 5 }
-
-  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
-    let conversation = try await FanOutScene.prepare(recipients: recipients, subject.control, on: reactor)
-    return try await bench.withService(of: subject, on: reactor) { service in
-      try await LoadRun.with(bench, subject, service, extra: [conversation], on: reactor) { run in
-        try await send(run, on: reactor)
-        run.markStart()
-        for _ in 0..<Self.repetitions(recipients: recipients) { try await send(run, on: reactor) }
-        return Self.figures(of: try await run.finish(counting: { $0 > 0 }, on: reactor))
-      }
-    }
-  }
-
-  /// One message, from an idle service to an idle service.
-  private func send(_ run: LoadRun, on reactor: isolated Reactor) async throws {
-    run.writer.insertSoon(into: subject.conversations.count, intended: Reactor.now, on: reactor)
-    try await run.writer.drain(on: reactor)
-    _ = await bench.sink.wait(for: run.writer.expectedPushes, within: ServiceBench.acceptanceLimit)
-    try await subject.awaitQuiet(on: reactor)
-  }
-
-  private static func figures(of outcome: LoadOutcome) -> [String: Double] {
-    let books = outcome.books
-    var figures = outcome.costs
-    figures.merge(books.first.figures("first", [50])) { $1 }
-    figures.merge(books.complete.figures("complete", [50])) { $1 }
-    figures["complete_max_ms"] = books.complete.millisecondsMax
-    figures["pushes"] = Double(books.pushes)
-    figures["doubled"] = Double(books.doubled)
-    return figures
   }
 }
 
@@ -436,26 +354,4 @@ enum FanOutScene {
     where c.conversation_id = \(conversation) and c.user_id <> s.id
     group by c.conversation_id, s.id
     """, [.int4])
-}
-
-/// Scenario `start`: the time to become ready, and the idle footprint.
-struct StartRun {
-  private static let starts = 5
-  private static let idleTime = Duration.seconds(2)
-
-  let bench: ServiceBench
-  let subject: SubjectBench
-
-  func figures(on reactor: isolated Reactor) async throws -> [String: Double] {
-    var times = LatencyHistogram()
-    var memory: [String: Double] = [:]
-    for start in 1...Self.starts {
-      memory = try await bench.withService(of: subject, on: reactor) { service in
-        times.record(nanoseconds: service.readyAfter)
-        if start == Self.starts { await reactor.sleep(for: Self.idleTime) }
-        return service.memoryFigures
-      }
-    }
-    return memory.merging(["ready_ms": times.milliseconds(at: 50), "ready_max_ms": times.millisecondsMax]) { $1 }
-  }
 }

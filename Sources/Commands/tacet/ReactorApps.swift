@@ -235,7 +235,7 @@ final class TokenRenewal {
   }
 }
 
-extension TokenRenewal: TimerHandler {
+extension TokenRenewal: Reactors.TimerHandler {
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     start(on: reactor)
     look()

@@ -185,7 +185,7 @@ struct ServiceScenarioTests {
 
   @Test("five messages to five thousand are enough", arguments: [(1, 20), (4999, 20), (5000, 5), (100_000, 5)])
   func repetitions(recipients: Int, count: Int) {
-    #expect(FanOutRun.repetitions(recipients: recipients) == count)
+    #expect(ScenarioRun.repetitions(recipients: recipients) == count)
   }
 
   @Test("subjects take turns in who is first", arguments: [(1, "abc"), (2, "bca"), (3, "cab"), (4, "abc")])
