@@ -1451,6 +1451,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.current_streak(user_id uuid, day date) returns integer
 -- tacet.database_identity() returns text
 -- tacet.decide_campaign(campaign text, user_id uuid, local_day date, attempts integer, decision text, reason text, layer text, inputs jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns boolean
+-- tacet.define(IN definition text)
 -- tacet.deliver_slot(campaign text, user_id uuid, slot text) returns TABLE(refusal text, push_id uuid)
 -- tacet.device_token_owners(beginning text, owners_max integer) returns TABLE(user_id uuid, device_token text)
 -- tacet.device_tokens(user_id uuid) returns TABLE(device_token text, environment text, app text)
@@ -1473,7 +1474,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.event_content(event_kind text, subject_id uuid) returns TABLE(push_kind text, surface_id uuid, actor_id uuid, dated_at timestamp with time zone, life_us bigint, quiet_policy text, excluded_device text, withheld text, is_silent boolean, content text)
 -- tacet.fact_time(facts jsonb, name text) returns timestamp with time zone
 -- tacet.field_expressions(fields jsonb, declared jsonb) returns text
--- tacet.fill_isolated(template text, named jsonb) returns text
 -- tacet.fill_presentation(presentation jsonb, named jsonb) returns jsonb
 -- tacet.fill_template(template text, named jsonb) returns text
 -- tacet.fill_text(template text, named jsonb) returns text

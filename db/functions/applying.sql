@@ -165,18 +165,27 @@ as $$
   where x.mark[2] = '' or (x.mark[1] = 'if') = case
     when x.mark[3] = 'shown' then h.shown is not null
     else exists (
-      select
-      from pg_class c
+      select from pg_class c
       join pg_namespace n on n.oid = c.relnamespace and n.nspname = 'public'
       where c.relname = x.mark[2] and (
         x.mark[3] = 'partitioned' and c.relkind = 'p'
         or exists (
-          select
-          from pg_attribute a
+          select from pg_attribute a
           where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
             and (a.attname = x.mark[3] or a.attname || '_unzoned' = x.mark[3] and a.atttypid = 'timestamp'::regtype)
         )))
   end
+$$;
+
+-- Installs a function that is fitted to the host's tables.
+create or replace procedure tacet.define(definition text)
+language plpgsql
+set search_path = pg_catalog, pg_temp
+set check_function_bodies = off
+as $$
+begin
+  execute tacet.fitted(definition);
+end
 $$;
 
 -- What functions answer that write into a table which the host does not have.
@@ -198,8 +207,7 @@ language sql stable strict
 set search_path = pg_catalog, pg_temp
 as $$
   select exists (
-    select
-    from pg_proc p
+    select from pg_proc p
     join tacet.default_bodies b on b.name = p.proname and b.body = md5(regexp_replace(p.prosrc, '\s+', ' ', 'g'))
     where p.oid = is_default.installed
   )

@@ -6,9 +6,7 @@
 --
 -- One row, and SQL, so that the planner makes it a part of the statement that asks: setting up a separate statement takes as long as
 -- counting.
-do $do$
-begin
-  execute tacet.fitted($definition$
+call tacet.define($definition$
 create or replace function tacet.count_unread(user_id tacet.user_id, left_out tacet.conversation_id[] default '{}')
 returns table (unread bigint)
 language sql stable
@@ -44,8 +42,6 @@ as $$
   ) n
 $$
 $definition$);
-end
-$do$;
 
 -- Whether tacet.unread_count is the default, which counts with tacet.count_unread.
 create or replace function tacet.counts_by_default()
@@ -54,8 +50,7 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select exists (
-    select
-    from pg_proc p
+    select from pg_proc p
     where p.oid = to_regprocedure('tacet.unread_count(tacet.user_id)') and p.prosrc like '%from tacet.count_unread(%'
   )
 $$;

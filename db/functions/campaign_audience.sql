@@ -97,14 +97,12 @@ as $$
   select
     case
       when exists (
-        select
-        from tacet.frequency_caps f
+        select from tacet.frequency_caps f
         where f.user_id = campaign_gate.user_id and f.cap_group = campaign_gate.cap_group
           and f.committed_day >= campaign_gate.local_day
       ) then 'pushed_today'
       when campaign_gate.cap_group is not null and exists (
-        select
-        from tacet.push_log l
+        select from tacet.push_log l
         where l.user_id = campaign_gate.user_id and l.push_type = any (campaign_gate.push_types)
           and (l.push_type <> 'message') is true
           and l.sent_at > least(campaign_gate.gap_start, campaign_gate.day_start - interval '1 microsecond')

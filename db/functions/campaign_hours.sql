@@ -22,8 +22,7 @@ as $$
     and extract(isodow from d.local_day)::smallint = any (c.weekdays)
     and s.due_at <= due_slots.moment and due_slots.moment < s.due_at + interval '2 hours'
     and not exists (
-      select
-      from tacet.campaign_slots x
+      select from tacet.campaign_slots x
       where x.campaign = c.name and x.time_zone = k.zone and x.local_day = d.local_day)
   order by k.zone
 $$;

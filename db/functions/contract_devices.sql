@@ -142,8 +142,7 @@ begin
   where lower(t.device_token) = remove_device.device_token
     and t.user_id = remove_device.user_id and t.invalidated_at is null;
   return found or not exists (
-    select
-    from public.push_tokens t
+    select from public.push_tokens t
     where lower(t.device_token) = remove_device.device_token
     having count(*) > 0 and bool_and(t.user_id <> remove_device.user_id));
 end

@@ -93,8 +93,7 @@ $default$);
 -- who want mentions only. Without the default tables it asks tacet.message_context and tacet.profile_name.
 call tacet.provide('is_mentioned(tacet.message_id, tacet.user_id)', inert => $inert$
   select exists (
-    select
-    from tacet.message_context(is_mentioned.message_id) m
+    select from tacet.message_context(is_mentioned.message_id) m
     cross join lateral btrim(tacet.profile_name(is_mentioned.user_id)) as n (name)
     cross join lateral string_to_table(lower(m.body), '@' || lower(n.name)) with ordinality as behind (text, place)
     where n.name <> '' and behind.place > 1 and left(behind.text, 1) !~ '[[:alnum:]]')
@@ -106,8 +105,7 @@ as $$
 #variable_conflict use_column
 begin
   return exists (
-    select
-    from public.messages m
+    select from public.messages m
     join public.profiles p on p.id = is_mentioned.user_id and btrim(p.name) <> ''
     cross join lateral string_to_table(lower(left(m.text, 4096)), '@' || lower(btrim(p.name)))
       with ordinality as behind (text, place)

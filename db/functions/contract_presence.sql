@@ -54,8 +54,7 @@ begin
       select r.*
       from reported r
       cross join lateral (
-        select
-        from public.conversation_participants c
+        select from public.conversation_participants c
         where c.conversation_id = r.conversation_id and c.user_id = r.user_id
           and present(c) -- if conversation_participants.shown
           and (

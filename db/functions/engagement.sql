@@ -101,11 +101,7 @@ begin
     analysed_at, period_start, period_end, total_users, active_users, recent_users, lapsed_users, churn_risk_users, sessions,
     session_seconds
   )
-  select
-    p.ended_at, p.began_at, p.ended_at, e.total_users, e.active_users, e.recent_users, e.lapsed_users, e.churn_risk_users, e.sessions,
-    e.session_seconds
-  from (select now() - interval '168 hours' as began_at, now() as ended_at) p
-  cross join lateral tacet.engagement(p.began_at, p.ended_at) e;
+  select now(), now() - interval '168 hours', now(), e.* from tacet.engagement(now() - interval '168 hours', now()) e;
   delete from tacet.engagement_analyses a where a.analysed_at < now() - interval '1 year';
   return interval '72 hours';
 end

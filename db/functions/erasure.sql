@@ -83,8 +83,7 @@ begin
       and (
         e.source = tacet.table_of_users('auth', 'users')
         or exists (
-          select
-          from pg_trigger t
+          select from pg_trigger t
           join pg_class c on c.oid = t.tgrelid and c.relkind in ('r', 'p')
           where t.tgrelid = e.source and t.tgfoid = 'tacet.forget_deleted_profiles()'::regprocedure
         ))

@@ -107,9 +107,7 @@ $$;
 -- A large statement costs no more than many small ones: changes are found set against set, and each look at the deliveries is
 -- one index look-up, which `offset 0` keeps in place. A join of old and new rows would be planned for few rows, and compare
 -- each with each.
-do $do$
-begin
-  execute tacet.fitted($definition$
+call tacet.define($definition$
 create or replace function tacet.release_concerned()
 returns trigger
 language plpgsql security definer
@@ -256,8 +254,6 @@ exception
 end
 $$
 $definition$);
-end
-$do$;
 
 -- Tells the trigger on updates of public.messages whether the table has deleted_at, as tacet.fitted does for functions. A trigger
 -- that is disabled or the host's own is left alone.
@@ -272,8 +268,7 @@ declare
   );
 begin
   if exists (
-    select
-    from pg_trigger t
+    select from pg_trigger t
     where t.tgrelid = to_regclass('public.messages') and t.tgname = 'tacet_message_read' and t.tgenabled = 'O'
       and t.tgfoid = 'tacet.release_concerned()'::regprocedure
       and encode(t.tgargs, 'escape') = 'read\000' || case when has_deleted_at then '' else 'deleted_at\000' end

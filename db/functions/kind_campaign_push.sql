@@ -9,8 +9,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return push.metadata ? 'slot' and not exists (
-    select
-    from tacet.slots s
+    select from tacet.slots s
     join tacet.campaigns c on c.name = s.campaign
     where s.user_id = push.user_id and s.campaign = push.campaign and s.slot = push.metadata ->> 'slot'
       and s.is_on and s.is_enabled and s.next_fire_at is not null and c.is_active);

@@ -215,24 +215,15 @@ as $$
       when f.text ~ '[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFE\U00010800-\U00010FFF\U0001E800-\U0001EFFF]'
         and f.text ~ '[A-Za-z\u00AA\u00B5\u00BA\u00C0-\u02B8\u0370-\u058F\u0900-\u1FFF\u2C00-\uD7FF\uF900-\uFB1C]'
         and fill_text.template !~ '^\{[^{}]+\}$'
-      then tacet.fill_isolated(fill_text.template, fill_text.named)
+      then tacet.fill_template(
+        fill_text.template, (
+          select jsonb_object_agg(n.name, e'\u2068' || translate(n.value, e'\u2066\u2067\u2068\u2069', '') || e'\u2069')
+          from jsonb_each_text(fill_text.named) as n (name, value)
+          where n.value <> ''
+        ))
       else f.text
     end
   from (select tacet.fill_template(fill_text.template, fill_text.named)) f (text)
-$$;
-
--- A template with its {names} replaced, each in an isolate. Apart from the above, because only databases in UTF-8 can write one.
-create or replace function tacet.fill_isolated(template text, named jsonb)
-returns text
-language sql immutable
-set search_path = pg_catalog, pg_temp
-as $$
-  select tacet.fill_template(
-    fill_isolated.template, (
-      select jsonb_object_agg(n.name, u&'\2068' || translate(n.value, u&'\2066\2067\2068\2069', '') || u&'\2069')
-      from jsonb_each_text(fill_isolated.named) as n (name, value)
-      where n.value <> ''
-    ))
 $$;
 
 -- A template with its {names} replaced, at most 4096 characters. One pass: inserted text is not examined again. A name without

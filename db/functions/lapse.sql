@@ -32,8 +32,7 @@ as $$
         end
         then 'asked_recently'
       when exists (
-        select
-        from tacet.push_log l
+        select from tacet.push_log l
         where l.user_id = w.user_id and l.push_type = 're_engagement' and (l.push_type <> 'message') is true
           and l.sent_at > lapse_audience.moment - interval '7 days'
       ) then 'asked_by_coach'

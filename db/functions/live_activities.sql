@@ -382,8 +382,7 @@ language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$
   select exists (
-    select
-    from jsonb_path_query(
+    select from jsonb_path_query(
       has_asked_to_wait.history, '$[*].attempts[*] ? (@.reason == "TooManyRequests" || @.reason == "http_429").device') a (device)
     where starts_with(has_asked_to_wait.token, a.device #>> '{}') is not false)
 $$;

@@ -134,8 +134,7 @@ begin
             select from tacet.device_token_owners(k.device_token, 50) o
             where lower(o.device_token) = k.device_token and o.user_id <> running.user_id))
         and not exists (
-          select
-          from tacet.deliveries d
+          select from tacet.deliveries d
           join tacet.activity_updates x on x.id = tacet.row_of(d.subject_id) and x.activity_id = running.id and x.id <> update_id
           join tacet.push_log l
             on l.subject_id = d.subject_id and l.user_id = d.user_id and l.push_type = d.kind

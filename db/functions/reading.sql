@@ -7,9 +7,7 @@
 -- show one that tacet.message_context leaves out.
 -- read_count: messages marked; call again while it is 1000. badge: unread messages afterwards; null while there may be more.
 -- sync_wait: as tacet.sync_read returns it.
-do $do$
-begin
-  execute tacet.fitted($definition$
+call tacet.define($definition$
 create or replace function tacet.read_conversation(
   conversation_id tacet.conversation_id, user_id tacet.user_id, up_to_message_id tacet.message_id, device_token text,
   is_synced boolean,
@@ -54,8 +52,6 @@ begin
 end
 $$
 $definition$);
-end
-$do$;
 
 -- Queues a push to a user's other devices about what was read; nothing without such a device. Returns the microseconds until
 -- it may go, null without one.
@@ -147,8 +143,7 @@ begin
           as is_under_way
     ) w
     where w.is_under_way or exists (
-      select
-      from tacet.push_log l
+      select from tacet.push_log l
       where l.subject_id = m.message_id::tacet.subject_id and l.push_type = 'message' and l.decision = 'sent'
         and l.enqueued_at > now() - interval '7 days'
     )
@@ -176,9 +171,7 @@ $$;
 -- A mark passes over at most ten thousand messages at a time, in a thousand of the user's conversations.
 --
 -- A deleted message is passed over. Does nothing when the host has replaced tacet.unread_count.
-do $do$
-begin
-  execute tacet.fitted($definition$
+call tacet.define($definition$
 create or replace function tacet.move_unread_marks(user_ids tacet.user_id[])
 returns void
 language plpgsql volatile
@@ -236,8 +229,7 @@ begin
     cross join lateral (select coalesce(k.read_until, '-infinity') as counted_from) f
     -- Most marks have no 16 messages to pass: the index says so, without a look at the messages.
     cross join lateral (
-      select
-      from public.messages m
+      select from public.messages m
       where m.conversation_id = c.conversation_id and m.created_at >= f.counted_from
       order by m.created_at
       offset 15
@@ -248,8 +240,7 @@ begin
   where n.read_until > n.counted_from and 16 <= (
     select count(*)
     from (
-      select
-      from public.messages m
+      select from public.messages m
       where m.conversation_id = n.conversation_id and m.created_at >= n.counted_from and m.created_at < n.read_until
       limit 16
     ) passed
@@ -259,8 +250,6 @@ begin
 end
 $$
 $definition$);
-end
-$do$;
 
 -- The badges of many users, in the order of their ids: for each what tacet.unread_count gives, for a part of an event with many
 -- recipients. Null, which leaves the icon as it is, for those who were not counted within the time that other events can wait.
@@ -269,9 +258,7 @@ $do$;
 --
 -- A conversation of eight of them or more is read once for all. What is unread there came after the user's mark, less what the
 -- user has written or read. Its newest messages are examined, until they have two megabytes of readers.
-do $do$
-begin
-  execute tacet.fitted($definition$
+call tacet.define($definition$
 create or replace function tacet.unread_counts(
   user_ids tacet.user_id[], time_max interval default '50 milliseconds'
 )
@@ -373,5 +360,3 @@ begin
 end
 $$
 $definition$);
-end
-$do$;

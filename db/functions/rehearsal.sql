@@ -74,8 +74,7 @@ begin
         end;
         if sample is null then
           is_hidden := row_security_active(source) and not exists (
-            select
-            from pg_policy y
+            select from pg_policy y
             cross join unnest(y.polroles) as r (oid)
             where y.polrelid = source and y.polpermissive and y.polcmd in ('r', '*')
               and case when r.oid = 0 then true else pg_has_role(r.oid, 'usage') end);
@@ -234,8 +233,7 @@ begin
       from tacet.tables_read(
         '{message_context,seen_by,has_blocked,takes_part,device_tokens,push_targets,takes_pushes,unread_count,profile_name}') t
       where row_security_active(t.relation) and not exists (
-        select
-        from pg_policy y
+        select from pg_policy y
         where y.polrelid = t.relation and y.polpermissive and y.polcmd in ('r', '*')
           and exists (select from unnest(y.polroles) as o (oid) where o.oid = 0 or pg_has_role(o.oid, 'usage')))
       order by 1, 2
@@ -304,8 +302,7 @@ declare
   is_written boolean;
 begin
   if relation is null or not row_security_active(relation) or not exists (
-    select
-    from pg_proc p
+    select from pg_proc p
     where p.pronamespace = 'tacet'::regnamespace and p.proname = contract_function and not p.prosecdef
       and strpos(p.prosrc, written) > 0)
   then

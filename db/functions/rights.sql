@@ -64,8 +64,7 @@ begin
     execute format('alter table %s enable row level security', source);
   end if;
   if exists (
-    select
-    from pg_class c, aclexplode(c.relacl) a
+    select from pg_class c, aclexplode(c.relacl) a
     where c.oid = source and a.grantee = 0
   ) then
     execute format('revoke all on %s from public', source);

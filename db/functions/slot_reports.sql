@@ -154,8 +154,7 @@ begin
   if found_row.title is null or found_row.snoozes >= 3 or moment < clock_timestamp() - interval '15 minutes'
     or not tacet.has_slot(found_row.campaign, found_row.user_id, found_row.slot, found_row.phase, found_row.fire_date)
     or exists (
-    select
-    from tacet.notif_events e
+    select from tacet.notif_events e
     where e.user_id = snooze_slot_row.user_id and e.identifier = row_name and e.code = any (actions)
       and e.code !~ '^SNOOZE_'
   ) then
@@ -311,8 +310,7 @@ returns boolean
 language sql stable
 as $$
   select exists (
-    select
-    from tacet.device_permissions m
+    select from tacet.device_permissions m
     where m.device_token = lower(shows_nothing.address) and m.user_id = shows_nothing.user_id and m.is_denied
   )
 $$;

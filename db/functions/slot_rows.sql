@@ -32,8 +32,7 @@ begin
       select r.place
       from unnest(user_ids, slots, versions) with ordinality as r (user_id, slot, version, place)
       cross join lateral (
-        select
-        from tacet.slots s
+        select from tacet.slots s
         where s.user_id = r.user_id and s.campaign = write_slot_rows.campaign and s.slot = r.slot and s.version = r.version
         limit 1
       ) s);
@@ -79,8 +78,7 @@ begin
       order by r.user_id, r.fire_date, r.slot
     ) r
     cross join lateral (
-      select
-      from tacet.notif_deliveries d
+      select from tacet.notif_deliveries d
       where d.user_id = r.user_id and d.campaign = write_slot_rows.campaign and d.slot = r.slot
         and d.fire_date = r.fire_date and d.status in ('scheduled', 'armed')
         and (d.fire_at, d.title, d.body, d.category, d.data::text, null)
@@ -242,8 +240,7 @@ begin
       order by r.user_id, r.fire_date, r.slot
     ) r
     cross join lateral (
-      select
-      from tacet.notif_deliveries d
+      select from tacet.notif_deliveries d
       where d.user_id = r.user_id and d.campaign = commit_slot_rows.campaign and d.slot = r.slot
         and d.fire_date = r.fire_date and d.status in ('scheduled', 'armed') and d.attempts = r.attempts
         and d.fire_at = r.fire_at

@@ -353,8 +353,7 @@ returns boolean
 language sql stable
 as $$
   select exists (
-    select
-    from tacet.slots s
+    select from tacet.slots s
     where s.user_id = has_slot.user_id and s.campaign = has_slot.campaign and s.slot = has_slot.slot
       and s.is_on and s.is_enabled and s.next_fire_at is not null and s.phase is not distinct from has_slot.phase
       and extract(isodow from has_slot.day)::smallint = any (s.weekdays))

@@ -78,8 +78,7 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select coalesce(bool_and(exists (
-    select
-    from pg_depend d
+    select from pg_depend d
     join pg_extension e on e.oid = d.refobjid
     where d.classid = 'pg_proc'::regclass and d.objid = p.oid
       and d.refclassid = 'pg_extension'::regclass and d.deptype = 'e' and e.extname = 'pg_net'

@@ -1432,8 +1432,7 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select exists (
-    select
-    from pg_index i
+    select from pg_index i
     cross join lateral substring(
       regexp_replace(
         regexp_replace(pg_get_indexdef(i.indexrelid), ' (DESC|ASC|NULLS FIRST|NULLS LAST)', '', 'g'),
@@ -1505,8 +1504,7 @@ begin
   -- A host keeps its tables under these names or others. A database without any has no application in it yet, and is rather the
   -- wrong one. Schemas that Supabase makes and tables of extensions do not count; host_tables.sql has the same condition.
   if not exists (
-    select
-    from pg_class c
+    select from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^pg_' and n.nspname not in (
         'information_schema', 'tacet', 'auth', 'storage', 'realtime', 'vault', 'extensions', 'graphql', 'graphql_public', 'net',
@@ -1853,8 +1851,7 @@ begin
   if message_columns = 3 then
     arguments := '''conversation_id''';
     if exists (
-      select
-      from pg_attribute a
+      select from pg_attribute a
       where a.attrelid = to_regclass('public.messages') and a.attname = 'created_at' and not a.attisdropped
         and a.atttypid = 'timestamptz'::regtype
     ) then

@@ -116,8 +116,7 @@ select
   (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
 from tacet.campaign_eligible(:campaign, clock_timestamp(), null, :only_user_id) e
 where not exists (
-  select
-  from tacet.campaign_decisions d
+  select from tacet.campaign_decisions d
   where d.user_id = e.user_id and d.campaign = :campaign and d.local_day = e.local_day)
 order by e.user_id
 limit :users_max;

@@ -63,8 +63,7 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
   select
     tacet.known_zone(:time_zone) as known_zone,
     exists (
-      select
-      from tacet.targets t
+      select from tacet.targets t
       where t.channel = :channel and t.channel = 'web_push' and t.address = :address
         and (t.drop_reason not in ('too_many', 'logged_out', 'replaced')
           or t.keys::json ->> 'key' <> :keys::json ->> 'key')

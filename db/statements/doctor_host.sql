@@ -101,8 +101,7 @@ select t.name
 from unnest('{messages,conversation_participants,push_tokens,profiles,conversations}'::text[]) as t (name)
 join pg_class c on c.oid = to_regclass('public.' || t.name) and c.relkind in ('r', 'p')
 where exists (
-  select
-  from pg_proc p
+  select from pg_proc p
   where p.pronamespace = (select n.oid from pg_namespace n where n.nspname = 'tacet')
     and p.prorettype <> 'trigger'::regtype
     and p.proname not in (
@@ -111,8 +110,7 @@ where exists (
     and (
       p.proname not in ('count_unread', 'unread_counts', 'move_unread_marks')
       or exists (
-        select
-        from pg_proc d
+        select from pg_proc d
         where d.pronamespace = p.pronamespace and d.proname = 'unread_count' and strpos(d.prosrc, 'tacet.count_unread') > 0))
     and strpos(p.prosrc, 'public.' || t.name) > 0
 );
@@ -175,12 +173,10 @@ where c.oid = to_regclass('public.push_tokens') and r.rolname <> current_user
   )
   and (
     not c.relrowsecurity or p.command = '' or exists (
-      select
-      from pg_policy y
+      select from pg_policy y
       where y.polrelid = c.oid and y.polpermissive and y.polcmd::text in ('*', p.command)
         and exists (
-          select
-          from unnest(y.polroles) as u (oid)
+          select from unnest(y.polroles) as u (oid)
           where u.oid = 0 or (r.oid <> 0 and pg_has_role(r.oid, nullif(u.oid, 0), 'usage'))
         )
         and 'true' = coalesce(pg_get_expr(y.polqual, c.oid), pg_get_expr(y.polwithcheck, c.oid))

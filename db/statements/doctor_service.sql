@@ -46,8 +46,7 @@ with own as (
       ('push_tokens', 'register_device', array['insert', 'update', 'delete'], '{}')
   ) as x (name, function, privileges, columns)
   where exists (
-    select
-    from pg_proc p
+    select from pg_proc p
     where p.pronamespace = (select oid from own) and not p.prosecdef and p.prorettype <> 'trigger'::regtype
       and p.proname not in (
         'rehearse_message', 'fit_triggers', 'erase_users', 'note_gone_users', 'check_in_audience', 'check_in_material',
@@ -55,8 +54,7 @@ with own as (
       and (
         p.proname not in ('count_unread', 'unread_counts', 'move_unread_marks')
         or exists (
-          select
-          from pg_proc d
+          select from pg_proc d
           where d.pronamespace = p.pronamespace and d.proname = 'unread_count' and strpos(d.prosrc, 'tacet.count_unread') > 0))
       and (x.function = '' or p.proname = x.function) and strpos(p.prosrc, 'public.' || x.name) > 0
   )
@@ -99,8 +97,7 @@ union all
 select format('tacet.%I', c.relname), 'policy', true
 from pg_class c
 where c.relnamespace = (select oid from own) and c.relkind = 'r' and row_security_active(c.oid) and not exists (
-  select
-  from pg_policy p
+  select from pg_policy p
   where p.polrelid = c.oid and (p.polcmd = '*' or c.relname <> 'push_log')
     and exists (select from unnest(p.polroles) as r (oid) where r.oid = 0 or pg_has_role(r.oid, 'usage'))
 )
@@ -129,8 +126,7 @@ select format('public.%I', w.name), w.policy, false
 from policed w
 join host h on h.relname = w.name
 where row_security_active(h.oid) and not exists (
-  select
-  from pg_policy p
+  select from pg_policy p
   where p.polrelid = h.oid and (p.polpermissive or w.command = 'r') and p.polcmd::text in ('*', w.command)
     and exists (select from unnest(p.polroles) as r (oid) where r.oid = 0 or pg_has_role(r.oid, 'usage'))
 )
@@ -176,8 +172,7 @@ with files as (
     where m.mark is null
       or m.mark = 'partitioned' and c.relkind = 'p'
       or exists (
-        select
-        from pg_attribute a
+        select from pg_attribute a
         where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
           and (a.attname = m.mark or a.attname || '_unzoned' = m.mark and a.atttypid = 'timestamp'::regtype)
       )
@@ -392,8 +387,7 @@ select
   (
     select count(*)
     from (
-      select
-      from tacet.campaign_decisions d
+      select from tacet.campaign_decisions d
       where d.decision is null and d.available_at < clock_timestamp() - interval '10 minutes'
       limit 10000
     ) n

@@ -74,16 +74,14 @@ with released as (
           case when s.user_id = any (m.prior_read_by)
             then case when m.prior_touched_at > '-infinity' and m.prior_touched_at <= now() then m.prior_touched_at end
           end) and exists (
-          select
-          from tacet.push_log l
+          select from tacet.push_log l
           where l.subject_id = x.subject_id and l.user_id = x.user_id and l.push_type = x.kind
             and l.reason = 'user_viewing')
         or s.last_seen > greatest(
           case when m.created_at > '-infinity' and m.created_at <= now() then m.created_at end, x.enqueued_at
         ) and s.last_seen <= now()
         or exists (
-          select
-          from tacet.preferences p
+          select from tacet.preferences p
           where p.user_id = x.user_id and p.changed_at > x.since - interval '5 seconds')
       )
     for update of x skip locked

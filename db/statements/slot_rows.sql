@@ -43,8 +43,7 @@ from (
 
 select count(*)
 from (
-  select
-  from tacet.notif_deliveries d
+  select from tacet.notif_deliveries d
   where d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
   limit :count_max
 ) n;
@@ -82,8 +81,7 @@ returning
   d.campaign, d.user_id, d.slot, d.phase, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
   d.time_zone, 0 as version, d.attempts,
   d.fire_at + :grace_us * interval '1 microsecond' < now() or exists (
-    select
-    from tacet.notif_deliveries l
+    select from tacet.notif_deliveries l
     where l.user_id = d.user_id and l.campaign = d.campaign and l.status in ('scheduled', 'armed')
       and l.fire_at > d.fire_at and l.fire_at <= now()
   ) as is_late,
