@@ -58,11 +58,9 @@ struct HabitTests {
   }
 
   @Test("no two scripts that are sourced together name a function the same")
-  func shellFunctions() throws {
-    let folder = SourceTree.root.appending(path: "deploy/lib")
-    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-    let names = try files.filter { $0.pathExtension == "sh" }.flatMap { file in
-      try String(contentsOf: file, encoding: .utf8).matches(of: /(?m)^(\w+)\(\)/).map { String($0.1) }
+  func shellFunctions() {
+    let names = SourceTree.paths(under: "deploy/lib", endings: [".sh"]).flatMap { path in
+      SourceTree.text(path).matches(of: /(?m)^(\w+)\(\)/).map { String($0.1) }
     }
     #expect(!names.isEmpty)
     #expect(Dictionary(grouping: names) { $0 }.filter { $1.count > 1 }.keys.sorted() == [])

@@ -15,7 +15,7 @@ struct ServiceCommand: AsyncParsableCommand {
       host would, takes the pushes in place of APNs, and prints one line of
       JSON for each run. Messages come when they are due, whatever became of
       those before them. The databases have been migrated by the subject's own
-      program and filled by deploy/lib/measure.sql.
+      program and filled by deploy/lib/bench/measure.sql.
 
       Fails when a run failed, such as one that lost a push.
       """)

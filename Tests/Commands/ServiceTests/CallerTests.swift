@@ -169,7 +169,7 @@ private final class Flood {
 
 @Suite("A hostile client", .timeLimit(.minutes(5)))
 struct HostileClientTests {
-  private static let script = Repository.file("deploy/lib/hostile.py").path
+  private static let script = Repository.file("deploy/lib/checks/hostile.py").path
   private static let serviceKey = "service-key-of-the-hostile-client"
 
   @Test("finds nothing that is answered with 500 or not at all, keeps memory or holds up a push")

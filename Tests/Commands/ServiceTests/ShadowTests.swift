@@ -7,7 +7,7 @@ import TestProcesses
 import TestRepository
 import Testing
 
-/// `SHADOW`, beside a sender of the usual recipe (deploy/lib/shadow-sender.sql).
+/// `SHADOW`, beside a sender of the usual recipe (deploy/lib/demo/shadow-sender.sql).
 @Suite("A shadow beside another sender", .serialized)
 struct ShadowTests {
   @Test("decides as the service, connects to no push service, and joins with the other's log by message and user")
@@ -167,7 +167,7 @@ private struct ShadowChat {
   }
 }
 
-/// deploy/lib/shadow-sender.sql under psql.
+/// deploy/lib/demo/shadow-sender.sql under psql.
 private final class UsualSender {
   private let process = Process()
 
@@ -175,7 +175,7 @@ private final class UsualSender {
     process.executableURL = URL(filePath: TestPostgres.binaries + "/psql")
     process.arguments = [
       "-X", "-q", "-d", scene.settings["DATABASE_URL", default: ""], "-f",
-      Repository.file("deploy/lib/shadow-sender.sql").path,
+      Repository.file("deploy/lib/demo/shadow-sender.sql").path,
     ]
     process.standardOutput = FileHandle.nullDevice
     try process.run()

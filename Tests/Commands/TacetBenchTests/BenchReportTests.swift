@@ -232,7 +232,7 @@ struct TargetTests {
 
   @Test("targets and recorded ratios are of scenarios that deploy/bench has, and each has a name of its own")
   func scenarios() throws {
-    let script = try Repository.text("deploy/lib/bench-runs.sh")
+    let script = try Repository.text("deploy/lib/bench/runs.sh")
     let table = try #require(script.firstMatch(of: /bench_scenarios='\n([^']*)'/)).1
     let measured = table.split(separator: "\n").compactMap { $0.split(separator: " ").first.map(String.init) }
     let quantities = Target.all.map(\.quantity) + RatioDefinition.all.map(\.quantity)

@@ -96,7 +96,7 @@ struct ServiceCommandTests {
   /// A host application with few people, in a database of its own, and a folder for the run.
   private func makeHost() async throws -> (conninfo: String, folder: String) {
     let conninfo = try await TestPostgres.shared.makeDatabase()
-    let host = try Repository.text("deploy/lib/measure.sql")
+    let host = try Repository.text("deploy/lib/bench/measure.sql")
     _ = try await onOwnThread {
       try run([
         "/usr/bin/env", "-i", "DATABASE_URL=\(conninfo)", builtProgram("tacet"), "migrate", "--create-host-tables",

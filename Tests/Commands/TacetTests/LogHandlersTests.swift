@@ -80,7 +80,7 @@ struct JSONLogHandlerTests {
   }
 }
 
-/// `deploy/lib/logs.sh`, which searches the logs of a test run.
+/// `deploy/lib/checks/logs.sh`, which searches the logs of a test run.
 @Suite("The search of the logs of a test run")
 struct LogSearchTests {
   private static let scripts = Repository.file("deploy/lib").path
@@ -94,7 +94,7 @@ struct LogSearchTests {
       try text.write(toFile: folder + "/" + name, atomically: false, encoding: .utf8)
     }
     let script = """
-      set -euo pipefail; source \(Self.scripts)/say.sh; source \(Self.scripts)/logs.sh
+      set -euo pipefail; source \(Self.scripts)/common/say.sh; source \(Self.scripts)/checks/logs.sh
       if check_logs \(folder)/logs \(folder)/output; then echo clean; else echo dirty; fi
       """
     let text = try await onOwnThread { try run(["bash", "-c", script]) }

@@ -15,8 +15,8 @@
 set -euo pipefail
 
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd -P)
-# shellcheck source=deploy/lib/say.sh
-source "$checkout/deploy/lib/say.sh"
+# shellcheck source=deploy/lib/common/say.sh
+source "$checkout/deploy/lib/common/say.sh"
 cd "$checkout"
 
 place=$checkout/.build/http1-fuzzing

@@ -398,7 +398,7 @@ struct EngagementPageTests {
 
 @Suite("The pages in a browser", .timeLimit(.minutes(20)))
 struct BrowserTests {
-  private static let script = Repository.file("deploy/lib/browse-dashboard.py").path
+  private static let script = Repository.file("deploy/lib/checks/browse-dashboard.py").path
 
   @Test(
     "somebody logs in, searches, reads an explanation and leaves; wide and narrow, light and dark, without JavaScript")

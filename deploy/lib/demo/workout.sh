@@ -5,7 +5,7 @@
 
 workout_type=WorkoutActivityAttributes
 
-create_workout_scene() { sql tacet -f "$checkout/deploy/lib/workout.sql" >/dev/null; }
+create_workout_scene() { sql tacet -f "$checkout/deploy/lib/demo/workout.sql" >/dev/null; }
 
 # seen EXPRESSION [MORE]: SQL over the newest Live Activity of Wanda's phone, which is the jsonb s; empty before the start. MORE follows
 # the from clause.

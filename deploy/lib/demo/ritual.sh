@@ -4,7 +4,7 @@
 
 create_ritual_scene() {
   PGOPTIONS='-c client_min_messages=warning' sql tacet -f "$checkout/db/examples/ritual.sql"
-  sql tacet -f "$checkout/deploy/lib/ritual.sql" >/dev/null
+  sql tacet -f "$checkout/deploy/lib/demo/ritual.sql" >/dev/null
 }
 
 # as NAME METHOD PATH [BODY]: a request of that person's app.

@@ -11,7 +11,7 @@ start_event_host() {
   printf 'whsec_%s\n' "$(openssl rand -base64 24)" >"$event_state/secret"
   printf '200\n' >"$event_state/answer"
   : >"$event_state/events"
-  start_process event-host.py python3 "$checkout/deploy/lib/event-host.py" "$event_state" events
+  start_process event-host.py python3 "$checkout/deploy/lib/demo/event-host.py" "$event_state" events
   wait_until 15 event-host.py test -s "$event_state/port" ||
     die "The server for events did not start: $(tail -n 5 "$state/event-host.py.log")"
   more_settings="EVENTS_URL=http://127.0.0.1:$(<"$event_state/port")/events

@@ -25,7 +25,7 @@ ${more_settings:-}"
 
 create_coach_scene() {
   sql tacet -f "$checkout/db/examples/coach.sql" 2>/dev/null
-  sql tacet -f "$checkout/deploy/lib/coach.sql" >/dev/null
+  sql tacet -f "$checkout/deploy/lib/demo/coach.sql" >/dev/null
 }
 
 # trigger_coach [PARAMETERS]: the run's answer and, on a line of its own, its status.

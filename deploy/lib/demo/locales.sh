@@ -2,7 +2,7 @@
 # shellcheck disable=SC2154 # variables are shared with the scripts that source this
 # The locales of the demo: four devices of one user get one event, each in its language. Sourced after ritual.sh.
 
-create_locales_scene() { sql tacet -f "$checkout/deploy/lib/locales.sql" >/dev/null; }
+create_locales_scene() { sql tacet -f "$checkout/deploy/lib/demo/locales.sql" >/dev/null; }
 
 # ines_device NUMBER: the token of one of Ines's devices.
 ines_device() {

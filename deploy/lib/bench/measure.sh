@@ -22,7 +22,7 @@ make_host() {
   [[ $("$programs/tacet" migrate --help) == *"$flag"* ]] || flag=
   env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate ${flag:+"$flag"} >"$state/migrate.log" ||
     die "The migrations failed: $(tail -n 3 "$state/migrate.log")"
-  sql postgres -f "$checkout/deploy/lib/measure.sql"
+  sql postgres -f "$checkout/deploy/lib/bench/measure.sql"
   sql postgres <<SQL
     grant usage on schema measure to app, tacet;
     grant select on all tables in schema measure to app, tacet;

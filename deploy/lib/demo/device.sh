@@ -14,7 +14,7 @@ offline: the week at 08:00 20:00
 offline, in another zone: the week at 08:00 20:00
 online again, there: the week at 08:00 20:00
 back at home: the week at 08:00 20:00' \
-    "$(node "$checkout/deploy/lib/device.mjs" "$url" "$(client_token "$jwt_secret" "$user")" "$device" "$home" Pacific/Auckland)"
+    "$(node "$checkout/deploy/lib/demo/device.mjs" "$url" "$(client_token "$jwt_secret" "$user")" "$device" "$home" Pacific/Auckland)"
   expect 'the service knows what the device shows by itself, and pushes none of it' 't 0' "$(sql tacet -F ' ' -v user="$user" <<<"
     select count(*) filter (where status = 'armed') >= 11, count(*) filter (where status = 'armed' and push_id is not null)
     from tacet.notif_deliveries where user_id = :'user' and fire_at > clock_timestamp()")"

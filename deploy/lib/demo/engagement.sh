@@ -15,7 +15,7 @@ model_rules+=',
 create_engagement_scene() {
   PGOPTIONS='-c client_min_messages=warning' sql tacet -f "$checkout/db/examples/engagement.sql" \
     -f "$checkout/db/examples/achievement.sql" >/dev/null
-  sql tacet -f "$checkout/deploy/lib/engagement.sql" >/dev/null
+  sql tacet -f "$checkout/deploy/lib/demo/engagement.sql" >/dev/null
 }
 
 engaged() { sql tacet -v name="$1" <<<"select user_id from demo.engaged where name = :'name'"; }

@@ -61,7 +61,7 @@ make_bench_database() {
   rows=$(history_rows_of "$subject")
   messages=$((rows > 0 ? rows : bench_seed_messages))
   programs=$its_programs make_host "$(database_of "$subject")" "$bench_users" "$bench_conversations" 0 2 1
-  sql postgres -f "$checkout/deploy/lib/bench.sql"
+  sql postgres -f "$checkout/deploy/lib/bench/history.sql"
   sql postgres <<<"call measure.pick_conversations($bench_users, $bench_conversations, $bench_picked)"
   load_history "$messages" "$rows"
   mark_readers

@@ -18,14 +18,14 @@ play_sealed() {
   IFS='|' read -r user token < <(sql tacet <<<"select t.user_id, t.device_token
     from public.push_tokens t join demo.recipients r using (user_id) where r.situation = 'sealed'")
   headline "Selma's pushes are sealed for her phone: APNs sees that there is one"
-  key=$(node "$checkout/deploy/lib/sealed.mjs" key "$state/selmas-key.pem")
+  key=$(node "$checkout/deploy/lib/demo/sealed.mjs" key "$state/selmas-key.pem")
   as_user "$user" PUT "/v1/devices/$token" "{\"content\": \"sealed\", \"sealing_key\": \"$key\"}" >/dev/null
   message=$(insert_message sealed)
   conclude 'Selma sent - 1'
   expect 'what Apple sees' 'New message' "$(sealed_payload "p #>> '{aps,alert,title}'")"
   expect 'none of its words, nor of the name' 'f' "$(sealed_payload "payload ~ 'surprise|Friday|Clara'")"
   expect 'what her phone shows' 'Message from Clara: The surprise is on Friday' \
-    "$(sealed_payload payload | node "$checkout/deploy/lib/sealed.mjs" open "$state/selmas-key.pem" "$token")"
+    "$(sealed_payload payload | node "$checkout/deploy/lib/demo/sealed.mjs" open "$state/selmas-key.pem" "$token")"
   rm -f "$state/selmas-key.pem"
   expect 'and the explanation says so' 'sealed for the device' \
     "$(explain --message "$message" | tr -s '[:space:]' ' ' | grep -o 'sealed for the device' | head -n 1)"

@@ -40,7 +40,7 @@ SQL
 
 # The demo's own schema, on top of the migrations.
 create_demo_schema() {
-  sql tacet -v ON_ERROR_STOP=1 -f "$checkout/deploy/lib/demo.sql"
+  sql tacet -v ON_ERROR_STOP=1 -f "$checkout/deploy/lib/demo/demo.sql"
   sql tacet <<'SQL'
     grant usage on schema demo to app;
     grant select on all tables in schema demo to app;

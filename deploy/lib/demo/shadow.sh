@@ -42,7 +42,7 @@ play_shadow() {
   more_settings="SHADOW=true
 $settings"
   start_service "$port" || die "the shadow did not start; see $state/tacet.log"
-  start_process psql psql -X -q -o "$state/attempts.out" -d "$(conninfo tacet)" -f "$checkout/deploy/lib/shadow-sender.sql"
+  start_process psql psql -X -q -o "$state/attempts.out" -d "$(conninfo tacet)" -f "$checkout/deploy/lib/demo/shadow-sender.sql"
   wait_until 15 psql has_sender_begun || die "The other sender did not start: $(tail -n 5 "$state/psql.log")"
   pushes=$(simulator_pushes)
   began=$(date -u +%Y-%m-%dT%H:%M:%S.%6NZ)

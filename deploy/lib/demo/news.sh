@@ -9,7 +9,7 @@ start_content_host() {
   content_credential="Bearer $(openssl rand -hex 24)"
   rm -rf "$content_state"
   mkdir "$content_state"
-  start_process content-host.py python3 "$checkout/deploy/lib/content-host.py" "$content_state" news
+  start_process content-host.py python3 "$checkout/deploy/lib/demo/content-host.py" "$content_state" news
   wait_until 15 content-host.py test -s "$content_state/port" ||
     die "The host of the content did not start: $(tail -n 5 "$state/content-host.py.log")"
   more_settings="CONTENT_AUTHORIZATION=$content_credential
@@ -18,7 +18,7 @@ ${more_settings:-}"
 }
 
 create_news_scene() {
-  sql tacet -v url="http://127.0.0.1:$(<"$content_state/port")/news" -f "$checkout/deploy/lib/news.sql" >/dev/null
+  sql tacet -v url="http://127.0.0.1:$(<"$content_state/port")/news" -f "$checkout/deploy/lib/demo/news.sql" >/dev/null
 }
 
 # next_news DAYS SECONDS ANSWER: the row of that day is due in so many seconds, and its text is fetched at once. Waits until it is
