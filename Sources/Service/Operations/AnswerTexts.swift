@@ -126,3 +126,7 @@ extension JSONAnswer {
     return Array(data)
   }
 }
+
+enum CountWords {
+  static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+}

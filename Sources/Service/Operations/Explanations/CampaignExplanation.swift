@@ -3,102 +3,90 @@ internal import PushRules
 package import PushStore
 
 /// Why a campaign pushed a user, or did not: on each of the user's days on which it looked, and now.
-package struct CampaignExplanation: Equatable, Sendable {
-  /// One of the user's days.
-  package struct Day: Equatable, Sendable {
-    package let facts: CampaignDayFacts
-    package let summary: String
-    /// What led there, in order.
-    package let steps: [String]
-  }
-
-  package let campaign: String
+package struct CampaignExplanation: Sendable {
+  let story: CampaignStory
+  private let campaign: String
   /// The user, in small letters.
-  package let userID: String
-  /// Whether there is such a campaign.
-  package let isKnown: Bool
-  /// What would keep the campaign back now; nil when nothing would.
-  package let standing: String?
-  /// The standing in a sentence.
-  package let summary: String
-  /// The days on which the campaign looked at the user, the newest first.
-  package let days: [Day]
-  /// The user's slots; empty for a campaign without slots.
-  package let slots: [SlotFacts]
-  /// What the slots say, the latest first.
-  package let rows: [SlotRowExplanation]
+  private let userID: String
 
   package init(_ story: CampaignStory, campaign: String, userID: String) {
-    self.campaign = campaign
-    self.userID = userID
-    isKnown = story.isKnown
-    standing = story.standing
-    days = story.days.map(Day.init)
-    slots = story.slots ?? []
-    rows = (story.rows ?? []).map(SlotRowExplanation.init)
-    summary =
-      if !story.isKnown {
-        "There is no campaign \(campaign)."
-      } else if let standing = story.standing {
-        "Now nothing would be sent. \(CampaignWords.sentence(standing))"
-      } else {
-        "Now nothing would keep a push back."
-          + (story.slots == nil ? " The campaign looks once on each day." : "")
-      }
+    (self.story, self.campaign, self.userID) = (story, campaign, userID)
+  }
+
+  /// Whether there is such a campaign.
+  package var isKnown: Bool { story.isKnown }
+
+  /// What would keep the campaign back now, in a sentence.
+  package var summary: String {
+    if !story.isKnown { return "There is no campaign \(campaign)." }
+    if let standing = story.standing { return "Now nothing would be sent. \(CampaignWords.sentence(standing))" }
+    return "Now nothing would keep a push back." + (story.slots == nil ? " The campaign looks once on each day." : "")
   }
 
   /// For people: lines, each ended.
   package var text: String {
+    let (slots, rows) = (story.slots ?? [], story.rows ?? [])
     var lines = ["campaign \(campaign), user \(userID)", summary]
-    for day in days {
-      lines.append("\(day.facts.localDay) (\(day.facts.timeZone)): \(day.summary)")
+    for day in story.days {
+      lines.append("\(day.localDay) (\(day.timeZone)): \(day.summary)")
       lines += day.steps.map { "  \($0)" }
     }
     lines += slots.map { slot in
       "slot \(slot.slot)" + (slot.phase.map { " (\($0))" } ?? "") + (slot.isOn ? "" : ", switched off")
         + (slot.nextFireAt.map { ": due \(TimeText.instant($0))" } ?? "")
     }
-    for row in rows { lines += [row.line] + row.steps.map { "  \($0)" } }
-    if days.isEmpty, slots.isEmpty, rows.isEmpty, isKnown {
+    for row in rows {
+      lines.append("\(row.localDay) \(row.slot) (\(row.timeZone)): \(row.summary)")
+      lines += row.steps.map { "  \($0)" }
+    }
+    if story.days.isEmpty, slots.isEmpty, rows.isEmpty, isKnown {
       lines.append("On none of the days that are kept has the campaign looked at the user.")
     }
     return lines.map { $0 + "\n" }.joined()
   }
+
+  /// For programs, as UTF-8; `openapi.yaml` has the schema (`CampaignExplanation`).
+  package var json: [UInt8] {
+    var object = PayloadObject()
+    object["campaign"] = .string(campaign)
+    object["user_id"] = .string(userID)
+    object["known"] = .boolean(isKnown)
+    object["summary"] = .string(summary)
+    object["standing"] = story.standing.map(PayloadValue.string)
+    object["days"] = .array(story.days.map { .object($0.document) })
+    let rows = story.rows ?? []
+    if story.slots?.isEmpty == false || !rows.isEmpty { object["slots"] = .array(rows.map { .object($0.document) }) }
+    return object.encoded()
+  }
 }
 
-extension CampaignExplanation.Day {
-  init(_ facts: CampaignDayFacts) {
-    self.facts = facts
-    summary = Self.summary(facts)
-    steps = Self.enrolment(facts) + Self.layers(facts) + Self.writing(facts) + Self.push(facts)
-  }
-
-  private static func summary(_ facts: CampaignDayFacts) -> String {
-    switch facts.decision {
-    case "committed": return CampaignPushWords.outcome(facts.push)
-    case nil: return "Nothing is decided yet."
-    default: return "Nothing was sent. \(CampaignWords.sentence(facts.reason ?? "unknown"))"
+extension CampaignDayFacts {
+  var summary: String {
+    switch decision {
+    case "committed": push.outcome
+    case nil: "Nothing is decided yet."
+    default: "Nothing was sent. \(CampaignWords.sentence(reason ?? "unknown"))"
     }
   }
 
-  private static func enrolment(_ facts: CampaignDayFacts) -> [String] {
-    var line = "noted \(TimeText.instant(facts.enrolledAt)) for \(TimeText.instant(facts.dueAt))"
-    if facts.attempts > 1 { line += ", looked at \(facts.attempts) times" }
-    return [line]
+  /// What led there, in order.
+  var steps: [String] {
+    let looks = attempts > 1 ? ", looked at \(attempts) times" : ""
+    return ["noted \(TimeText.instant(enrolledAt)) for \(TimeText.instant(dueAt))\(looks)"] + layers + writing + pushed
   }
 
   /// Each layer that found nothing, and the one that did.
-  private static func layers(_ facts: CampaignDayFacts) -> [String] {
+  private var layers: [String] {
     var lines: [String] = []
-    for case .object(let note) in facts.inputs["notes"]?.elements ?? [] {
+    for case .object(let note) in inputs["notes"]?.elements ?? [] {
       guard let layer = note["layer"]?.text, let rule = note["rule"]?.text else { continue }
-      let numbers = figures(of: note, but: ["layer", "rule", "doubts"]).joined(separator: ", ")
+      let numbers = Self.figures(of: note, but: ["layer", "rule", "doubts"]).joined(separator: ", ")
       let sentence = CampaignWords.sentence(rule) + (numbers.isEmpty ? "" : " (\(numbers))")
-      lines.append("layer \(layer): \(sentence)\(doubts(of: note))")
+      lines.append("layer \(layer): \(sentence)\(Self.doubts(of: note))")
     }
-    if case .object(let finding) = facts.inputs["finding"], let layer = finding["layer"]?.text {
-      let found = figures(of: finding, but: ["layer", "doubts"]).joined(separator: ", ")
-      lines.append("layer \(layer): found \(found)\(doubts(of: finding))")
+    if case .object(let finding) = inputs["finding"], let layer = finding["layer"]?.text {
+      let found = Self.figures(of: finding, but: ["layer", "doubts"]).joined(separator: ", ")
+      lines.append("layer \(layer): found \(found)\(Self.doubts(of: finding))")
     }
     return lines
   }
@@ -118,29 +106,115 @@ extension CampaignExplanation.Day {
     }
   }
 
-  private static func writing(_ facts: CampaignDayFacts) -> [String] {
-    guard case .object(let writing) = facts.inputs["writing"], let by = writing["by"]?.text else { return [] }
+  private var writing: [String] {
+    guard case .object(let writing) = inputs["writing"], let by = writing["by"]?.text else { return [] }
     var lines: [String] = []
     if let failure = writing["failure"]?.text {
       // That there is no template is the campaign's failure, not the model's.
-      let culprit = failure == "no_template" ? "" : "the model: "
-      lines.append(culprit + CampaignWords.sentence(failure))
+      lines.append((failure == "no_template" ? "" : "the model: ") + CampaignWords.sentence(failure))
     }
-    if facts.inputTokens + facts.outputTokens > 0 {
+    if inputTokens + outputTokens > 0 {
       lines.append(
-        "the model read \(facts.inputTokens) and wrote \(facts.outputTokens) tokens, for \(facts.costMicrodollars) millionths of a dollar"
+        "the model read \(inputTokens) and wrote \(outputTokens) tokens, for \(costMicrodollars) millionths of a dollar"
       )
     }
-    if facts.decision == "committed" { lines.append("written by the \(by)") }
+    if decision == "committed" { lines.append("written by the \(by)") }
     return lines
   }
 
-  private static func push(_ facts: CampaignDayFacts) -> [String] {
-    guard let push = facts.push else { return [] }
-    var lines = (push.content ?? "").split(separator: "\n").map { "“\($0)”" }
-    if let line = CampaignPushWords.time(push) { lines.append(line) }
-    lines.append(push.opened ? "opened by the user" : "not opened")
+  private var pushed: [String] {
+    guard let push else { return [] }
+    let words = (push.content ?? "").split(separator: "\n").map { "“\($0)”" }
+    return words + push.acceptance + [push.opened ? "opened by the user" : "not opened"]
+  }
+
+  fileprivate var document: PayloadObject {
+    var object = PayloadObject()
+    object["local_day"] = .string(localDay)
+    object["time_zone"] = .string(timeZone)
+    object["summary"] = .string(summary)
+    object["decision"] = decision.map(PayloadValue.string)
+    object["reason"] = reason.map(PayloadValue.string)
+    object["layer"] = layer.map(PayloadValue.string)
+    object["due_at"] = .string(TimeText.instant(dueAt))
+    object["decided_at"] = decidedAt.map { .string(TimeText.instant($0)) }
+    object["run_id"] = .string(runID.lowercased)
+    object["steps"] = .array(steps.map(PayloadValue.string))
+    object["inputs"] = .object(inputs)
+    object["input_tokens"] = .integer(Int64(inputTokens))
+    object["output_tokens"] = .integer(Int64(outputTokens))
+    object["cost_microdollars"] = .integer(Int64(costMicrodollars))
+    object["push"] = push.map { .object($0.document) }
+    return object
+  }
+}
+
+extension SlotRowFacts {
+  /// What became of a slot on one of the user's days.
+  var summary: String {
+    switch status {
+    case "scheduled": "It is scheduled."
+    case "armed": armedBy == 1 ? "A device shows it without a push." : "\(armedBy) devices show it without a push."
+    case "cancelled": "It was cancelled. \(CampaignWords.sentence(reason ?? "unknown"))"
+    case "sent": push.outcome
+    case "delivered", "opened": "\(push.outcome) It was shown."
+    default: "Nothing was sent. \(CampaignWords.sentence(reason ?? "unknown"))"
+    }
+  }
+
+  /// What led there, in order.
+  var steps: [String] {
+    var lines = ["rendered \(TimeText.instant(renderedAt)) for \(TimeText.instant(fireAt))"]
+    lines += [title, body].compactMap { $0 }.filter { !$0.isEmpty }.map { "“\($0)”" }
+    if attempts > 1 { lines.append("claimed \(attempts) times") }
+    if armedBy > 0 { lines.append("armed by \(CountWords.counted(armedBy, "device"))") }
+    lines += push?.acceptance ?? []
+    if status == "opened" || push?.opened == true { lines.append("opened by the user") }
     return lines
+  }
+
+  fileprivate var document: PayloadObject {
+    var object = PayloadObject()
+    object["slot"] = .string(slot)
+    object["phase"] = phase.map(PayloadValue.string)
+    object["local_day"] = .string(localDay)
+    object["time_zone"] = .string(timeZone)
+    object["fire_at"] = .string(TimeText.instant(fireAt))
+    object["status"] = .string(status)
+    object["reason"] = reason.map(PayloadValue.string)
+    object["summary"] = .string(summary)
+    object["steps"] = .array(steps.map(PayloadValue.string))
+    object["push"] = push.map { .object($0.document) }
+    return object
+  }
+}
+
+extension CampaignPushFacts? {
+  fileprivate var outcome: String {
+    guard let push = self else { return "A push is queued." }
+    if push.decision == "sent" { return "A push was sent." }
+    if push.reason == ShadowedKinds.reason { return "Shadow: a push would have been sent." }
+    return "A push was queued and is \(push.decision)" + (push.reason.map { " (\($0))" } ?? "") + "."
+  }
+}
+
+extension CampaignPushFacts {
+  /// When it was sent, or would have been; nothing when neither.
+  fileprivate var acceptance: [String] {
+    let what = reason == ShadowedKinds.reason ? "would have been sent" : "accepted by APNs"
+    return sentAt.map { ["\(what) \(TimeText.instant($0))"] } ?? []
+  }
+
+  fileprivate var document: PayloadObject {
+    var object = PayloadObject()
+    object["push_log_id"] = .string(logID.lowercased)
+    object["push_type"] = .string(pushType)
+    object["decision"] = .string(decision)
+    object["reason"] = reason.map(PayloadValue.string)
+    object["content"] = content.map(PayloadValue.string)
+    object["opened"] = .boolean(opened)
+    object["sent_at"] = sentAt.map { .string(TimeText.instant($0)) }
+    return object
   }
 }
 
@@ -167,127 +241,5 @@ extension PayloadValue {
     case .null: "nothing"
     case .object: "…"
     }
-  }
-}
-
-extension CampaignExplanation {
-  /// For programs, as UTF-8; `openapi.yaml` has the schema (`CampaignExplanation`).
-  package var json: [UInt8] {
-    var object = PayloadObject()
-    object["campaign"] = .string(campaign)
-    object["user_id"] = .string(userID)
-    object["known"] = .boolean(isKnown)
-    object["summary"] = .string(summary)
-    object["standing"] = standing.map(PayloadValue.string)
-    object["days"] = .array(days.map { .object($0.document) })
-    if !slots.isEmpty || !rows.isEmpty { object["slots"] = .array(rows.map { .object($0.document) }) }
-    return object.encoded()
-  }
-}
-
-extension CampaignExplanation.Day {
-  fileprivate var document: PayloadObject {
-    var object = PayloadObject()
-    object["local_day"] = .string(facts.localDay)
-    object["time_zone"] = .string(facts.timeZone)
-    object["summary"] = .string(summary)
-    object["decision"] = facts.decision.map(PayloadValue.string)
-    object["reason"] = facts.reason.map(PayloadValue.string)
-    object["layer"] = facts.layer.map(PayloadValue.string)
-    object["due_at"] = .string(TimeText.instant(facts.dueAt))
-    object["decided_at"] = facts.decidedAt.map { .string(TimeText.instant($0)) }
-    object["run_id"] = .string(facts.runID.lowercased)
-    object["steps"] = .array(steps.map(PayloadValue.string))
-    object["inputs"] = .object(facts.inputs)
-    object["input_tokens"] = .integer(Int64(facts.inputTokens))
-    object["output_tokens"] = .integer(Int64(facts.outputTokens))
-    object["cost_microdollars"] = .integer(Int64(facts.costMicrodollars))
-    object["push"] = facts.push.map { .object($0.document) }
-    return object
-  }
-}
-
-extension CampaignPushFacts {
-  var document: PayloadObject {
-    var object = PayloadObject()
-    object["push_log_id"] = .string(logID.lowercased)
-    object["push_type"] = .string(pushType)
-    object["decision"] = .string(decision)
-    object["reason"] = reason.map(PayloadValue.string)
-    object["content"] = content.map(PayloadValue.string)
-    object["opened"] = .boolean(opened)
-    object["sent_at"] = sentAt.map { .string(TimeText.instant($0)) }
-    return object
-  }
-}
-
-/// What became of a slot on one of the user's days.
-package struct SlotRowExplanation: Equatable, Sendable {
-  package let facts: SlotRowFacts
-  package let summary: String
-  /// What led there, in order.
-  package let steps: [String]
-
-  init(_ facts: SlotRowFacts) {
-    self.facts = facts
-    summary = Self.summary(facts)
-    steps = Self.steps(facts)
-  }
-
-  private static func summary(_ facts: SlotRowFacts) -> String {
-    switch facts.status {
-    case "scheduled": "It is scheduled."
-    case "armed":
-      facts.armedBy == 1 ? "A device shows it without a push." : "\(facts.armedBy) devices show it without a push."
-    case "cancelled": "It was cancelled. \(CampaignWords.sentence(facts.reason ?? "unknown"))"
-    case "sent", "delivered", "opened": CampaignPushWords.outcome(facts.push) + (isShown(facts) ? " It was shown." : "")
-    default: "Nothing was sent. \(CampaignWords.sentence(facts.reason ?? "unknown"))"
-    }
-  }
-
-  private static func isShown(_ facts: SlotRowFacts) -> Bool { facts.status != "sent" }
-
-  private static func steps(_ facts: SlotRowFacts) -> [String] {
-    var lines = ["rendered \(TimeText.instant(facts.renderedAt)) for \(TimeText.instant(facts.fireAt))"]
-    lines += [facts.title, facts.body].compactMap { $0 }.filter { !$0.isEmpty }.map { "“\($0)”" }
-    if facts.attempts > 1 { lines.append("claimed \(facts.attempts) times") }
-    if facts.armedBy > 0 { lines.append("armed by \(facts.armedBy) device\(facts.armedBy == 1 ? "" : "s")") }
-    if let line = CampaignPushWords.time(facts.push) { lines.append(line) }
-    if facts.status == "opened" || facts.push?.opened == true { lines.append("opened by the user") }
-    return lines
-  }
-
-  var line: String { "\(facts.localDay) \(facts.slot) (\(facts.timeZone)): \(summary)" }
-
-  var document: PayloadObject {
-    var object = PayloadObject()
-    object["slot"] = .string(facts.slot)
-    object["phase"] = facts.phase.map(PayloadValue.string)
-    object["local_day"] = .string(facts.localDay)
-    object["time_zone"] = .string(facts.timeZone)
-    object["fire_at"] = .string(TimeText.instant(facts.fireAt))
-    object["status"] = .string(facts.status)
-    object["reason"] = facts.reason.map(PayloadValue.string)
-    object["summary"] = .string(summary)
-    object["steps"] = .array(steps.map(PayloadValue.string))
-    object["push"] = facts.push.map { .object($0.document) }
-    return object
-  }
-}
-
-/// What became of a campaign's push.
-enum CampaignPushWords {
-  /// When it was sent, or would have been; nil when neither.
-  static func time(_ push: CampaignPushFacts?) -> String? {
-    guard let push, let sentAt = push.sentAt else { return nil }
-    let what = push.reason == ShadowedKinds.reason ? "would have been sent" : "accepted by APNs"
-    return "\(what) \(TimeText.instant(sentAt))"
-  }
-
-  static func outcome(_ push: CampaignPushFacts?) -> String {
-    guard let push else { return "A push is queued." }
-    if push.decision == "sent" { return "A push was sent." }
-    if push.reason == ShadowedKinds.reason { return "Shadow: a push would have been sent." }
-    return "A push was queued and is \(push.decision)" + (push.reason.map { " (\($0))" } ?? "") + "."
   }
 }

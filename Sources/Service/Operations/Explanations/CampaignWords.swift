@@ -2,11 +2,11 @@
 enum CampaignWords {
   /// A sentence; the word itself for one that is not known here.
   static func sentence(_ reason: String) -> String {
-    standings[reason] ?? outcomes[reason] ?? failures[reason] ?? rules[reason] ?? "The reason is \(reason)."
+    sentences[reason] ?? "The reason is \(reason)."
   }
 
-  /// What keeps a campaign from a user at a moment.
-  private static let standings = [
+  private static let sentences = [
+    // What keeps a campaign from a user at a moment.
     "campaign_inactive": "The campaign is not active.",
     "not_in_audience":
       "The user is not in the campaign's audience: check-ins are not switched on, the frequency is not known, or no device is registered.",
@@ -36,9 +36,8 @@ enum CampaignWords {
     "not_armed": "The campaign is shown by devices alone, and none has reported that it will.",
     "eligibility_unknown":
       "It could not be found out whether the user may be pushed, so nothing was sent; the database's log has the error.",
-  ]
 
-  private static let outcomes = [
+    // What ended a turn.
     "nothing_to_say": "No layer found anything to say.",
     "already_done": "The user has done already what it reminds of.",
     "not_wanted": "The host's function says that nothing is to be said now.",
@@ -51,10 +50,8 @@ enum CampaignWords {
     "material_unreadable": "What the host's function says of the user is no JSON object.",
     "no_template": "No template could be filled.",
     "no_text": "Nothing was written.",
-  ]
 
-  /// Why a model's text was not available, or was not sent.
-  private static let failures = [
+    // Why a model's text was not available, or was not sent.
     "model_not_configured": "No language model is set up.",
     "model_budget_spent": "The day's bound on the language model's tokens or cost was reached.",
     "model_user_budget_spent": "The user's part of a day's calls of the language model was used.",
@@ -85,10 +82,8 @@ enum CampaignWords {
     "reply_empty_phrase": "The model's text had a phrase that could go to anybody.",
     "reply_demands": "The model's text demanded something.",
     "reply_quotes_user": "The model's text repeated the user's own words.",
-  ]
 
-  /// Why a layer found nothing.
-  private static let rules = [
+    // Why a layer found nothing.
     "message_source_missing": "the host's messages cannot be read",
     "pattern_source_missing": "the host has no patterns",
     "conversation_source_missing": "the host's conversations cannot be read",

@@ -1,15 +1,12 @@
-package import PushRules
-package import PushStore
+internal import PushRules
+internal import PushStore
 
 /// Why a push was held or skipped, as a clause behind "because": by the recorded reason, with the recorded numbers.
 struct DecisionWords {
   let kind: String
   let known: HistoryEntry.Situation
 
-  var event: String { Self.event(of: kind) }
-
-  static func event(of kind: String) -> String { KnownKinds.words(ofEventKind: kind).event }
-
+  private var event: String { KnownKinds.words(ofEventKind: kind).event }
   private var surface: String { KnownKinds.words(ofEventKind: kind).surface }
 
   /// The clause; nil for a reason that no rule has.
@@ -52,7 +49,7 @@ struct DecisionWords {
   }
 
   private var viewing: String {
-    if SuppressionRule.policy(.seen).applies(to: known), let age = known.lastSeenAge {
+    if SuppressionRule(.seen).applies(known), let age = known.lastSeenAge {
       return "the user has looked at \(surface) since: the app reported it \(TimeText.span(known.messageAge - age))"
         + " after the \(event)"
     }
@@ -90,9 +87,9 @@ enum CauseWords {
   }
 
   /// As a sentence's clause.
-  static func release(_ cause: String, kind: String) -> String {
-    let event = DecisionWords.event(of: kind)
-    return switch cause {
+  /// - Parameter event: what an event of its kind is called.
+  static func release(_ cause: String, of event: String) -> String {
+    switch cause {
     case "read": "the user had read the \(event)"
     case "seen": "the app reported that the user was looking"
     case "left": "the user left"
@@ -107,120 +104,72 @@ enum CauseWords {
   }
 }
 
-enum CountWords {
-  static func devices(_ count: Int) -> String { counted(count, "device") }
-
-  static func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
-}
-
-/// What a message did in its burst, in words.
-enum FoldWords {
-  /// The decision about a push to which no rule objects.
-  static func verdict(_ entry: HistoryEntry) -> String {
-    guard let fold = entry.fold else { return "decided: send, because no rule objects" }
-    if entry.decision == .skipped {
-      return "decided: no push (folded): the notification of its burst shows a newer message; +\(fold.more) more"
-    }
-    if entry.remaining == "held", let due = entry.dueMicroseconds {
-      return "decided: held for \(TimeText.span(due)) (folding): it follows others of the burst that message"
-        + " \(fold.burst) began"
-    }
-    return fold.sounds
-      ? "decided: send with sound, because no rule objects; it begins a burst"
-      : "decided: send without sound, as an update of the notification of message \(fold.burst): +\(fold.more) more"
-  }
-
-  /// The subject of a sentence about a push that was sent.
-  static func push(_ entry: HistoryEntry?) -> String {
-    guard let fold = entry?.fold, !fold.sounds else { return "A push" }
-    return "A silent update of the notification of its burst (+\(fold.more) more)"
-  }
-}
-
 /// One of the questions that can keep a push back, answered from what was recorded: the gate's own, then the rules of
 /// `SuppressionPolicy` in their precedence.
-enum SuppressionRule: Equatable {
-  /// The gate asks this before the rules, unless the message is deleted.
-  case participant
-  case policy(SuppressionPolicy.Rule)
-
-  /// In the order in which they are asked.
-  static let allCases = [.participant] + SuppressionPolicy.Rule.allCases.map(SuppressionRule.policy)
-
-  func applies(to known: HistoryEntry.Situation) -> Bool {
-    switch self {
-    case .participant: !known.isParticipant && !known.isDeleted
-    case .policy(let rule): rule.decision(for: known.recipientSituation, by: known.policy) != nil
-    }
-  }
+struct SuppressionRule: Sendable {
+  typealias Known = HistoryEntry.Situation
 
   /// The reason that the ledger gets when it applies.
-  var reason: String {
-    switch self {
-    case .participant: "not_participant"
-    case .policy(let rule): rule.reason.rawValue
-    }
-  }
+  let reason: String
+  /// What it looks at.
+  let name: String
+  let applies: @Sendable (Known) -> Bool
+  let finding: @Sendable (Known) -> String
+  /// Whether most kinds of push cannot be that, so that it is told where it applies alone.
+  var isRare = false
+
+  /// In the order in which they are asked.
+  static let all = [participant] + SuppressionPolicy.Rule.allCases.map { SuppressionRule($0) }
+
+  /// The gate asks this before the rules, unless the message is deleted.
+  private static let participant = SuppressionRule(
+    reason: "not_participant", name: "takes part", applies: { !$0.isParticipant && !$0.isDeleted },
+    finding: { yes($0.isParticipant) })
 
   /// The first rule that applied; nil when the push could go.
-  static func first(for known: HistoryEntry.Situation) -> SuppressionRule? {
-    allCases.first { $0.applies(to: known) }
-  }
+  static func first(for known: Known) -> SuppressionRule? { all.first { $0.applies(known) } }
 
-  /// What was asked, up to the rule that decided. What most kinds of push cannot be is told where it applies.
-  static func asked(of known: HistoryEntry.Situation) -> [SuppressionRule] {
-    let last = allCases.firstIndex { $0.applies(to: known) } ?? allCases.endIndex - 1
-    return allCases[...last].filter { rule in
-      ![.policy(.cancelled), .policy(.capped)].contains(rule) || rule.applies(to: known)
-    }
+  /// What was asked, up to the rule that decided.
+  static func asked(of known: Known) -> [SuppressionRule] {
+    let last = all.firstIndex { $0.applies(known) } ?? all.endIndex - 1
+    return all[...last].filter { !$0.isRare || $0.applies(known) }
   }
 }
 
-// The same rules in words: a name, and what was found.
 extension SuppressionRule {
-  /// What it looks at.
-  var name: String {
-    switch self {
-    case .participant: "takes part"
-    case .policy(.deleted): "deleted"
-    case .policy(.cancelled): "cancelled"
-    case .policy(.alreadyRead): "read"
-    case .policy(.expired): "age"
-    case .policy(.seen): "seen since"
-    case .policy(.optedOut): "opted out"
-    case .policy(.muted): "muted"
-    case .policy(.notMentioned): "mentions only"
-    case .policy(.capped): "cap group"
-    case .policy(.noDevices): "devices"
-    case .policy(.quietHours): "quiet hours"
-    case .policy(.viewing): "presence"
+  init(_ rule: SuppressionPolicy.Rule) {
+    let (name, finding) = Self.words(rule)
+    self.init(
+      reason: rule.reason.rawValue, name: name,
+      applies: { rule.decision(for: $0.recipientSituation, by: $0.policy) != nil }, finding: finding,
+      isRare: rule == .cancelled || rule == .capped)
+  }
+
+  private static func words(_ rule: SuppressionPolicy.Rule) -> (String, @Sendable (Known) -> String) {
+    switch rule {
+    case .deleted: ("deleted", { yes($0.isDeleted) })
+    case .cancelled: ("cancelled", { yes($0.isCancelled) })
+    case .alreadyRead: ("read", { yes($0.hasRead) })
+    case .expired: ("age", age)
+    case .seen: ("seen since", sight)
+    case .optedOut: ("opted out", { yes($0.isOptedOut) })
+    case .muted: ("muted", { yes($0.isMuted) })
+    case .notMentioned: ("mentions only", mention)
+    case .capped: ("cap group", { $0.isCapped ? "had its push today" : "no" })
+    case .noDevices: ("devices", { "\($0.deviceCount)" })
+    case .quietHours: ("quiet hours", quietHours)
+    case .viewing: ("presence", presence)
     }
   }
 
-  func finding(in known: HistoryEntry.Situation) -> String {
-    switch self {
-    case .participant: known.isParticipant ? "yes" : "no"
-    case .policy(.deleted): known.isDeleted ? "yes" : "no"
-    case .policy(.cancelled): known.isCancelled ? "yes" : "no"
-    case .policy(.alreadyRead): known.hasRead ? "yes" : "no"
-    case .policy(.expired): Self.age(known)
-    case .policy(.seen): Self.sight(known)
-    case .policy(.optedOut): known.isOptedOut ? "yes" : "no"
-    case .policy(.muted): known.isMuted ? "yes" : "no"
-    case .policy(.notMentioned): Self.mention(known)
-    case .policy(.capped): known.isCapped ? "had its push today" : "no"
-    case .policy(.noDevices): "\(known.deviceCount)"
-    case .policy(.quietHours): Self.quietHours(known)
-    case .policy(.viewing): Self.presence(known)
-    }
-  }
+  @Sendable private static func yes(_ truth: Bool) -> String { truth ? "yes" : "no" }
 
-  private static func age(_ known: HistoryEntry.Situation) -> String {
+  @Sendable private static func age(_ known: Known) -> String {
     let held = known.heldFor > 0 ? ", \(TimeText.span(known.heldFor)) of it held on purpose" : ""
     return "\(TimeText.span(known.messageAge))\(held); the limit is \(TimeText.span(known.life ?? known.timeToLive))"
   }
 
-  private static func sight(_ known: HistoryEntry.Situation) -> String {
+  @Sendable private static func sight(_ known: Known) -> String {
     guard let age = known.lastSeenAge else { return "no: no look was ever reported" }
     if age < 0 { return "unknown: the last look lies \(TimeText.span(age)) in the future" }
     let when = age - known.messageAge
@@ -229,17 +178,17 @@ extension SuppressionRule {
       : "no: the last look was reported \(TimeText.span(when)) before the commit"
   }
 
-  private static func mention(_ known: HistoryEntry.Situation) -> String {
+  @Sendable private static func mention(_ known: Known) -> String {
     guard known.wantsMentionsOnly else { return "no" }
     return known.isMentioned ? "yes, and mentioned" : "yes, and not mentioned"
   }
 
-  private static func quietHours(_ known: HistoryEntry.Situation) -> String {
+  @Sendable private static func quietHours(_ known: Known) -> String {
     guard let remaining = known.quietHoursRemaining, remaining > 0 else { return "no" }
     return "yes, for another \(TimeText.span(remaining)); the wish is \(known.quietHoursPolicy ?? "hold")"
   }
 
-  private static func presence(_ known: HistoryEntry.Situation) -> String {
+  @Sendable private static func presence(_ known: Known) -> String {
     let window = "the window is \(TimeText.span(known.window))"
     if known.hasLeft { return "has left" }
     if let age = known.lastSeenAge, age >= 0 { return "last look \(TimeText.span(age)) before the claim; \(window)" }
@@ -258,7 +207,7 @@ extension SuppressionRule {
 
 extension HistoryEntry.Situation {
   /// What the rules were given, as far as it is kept.
-  package var recipientSituation: RecipientSituation {
+  var recipientSituation: RecipientSituation {
     var known = RecipientSituation.nothingKnown
     known.messageAge = .microseconds(messageAge)
     known.heldFor = .microseconds(heldFor)
@@ -282,7 +231,7 @@ extension HistoryEntry.Situation {
   }
 
   /// The limits of that time.
-  package var policy: SuppressionPolicy {
+  var policy: SuppressionPolicy {
     SuppressionPolicy(window: .microseconds(max(0, window)), timeToLive: .microseconds(max(0, timeToLive)))
   }
 }

@@ -10,25 +10,13 @@ package struct EventExplanation: Equatable, Sendable {
     /// One plain sentence or a few: the outcome of the push, and why.
     package let summary: String
     /// `sent`, `held`, `skipped` or `failed`; nil when nothing is recorded.
-    package let decision: String?
+    package var decision: String?
     /// The ledger's reason; nil without one.
-    package let reason: String?
+    package var reason: String?
     /// The ledger's row, in small letters, by which the app reports the push as opened; nil without a row.
-    package let pushLogID: String?
+    package var pushLogID: String?
     /// What happened, the earliest first.
     package let steps: [Step]
-
-    package init(
-      userID: String, summary: String, decision: String? = nil, reason: String? = nil, pushLogID: String? = nil,
-      steps: [Step]
-    ) {
-      self.userID = userID
-      self.summary = summary
-      self.decision = decision
-      self.reason = reason
-      self.pushLogID = pushLogID
-      self.steps = steps
-    }
   }
 
   package struct Step: Equatable, Sendable {
@@ -58,41 +46,22 @@ package struct EventExplanation: Equatable, Sendable {
   package struct Detail: Equatable, Sendable, Encodable {
     package let name: String
     package let value: String
-
-    package init(name: String, value: String) {
-      self.name = name
-      self.value = value
-    }
   }
 
   /// The subject's id, in small letters.
   package let subjectID: String
   package let kind: String
   /// Whether there is any trace of the event.
-  package let isKnown: Bool
+  package var isKnown = true
   /// One plain sentence or a few about the event as a whole.
   package let summary: String
   /// When it was committed, by the database's clock; microseconds since 1970. Nil when it is not known any more.
   package let committedAt: Int64?
   /// What happened to the event as a whole, not to one recipient; the earliest first.
-  package let steps: [Step]
+  package var steps: [Step] = []
   /// Sorted by user id.
   package let recipients: [Recipient]
-  package let hasMoreRecipients: Bool
-
-  package init(
-    subjectID: String, kind: String, isKnown: Bool = true, summary: String, committedAt: Int64?, steps: [Step] = [],
-    recipients: [Recipient], hasMoreRecipients: Bool = false
-  ) {
-    self.subjectID = subjectID
-    self.kind = kind
-    self.isKnown = isKnown
-    self.summary = summary
-    self.committedAt = committedAt
-    self.steps = steps
-    self.recipients = recipients
-    self.hasMoreRecipients = hasMoreRecipients
-  }
+  package var hasMoreRecipients = false
 }
 
 extension EventExplanation {
@@ -101,27 +70,20 @@ extension EventExplanation {
     let event = records.event
     let committedAt = event.enqueuedAt ?? event.source?.createdAt
     let instances = Dictionary(records.instances.map { ($0.id, $0) }) { first, _ in first }
-    let recipients = records.recipients.filter { !$0.goesWithoutSaying(in: records) }.map { recipient in
-      Recipient(recipient, of: event, committedAt: committedAt, instances: instances)
-    }
+    // The actor expects no push about their own event; it is explained only on request.
+    let recipients = records.recipients.filter { !$0.isActor || $0.ledger != nil || records.userID == $0.userID }
     self.init(
       subjectID: event.subjectID.text, kind: event.kind, isKnown: records.isKnown,
       summary: EventSummary(records: records).text, committedAt: committedAt,
-      steps: EventSummary.steps(of: event, committedAt: committedAt), recipients: recipients,
-      hasMoreRecipients: records.hasMore)
-  }
-}
-
-extension EventExplanation.Recipient {
-  fileprivate init(
-    _ recipient: RecipientFacts, of event: EventFacts, committedAt: Int64?, instances: [String: InstanceFacts]
-  ) {
-    self.init(
-      userID: recipient.userID.text,
-      summary: RecipientSummary(event: event, recipient: recipient, committedAt: committedAt).text,
-      decision: recipient.ledger?.decision.rawValue, reason: recipient.ledger?.reason,
-      pushLogID: recipient.ledger?.id.lowercased,
-      steps: RecipientStory(event: event, recipient: recipient, instances: instances).steps)
+      steps: EventSummary.steps(of: event, committedAt: committedAt),
+      recipients: recipients.map { recipient in
+        Recipient(
+          userID: recipient.userID.text,
+          summary: RecipientSummary(event, recipient, committedAt: committedAt).text,
+          decision: recipient.ledger?.decision.rawValue, reason: recipient.ledger?.reason,
+          pushLogID: recipient.ledger?.id.lowercased,
+          steps: RecipientStory(event, recipient, instances).steps)
+      }, hasMoreRecipients: records.hasMore)
   }
 }
 
@@ -132,79 +94,63 @@ extension EventRecords {
   }
 }
 
-extension RecipientFacts {
-  /// The actor expects no push about their own event; it is explained only on request.
-  fileprivate func goesWithoutSaying(in records: EventRecords) -> Bool {
-    isActor && ledger == nil && records.userID != userID
-  }
-}
-
 extension EventExplanation {
   /// Explanations for programs, as UTF-8: an object whose `events` has one member each. `openapi.yaml` has the schema
   /// (`Explanations`).
   package static func json(_ explanations: [EventExplanation]) -> [UInt8] {
-    ExplanationsDocument(events: explanations.map(EventDocument.init)).json
+    Document(events: explanations.map(\.document)).json
   }
-}
 
-private struct ExplanationsDocument: JSONAnswer {
-  let events: [EventDocument]
-}
-
-private struct EventDocument: Encodable {
-  let subjectID: String
-  let kind: String
-  let known: Bool
-  let summary: String
-  let committedAt: String?
-  let steps: [StepDocument]
-  let recipients: [RecipientDocument]
-  let hasMoreRecipients: Bool
-
-  init(_ event: EventExplanation) {
-    subjectID = event.subjectID
-    kind = event.kind
-    known = event.isKnown
-    summary = event.summary
-    committedAt = event.committedAt.map(TimeText.instant)
-    steps = event.steps.map { StepDocument($0, committedAt: event.committedAt) }
-    recipients = event.recipients.map { RecipientDocument($0, committedAt: event.committedAt) }
-    hasMoreRecipients = event.hasMoreRecipients
+  private var document: Document.Event {
+    Document.Event(
+      subjectID: subjectID, kind: kind, known: isKnown, summary: summary,
+      committedAt: committedAt.map(TimeText.instant), steps: documents(of: steps),
+      recipients: recipients.map {
+        Document.Recipient(
+          userID: $0.userID, summary: $0.summary, decision: $0.decision, reason: $0.reason, pushLogID: $0.pushLogID,
+          steps: documents(of: $0.steps))
+      }, hasMoreRecipients: hasMoreRecipients)
   }
-}
 
-private struct RecipientDocument: Encodable {
-  let userID: String
-  let summary: String
-  let decision: String?
-  let reason: String?
-  let pushLogID: String?
-  let steps: [StepDocument]
-
-  init(_ recipient: EventExplanation.Recipient, committedAt: Int64?) {
-    userID = recipient.userID
-    summary = recipient.summary
-    decision = recipient.decision
-    reason = recipient.reason
-    pushLogID = recipient.pushLogID
-    steps = recipient.steps.map { StepDocument($0, committedAt: committedAt) }
+  private func documents(of steps: [Step]) -> [Document.Step] {
+    steps.map { step in
+      Document.Step(
+        what: step.what.rawValue, at: TimeText.instant(step.at),
+        milliseconds: committedAt.map { Double(step.at - $0) / 1000 }, text: step.text, details: step.details)
+    }
   }
-}
 
-private struct StepDocument: Encodable {
-  let what: String
-  let at: String
-  /// Since the commit; absent when that is not known.
-  let milliseconds: Double?
-  let text: String
-  let details: [EventExplanation.Detail]
+  private struct Document: JSONAnswer {
+    struct Event: Encodable {
+      let subjectID: String
+      let kind: String
+      let known: Bool
+      let summary: String
+      let committedAt: String?
+      let steps: [Step]
+      let recipients: [Recipient]
+      let hasMoreRecipients: Bool
+    }
 
-  init(_ step: EventExplanation.Step, committedAt: Int64?) {
-    what = step.what.rawValue
-    at = TimeText.instant(step.at)
-    milliseconds = committedAt.map { Double(step.at - $0) / 1000 }
-    text = step.text
-    details = step.details
+    struct Recipient: Encodable {
+      let userID: String
+      let summary: String
+      let decision: String?
+      let reason: String?
+      let pushLogID: String?
+      let steps: [Step]
+    }
+
+    struct Step: Encodable {
+      let what: String
+      let at: String
+      /// Since the commit; absent when that is not known.
+      let milliseconds: Double?
+      let text: String
+      let details: [Detail]
+    }
+
+    let events: [Event]
   }
 }
 

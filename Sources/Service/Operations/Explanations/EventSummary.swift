@@ -6,7 +6,6 @@ struct EventSummary {
   let records: EventRecords
 
   private var event: EventFacts { records.event }
-  private var noun: String { DecisionWords.event(of: event.kind) }
 
   var text: String {
     guard let failure = event.hostFailure else { return story }
@@ -15,29 +14,28 @@ struct EventSummary {
 
   private var story: String {
     guard records.isKnown else { return unknown }
-    if let parked = event.parked { return RecipientSummary.parked(parked) }
+    if let parked = event.parked { return parked.words }
     if records.recipients.contains(where: { $0.ledger != nil }) { return counts }
-    if let inbox = event.inbox { return "No push yet: \(WaitingWords(event: event).clause(inbox))" }
+    if let inbox = event.inbox { return "No push yet: \(event.waitingClause(inbox))" }
     if event.recordedCount > 0 { return "Nothing is recorded for the one who was asked about.\(more)" }
-    if event.hostFailure != nil { return "Nothing was recorded of the \(noun)." }
-    if event.source == nil { return "The \(noun) is gone, and nothing was recorded of it." }
+    if event.hostFailure != nil { return "Nothing was recorded of the \(event.noun)." }
+    if event.source == nil { return "The \(event.noun) is gone, and nothing was recorded of it." }
     if records.userID == nil, !records.recipients.contains(where: { $0.isParticipant && !$0.isActor }) {
       return "Nobody was told, because nobody else takes part (no_recipients)."
     }
-    return "Nobody was told: \(UnnoticedWords(event: event).clause)"
+    return "Nobody was told: \(event.unnoticedClause)"
   }
 
   /// How many recipients, by the outcome of their pushes.
   private var counts: String {
-    let decisions = records.recipients.map { recipient in
-      recipient.ledger?.decision.rawValue ?? (recipient.isActor ? "sender" : "without a record")
+    let decisions = records.recipients.filter { !$0.isActor || $0.ledger != nil }.map {
+      $0.ledger?.decision.rawValue ?? "without a record"
     }
-    let recipients = decisions.filter { $0 != "sender" }
     let parts = ["sent", "held", "skipped", "failed", "without a record"].compactMap { name in
-      let count = recipients.count { $0 == name }
+      let count = decisions.count { $0 == name }
       return count > 0 ? "\(count) \(name)" : nil
     }
-    return "\(CountWords.counted(recipients.count, "recipient")): \(parts.joined(separator: ", ")).\(more)"
+    return "\(CountWords.counted(decisions.count, "recipient")): \(parts.joined(separator: ", ")).\(more)"
   }
 
   /// Recipients that are recorded, and not told about.
@@ -58,109 +56,102 @@ struct EventSummary {
       default: ""
       }
     let row = event.hostFailure == nil ? "there is no such row, and no record" : "there is no record"
-    return "Nothing is known of a \(noun) with this id: \(row).\(trigger)\(since)"
+    return "Nothing is known of a \(event.noun) with this id: \(row).\(trigger)\(since)"
   }
 
   /// The commit, errors of triggers, and what waits in the inbox.
   static func steps(of event: EventFacts, committedAt: Int64?) -> [EventExplanation.Step] {
     var steps: [EventExplanation.Step] = []
     if let committedAt {
-      let source = event.source
-      let created = source?.createdAt.map { "created_at says \(TimeText.instant($0))" }
+      let isGone = event.source == nil && event.hostFailure == nil
+      let created = event.source?.createdAt.map { "created_at says \(TimeText.instant($0))" }
       steps.append(
         .init(
-          .committed, at: committedAt,
-          text: source == nil && event.hostFailure == nil ? "committed; its row is gone by now" : "committed",
+          .committed, at: committedAt, text: isGone ? "committed; its row is gone by now" : "committed",
           details: created.map { [.init(name: "host", value: $0)] } ?? []))
     }
-    for failure in event.triggerFailures {
+    steps += event.triggerFailures.map { failure in
       let whose = failure.concernsEvent ? "it kept this event from the inbox" : "about that time"
-      steps.append(
-        .init(
-          .triggerFailed, at: failure.failedAt,
-          text: "a trigger failed with SQLSTATE \(failure.sqlState), \(whose); tacet.trigger_failures has the text"))
+      return .init(
+        .triggerFailed, at: failure.failedAt,
+        text: "a trigger failed with SQLSTATE \(failure.sqlState), \(whose); tacet.trigger_failures has the text")
     }
-    if let inbox = event.inbox { steps.append(step(of: inbox, now: event.now)) }
-    if let parked = event.parked {
-      steps.append(.init(.parked, at: parked.parkedAt, text: "set aside (parked): \(parked.reason)"))
+    if let inbox = event.inbox {
+      let details = [
+        inbox.rescues > 0 ? EventExplanation.Detail(name: "lost claims", value: "\(inbox.rescues)") : nil,
+        inbox.error.map { .init(name: "last error", value: $0) },
+      ]
+      let end = TimeText.instant(inbox.availableAt)
+      let text =
+        inbox.isClaimed
+        ? "now: in the inbox under claim \(inbox.attempts), whose lease ends on \(end)"
+        : "now: in the inbox, for anybody to claim since \(end)"
+      steps.append(.init(.unclaimed, at: event.now, text: text, details: details.compactMap { $0 }))
     }
+    if let parked = event.parked { steps.append(parked.step) }
     return steps.sorted { $0.at < $1.at }
-  }
-
-  private static func step(of inbox: InboxFacts, now: Int64) -> EventExplanation.Step {
-    let text =
-      inbox.isClaimed
-      ? "now: in the inbox under claim \(inbox.attempts), whose lease ends on \(TimeText.instant(inbox.availableAt))"
-      : "now: in the inbox, for anybody to claim since \(TimeText.instant(inbox.availableAt))"
-    var details: [EventExplanation.Detail] = []
-    if inbox.rescues > 0 {
-      details.append(.init(name: "lost claims", value: "\(inbox.rescues)"))
-    }
-    if let error = inbox.error { details.append(.init(name: "last error", value: error)) }
-    return .init(.unclaimed, at: now, text: text, details: details)
   }
 }
 
-/// Why an event that is there has no record, and no trace of one.
-struct UnnoticedWords {
-  let event: EventFacts
+extension ParkedFacts {
+  var words: String {
+    "No push: it was set aside (parked) after \(CountWords.counted(attempts, "claim")), with this reason: \(reason)."
+      + " Mend that, then call tacet.replay."
+  }
 
-  private var noun: String { DecisionWords.event(of: event.kind) }
+  var step: EventExplanation.Step { .init(.parked, at: parkedAt, text: "set aside (parked): \(reason)") }
+}
 
-  /// A clause, with the end of its sentence.
-  var clause: String {
-    if let failure = event.triggerFailures.first(where: \.concernsEvent) {
+// Clauses with the end of their sentences.
+extension EventFacts {
+  /// A service that was seen within this time runs; it says so every few seconds.
+  private static let seenWithin: Int64 = 60_000_000
+
+  /// What its kind of event is called.
+  var noun: String { KnownKinds.words(ofEventKind: kind).event }
+
+  /// Why an event that is there has no record, and no trace of one.
+  var unnoticedClause: String {
+    if let failure = triggerFailures.first(where: \.concernsEvent) {
       return
         "the trigger could not write the \(noun) to the inbox (SQLSTATE \(failure.sqlState)), and the service has not"
-        + " fetched it from tacet.trigger_failures yet; \(WaitingWords(event: event).service)"
+        + " fetched it from tacet.trigger_failures yet; \(serviceClause)"
     }
-    switch event.trigger {
+    switch trigger {
     case "missing": return "the trigger on messages is missing, so no \(noun) is noticed; tacet migrate makes it."
     case "D": return "the trigger on messages is disabled, so no \(noun) is noticed; alter table ... enable trigger."
     default: break
     }
-    if let created = event.source?.createdAt {
-      if let since = event.watchedSince, created < since {
+    if let created = source?.createdAt {
+      if let watchedSince, created < watchedSince {
         return "the \(noun) is older than Tacet's trigger in this database."
       }
-      if event.ledgerSince.map({ created < $0 }) ?? true {
+      if ledgerSince.map({ created < $0 }) ?? true {
         return "the \(noun) is older than what the ledger still has; a record of it has been pruned, if there was one."
       }
     }
-    guard event.kind == MessagePush.eventKind else {
-      return "the \(noun) never came to the inbox, or concerned nobody."
-    }
+    guard kind == MessagePush.eventKind else { return "the \(noun) never came to the inbox, or concerned nobody." }
     // Discarded messages are counted only: a row for each of an import would be as many as its messages.
     return "the message never came to the inbox, concerned nobody, or was already too old when it was inserted."
   }
-}
 
-/// What an undecided event waits for.
-struct WaitingWords {
-  let event: EventFacts
-
-  /// A service that was seen within this time runs; it says so every few seconds.
-  private static let seenWithin: Int64 = 60_000_000
-
-  private var noun: String { DecisionWords.event(of: event.kind) }
-
-  /// A clause, with the end of its sentence.
-  func clause(_ inbox: InboxFacts) -> String {
-    let age = TimeText.span(max(0, event.now - inbox.enqueuedAt))
+  /// What an undecided event waits for.
+  func waitingClause(_ inbox: InboxFacts) -> String {
+    let age = TimeText.span(max(0, now - inbox.enqueuedAt))
     if let error = inbox.error { return "the \(noun) could not be looked at, \(age) after its commit: \(error)." }
-    if inbox.isClaimed, inbox.availableAt > event.now {
+    if inbox.isClaimed, inbox.availableAt > now {
       return "claim \(inbox.attempts) of the \(noun) is at work, or has died; the next may begin in"
-        + " \(TimeText.span(inbox.availableAt - event.now))."
+        + " \(TimeText.span(inbox.availableAt - now))."
     }
-    return "the \(noun) has been in the inbox for \(age), and nobody has claimed it; \(service)"
+    return "the \(noun) has been in the inbox for \(age), and nobody has claimed it; \(serviceClause)"
   }
 
-  /// Whether a service is there to claim: a clause, with the end of its sentence.
-  var service: String {
-    guard let seenAt = event.serviceSeenAt else { return "no service was ever seen on this database: is it running?" }
-    let age = event.now - seenAt
-    return age > Self.seenWithin
-      ? "no service has been seen for \(TimeText.span(age)): is it running?"
-      : "a service was seen \(TimeText.span(age)) ago, and should take it up at once."
+  /// Whether a service is there to claim.
+  var serviceClause: String {
+    guard let serviceSeenAt else { return "no service was ever seen on this database: is it running?" }
+    let age = TimeText.span(now - serviceSeenAt)
+    return now - serviceSeenAt > Self.seenWithin
+      ? "no service has been seen for \(age): is it running?"
+      : "a service was seen \(age) ago, and should take it up at once."
   }
 }

@@ -49,7 +49,7 @@ package struct LiveActivityExplanation: Sendable {
     switch update.decision {
     case nil: return "\(what) is under way."
     case "sent"?:
-      let devices = CountWords.devices(update.devices_accepted ?? 0)
+      let devices = CountWords.counted(update.devices_accepted ?? 0, "device")
       return "\(what) was taken by APNs for \(devices)\(update.sent_us.map { " at \(TimeText.instant($0))" } ?? "")."
     case "held"?: return "\(what) is tried again: \(update.reason ?? "unknown")."
     case let decision?:

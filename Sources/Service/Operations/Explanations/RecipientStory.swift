@@ -5,9 +5,13 @@ internal import PushStore
 struct RecipientStory {
   private typealias Step = EventExplanation.Step
 
-  let event: EventFacts
-  let recipient: RecipientFacts
-  let instances: [String: InstanceFacts]
+  private let event: EventFacts
+  private let recipient: RecipientFacts
+  private let instances: [String: InstanceFacts]
+
+  init(_ event: EventFacts, _ recipient: RecipientFacts, _ instances: [String: InstanceFacts]) {
+    (self.event, self.recipient, self.instances) = (event, recipient, instances)
+  }
 
   /// The earliest first; steps of one moment in the order in which they are added.
   var steps: [EventExplanation.Step] {
@@ -19,7 +23,7 @@ struct RecipientStory {
   private var recorded: [Step] {
     guard let ledger = recipient.ledger else { return [] }
     if ledger.history.isEmpty { return withoutHistory(ledger) }
-    let claims = RecordedClaims(ledger, of: event)
+    let claims = RecordedClaims(ledger.history, of: event)
     return claims.entries.indices.flatMap { claimSteps(at: $0, of: claims) + decisionSteps(claims.entries[$0]) }
   }
 
@@ -33,13 +37,11 @@ struct RecipientStory {
     if cut > 0 {
       steps.append(Step(.lostClaim, at: woken, text: "\(CountWords.counted(cut, "claim")) in between left out"))
     }
-    steps += claims.lost(before: index).map {
-      Step(.lostClaim, at: woken, text: RecordedClaims.words(ofLost: $0))
-    }
-    steps.append(Step(.woken, at: woken, text: "the service was woken \(CauseWords.wake(entry.wokenBy))"))
-    steps.append(
-      Step(.claimed, at: entry.claimedAt, text: "claimed by \(process(entry.instance)), claim \(entry.claim)"))
-    return steps
+    steps += claims.lost(before: index).map { Step(.lostClaim, at: woken, text: RecordedClaims.words(ofLost: $0)) }
+    return steps + [
+      Step(.woken, at: woken, text: "the service was woken \(CauseWords.wake(entry.wokenBy))"),
+      Step(.claimed, at: entry.claimedAt, text: "claimed by \(process(entry.instance)), claim \(entry.claim)"),
+    ]
   }
 
   /// About when the service was woken, never before the commit.
@@ -62,7 +64,7 @@ struct RecipientStory {
     guard let earlier, let due = earlier.dueMicroseconds else { return nil }
     if let cause = entry.releasedBy {
       return Step(
-        .released, at: entry.releasedAt ?? woken, text: "released: \(CauseWords.release(cause, kind: event.kind))")
+        .released, at: entry.releasedAt ?? woken, text: "released: \(CauseWords.release(cause, of: event.noun))")
     }
     let text =
       switch earlier.remaining {
@@ -75,32 +77,29 @@ struct RecipientStory {
 
   private func decisionSteps(_ entry: HistoryEntry) -> [Step] {
     let decided = Step(
-      .decided, at: entry.claimedAt + entry.decidedMicroseconds, text: Self.verdict(entry),
+      .decided, at: entry.claimedAt + entry.decidedMicroseconds, text: entry.verdict,
       details: SuppressionRule.asked(of: entry.situation).map {
-        .init(name: $0.name, value: $0.finding(in: entry.situation))
+        .init(name: $0.name, value: $0.finding(entry.situation))
       })
-    var attempts = AttemptSteps(entry: entry).steps
-    if entry.attemptsLeftOut > 0, let last = attempts.last {
-      attempts.append(
+    let attempts = entry.attempts.indices.map { index in
+      let attempt = entry.attempts[index]
+      return Step(
+        .attempt, at: entry.claimedAt + attempt.endedMicroseconds,
+        text: attempt.text(after: entry.attempts[..<index]), details: attempt.details)
+    }
+    guard let last = attempts.last else { return [decided] }
+    var steps = [decided] + attempts
+    if entry.attemptsLeftOut > 0 {
+      steps.append(
         Step(.attempt, at: last.at, text: "\(entry.attemptsLeftOut) more attempts at devices were not kept"))
     }
-    guard let last = attempts.last, let due = entry.dueMicroseconds, let remaining = entry.remaining else {
-      return [decided] + attempts
+    if let due = entry.dueMicroseconds, let remaining = entry.remaining {
+      let text =
+        remaining == "waiting"
+        ? "what is left waits for its route" : "what is left is tried again in \(TimeText.span(due))"
+      steps.append(Step(.remaining, at: last.at, text: text))
     }
-    let text =
-      remaining == "waiting"
-      ? "what is left waits for its route" : "what is left is tried again in \(TimeText.span(due))"
-    return [decided] + attempts + [Step(.remaining, at: last.at, text: text)]
-  }
-
-  /// The rule that decided, and what follows.
-  private static func verdict(_ entry: HistoryEntry) -> String {
-    guard let rule = SuppressionRule.first(for: entry.situation) else { return FoldWords.verdict(entry) }
-    guard entry.decision == .skipped || entry.remaining == "held" else {
-      return "decided: nothing more (\(rule.reason)); what was sent stays sent"
-    }
-    guard entry.remaining == "held", let due = entry.dueMicroseconds else { return "decided: no push (\(rule.reason))" }
-    return "decided: held for \(TimeText.span(due)) (\(rule.reason))"
+    return steps
   }
 
   /// A row of a service that kept no histories, or one that the host wrote.
@@ -112,7 +111,8 @@ struct RecipientStory {
     }
     if let sentAt = ledger.sentAt, ledger.decision == .sent {
       steps.append(
-        Step(.attempt, at: sentAt, text: "accepted by APNs, for \(CountWords.devices(ledger.devicesAccepted))"))
+        Step(
+          .attempt, at: sentAt, text: "accepted by APNs, for \(CountWords.counted(ledger.devicesAccepted, "device"))"))
     }
     return steps
   }
@@ -122,11 +122,9 @@ struct RecipientStory {
 extension RecipientStory {
   private var current: [EventExplanation.Step] {
     var steps: [EventExplanation.Step] = []
-    if let parked = recipient.parked {
-      steps.append(.init(.parked, at: parked.parkedAt, text: "set aside (parked): \(parked.reason)"))
-    }
+    if let parked = recipient.parked { steps.append(parked.step) }
     if let delivery = recipient.delivery, let cause = delivery.releasedBy, let at = delivery.releasedAt {
-      steps.append(.init(.released, at: at, text: "released: \(CauseWords.release(cause, kind: event.kind))"))
+      steps.append(.init(.released, at: at, text: "released: \(CauseWords.release(cause, of: event.noun))"))
     }
     if let ledger = recipient.ledger, ledger.opened {
       let at = ledger.openedAt ?? ledger.sentAt ?? ledger.enqueuedAt
@@ -134,7 +132,8 @@ extension RecipientStory {
       steps.append(.init(.opened, at: at, text: text))
     }
     if let unread = recipient.unread {
-      steps.append(UnreadSteps(unread: unread, sentAt: recipient.ledger?.sentAt, now: event.now).step)
+      let text = unread.text(sentAt: recipient.ledger?.sentAt)
+      steps.append(.init(.unread, at: min(unread.at, event.now), text: text))
     }
     return steps + [.init(.now, at: event.now, text: nowText, details: nowDetails)]
   }
@@ -158,12 +157,8 @@ extension RecipientStory {
       ? "now: not decided yet" : "now: nothing remains to be done"
   }
 
-  private var participation: String {
-    if event.hostFailure != nil { return "not known" }
-    return recipient.isParticipant ? "yes" : "no"
-  }
-
   private var nowDetails: [EventExplanation.Detail] {
+    let participation = event.hostFailure != nil ? "not known" : recipient.isParticipant ? "yes" : "no"
     var details = [EventExplanation.Detail(name: "takes part", value: participation)]
     let inUse = recipient.devices.filter { $0.droppedAt == nil }
     details.append(.init(name: "devices", value: inUse.isEmpty ? "none" : inUse.map(\.words).joined(separator: ", ")))
@@ -196,101 +191,108 @@ extension PreferenceFacts {
   }
 }
 
-/// The attempts of one claim at the recipient's devices.
-struct AttemptSteps {
-  let entry: HistoryEntry
-
-  /// In the order in which they ended.
-  var steps: [EventExplanation.Step] {
-    zip(0..., entry.attempts).map { index, attempt in
-      .init(
-        .attempt, at: entry.claimedAt + attempt.endedMicroseconds, text: text(of: attempt, at: index),
-        details: Self.details(of: attempt))
+extension HistoryEntry {
+  /// The rule that decided, and what follows.
+  fileprivate var verdict: String {
+    if let reason = SuppressionRule.first(for: situation)?.reason {
+      guard decision == .skipped || remaining == "held" else {
+        return "decided: nothing more (\(reason)); what was sent stays sent"
+      }
+      guard remaining == "held", let dueMicroseconds else { return "decided: no push (\(reason))" }
+      return "decided: held for \(TimeText.span(dueMicroseconds)) (\(reason))"
     }
-  }
-
-  private func text(of attempt: HistoryEntry.Attempt, at index: Int) -> String {
-    let device = "device \(attempt.device)"
-    let service = attempt.service
-    let why = attempt.reason.map { RefusalWords.described($0, by: service) } ?? "no reason was given"
-    let isSent = attempt.identifier != nil || attempt.status != nil
-    switch attempt.verdict {
-    case "accepted":
-      let form = attempt.content.map { ", \(ContentWords.form($0))" } ?? ""
-      return "\(service) accepted the push for \(device)\(attempt.localeWords)\(form)"
-        + (followsTrial(index) ? "; its environment was noted" : "")
-    case "elsewhere":
-      return "not for \(device) in this environment: \(why); the other one was asked next"
-    case "dropped": return "\(service) refused \(device): \(why); its token was dropped"
-    case "refused": return isSent ? "\(service) refused \(device): \(why)" : "not sent to \(device): \(why)"
-    case ShadowedKinds.reason: return "shadow: the push for \(device) was built, and not sent to \(service)"
-    case "postponed": return "put off for \(device): \(why)"
-    case "waiting":
-      return isSent
-        ? "waits for the route of \(device): \(why)"
-        : "not sent to \(device), because its route takes no pushes: \(why)"
-    case "impossible": return "the other environment could tell nothing about \(device): \(why)"
-    default: return "\(attempt.verdict) for \(device): \(why)"
+    guard let fold else { return "decided: send, because no rule objects" }
+    if decision == .skipped {
+      return "decided: no push (folded): the notification of its burst shows a newer message; +\(fold.more) more"
     }
-  }
-
-  /// Whether the same device was asked in another environment before.
-  private func followsTrial(_ index: Int) -> Bool {
-    entry.attempts[..<index].contains { $0.device == entry.attempts[index].device && $0.verdict == "elsewhere" }
-  }
-
-  private static func details(of attempt: HistoryEntry.Attempt) -> [EventExplanation.Detail] {
-    [
-      ("route", attempt.route), ("status", attempt.status.map(String.init)), ("reason", attempt.reason),
-      (attempt.service == "APNs" ? "apns-id" : "id", attempt.identifier),
-    ].compactMap { name, value in value.map { .init(name: name, value: $0) } }
+    if remaining == "held", let dueMicroseconds {
+      return
+        "decided: held for \(TimeText.span(dueMicroseconds)) (folding): it follows others of the burst that message"
+        + " \(fold.burst) began"
+    }
+    return fold.sounds
+      ? "decided: send with sound, because no rule objects; it begins a burst"
+      : "decided: send without sound, as an update of the notification of message \(fold.burst): +\(fold.more) more"
   }
 }
 
 extension HistoryEntry.Attempt {
-  /// In which locale the push was shown; empty for the words of the event itself.
-  fileprivate var localeWords: String {
-    guard let locale else { return "" }
-    return ", in \(locale), " + (askedLocale.map { "since the device asks for \($0)" } ?? "as the device asks")
-  }
-}
-
-/// Whether the host was told that a push is unread, in words.
-struct UnreadSteps {
-  let unread: UnreadFacts
-  let sentAt: Int64?
-  let now: Int64
-
-  var step: EventExplanation.Step { EventExplanation.Step(.unread, at: min(unread.at, now), text: text) }
-
-  private var text: String {
-    switch unread.state {
-    case .checkedLater:
-      return "if it is not read or opened by \(TimeText.instant(unread.at)), push.unread goes to the host"
-    case .waiting:
-      guard unread.attempts > 0 else { return "\(unlooked): push.unread is about to be sent to the host" }
-      return "\(unlooked): the host has not taken push.unread in \(CountWords.counted(unread.attempts, "attempt"))"
-        + " (\(unread.error ?? "no answer yet")); the next is at \(TimeText.instant(unread.at))"
-    case .taken:
-      let status = unread.status.map { " with \($0)" } ?? ""
-      return "\(unlooked): push.unread was sent to the host, taken\(status) at \(TimeText.instant(unread.at))"
-    case .cancelled:
-      let tried = unread.attempts == 0 ? "" : ", after \(CountWords.counted(unread.attempts, "attempt"))"
-      return "no push.unread to the host\(tried): \(cause)"
-    case .dead:
-      return "\(unlooked): the host has not taken push.unread in \(CountWords.counted(unread.attempts, "attempt"))"
-        + " (\(unread.error ?? "no answer")), and nobody tries again"
+  /// - Parameter earlier: the attempts of the same claim before this one.
+  fileprivate func text(after earlier: ArraySlice<HistoryEntry.Attempt>) -> String {
+    let isSent = identifier != nil || status != nil
+    switch verdict {
+    case "accepted":
+      // Whether the same device was asked in another environment before.
+      let isTrial = earlier.contains { $0.device == device && $0.verdict == "elsewhere" }
+      let form = content.map { ", \(Self.words(ofContent: $0))" } ?? ""
+      return "\(service) accepted the push for device \(device)\(localeWords)\(form)"
+        + (isTrial ? "; its environment was noted" : "")
+    case "elsewhere":
+      return "not for device \(device) in this environment: \(why); the other one was asked next"
+    case "dropped": return "\(service) refused device \(device): \(why); its token was dropped"
+    case "refused":
+      return isSent ? "\(service) refused device \(device): \(why)" : "not sent to device \(device): \(why)"
+    case ShadowedKinds.reason: return "shadow: the push for device \(device) was built, and not sent to \(service)"
+    case "postponed": return "put off for device \(device): \(why)"
+    case "waiting":
+      return isSent
+        ? "waits for the route of device \(device): \(why)"
+        : "not sent to device \(device), because its route takes no pushes: \(why)"
+    case "impossible": return "the other environment could tell nothing about device \(device): \(why)"
+    default: return "\(verdict) for device \(device): \(why)"
     }
   }
 
-  private var unlooked: String {
-    guard let sentAt = unread.sentAt ?? sentAt, unread.occurredAt > sentAt else { return "not read or opened" }
-    return "not read or opened for \(TimeText.span(unread.occurredAt - sentAt))"
+  /// How much of the event's words the push had; follows "accepted the push".
+  static func words(ofContent note: String) -> String {
+    guard let known = ContentNote(rawValue: note) else { return "with content \(note)" }
+    return switch known {
+    case .sender: "with the sender's name alone"
+    case .none: "without content"
+    case .sealed: "sealed for the device"
+    case .noKey: "without content, because the device has no key to seal it for"
+    }
   }
 
-  /// Why it was cancelled.
-  private var cause: String {
-    switch unread.reason {
+  /// In which locale the push was shown; empty for the words of the event itself.
+  private var localeWords: String {
+    guard let locale else { return "" }
+    return ", in \(locale), " + (askedLocale.map { "since the device asks for \($0)" } ?? "as the device asks")
+  }
+
+  fileprivate var details: [EventExplanation.Detail] {
+    [
+      ("route", route), ("status", status.map(String.init)), ("reason", reason),
+      (service == "APNs" ? "apns-id" : "id", identifier),
+    ].compactMap { name, value in value.map { .init(name: name, value: $0) } }
+  }
+}
+
+extension UnreadFacts {
+  /// Whether the host was told that the push is unread.
+  func text(sentAt ledgerSentAt: Int64?) -> String {
+    let tries = CountWords.counted(attempts, "attempt")
+    let since = (sentAt ?? ledgerSentAt).flatMap { occurredAt > $0 ? " for \(TimeText.span(occurredAt - $0))" : nil }
+    let unlooked = "not read or opened\(since ?? "")"
+    switch state {
+    case .checkedLater:
+      return "if it is not read or opened by \(TimeText.instant(at)), push.unread goes to the host"
+    case .waiting:
+      guard attempts > 0 else { return "\(unlooked): push.unread is about to be sent to the host" }
+      return "\(unlooked): the host has not taken push.unread in \(tries) (\(error ?? "no answer yet"));"
+        + " the next is at \(TimeText.instant(at))"
+    case .taken:
+      let answer = status.map { " with \($0)" } ?? ""
+      return "\(unlooked): push.unread was sent to the host, taken\(answer) at \(TimeText.instant(at))"
+    case .cancelled: return "no push.unread to the host\(attempts == 0 ? "" : ", after \(tries)"): \(cancellation)"
+    case .dead:
+      return
+        "\(unlooked): the host has not taken push.unread in \(tries) (\(error ?? "no answer")), and nobody tries again"
+    }
+  }
+
+  private var cancellation: String {
+    switch reason {
     case "opened": "the push was opened"
     case "read": "the message was read"
     case "seen": "the user has looked since"

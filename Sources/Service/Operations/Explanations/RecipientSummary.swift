@@ -3,28 +3,29 @@ internal import PushStore
 
 /// The outcome of one recipient's push, and why, in a sentence or a few.
 struct RecipientSummary {
-  let event: EventFacts
-  let recipient: RecipientFacts
-  let committedAt: Int64?
+  private let event: EventFacts
+  private let recipient: RecipientFacts
+  private let committedAt: Int64?
+  private let claims: RecordedClaims
+
+  init(_ event: EventFacts, _ recipient: RecipientFacts, committedAt: Int64?) {
+    (self.event, self.recipient, self.committedAt) = (event, recipient, committedAt)
+    claims = RecordedClaims(recipient.ledger?.history ?? [], of: event)
+  }
 
   var text: String {
     guard let ledger = recipient.ledger else { return withoutRecord }
-    let story = story(ledger)
+    let story =
+      switch ledger.decision {
+      case .sent: sent(ledger)
+      case .held: held(ledger)
+      case .skipped: skipped(ledger)
+      case .failed: failed(ledger)
+      }
     return ledger.opened ? "\(story) The user has opened it." : story
   }
 
-  private var noun: String { DecisionWords.event(of: event.kind) }
-
-  private func story(_ ledger: LedgerFacts) -> String {
-    switch ledger.decision {
-    case .sent: sent(ledger)
-    case .held: held(ledger)
-    case .skipped: skipped(ledger)
-    case .failed: failed(ledger)
-    }
-  }
-
-  private func history(_ ledger: LedgerFacts) -> [HistoryEntry] { RecordedClaims(ledger, of: event).entries }
+  private var history: [HistoryEntry] { claims.entries }
 
   private func clause(_ reason: String?, _ entry: HistoryEntry?) -> String {
     guard let reason else { return "of a reason that was not kept" }
@@ -33,125 +34,108 @@ struct RecipientSummary {
   }
 
   private func skipped(_ ledger: LedgerFacts) -> String {
-    if ledger.reason == ShadowedKinds.reason { return shadowed(ledger) }
-    let sentence = "No push, because \(clause(ledger.reason, history(ledger).last))."
-    let hold = history(ledger).last { $0.remaining == "held" }
-    return hold.map { "\(sentence) Until then it was held, because \(clause($0.reason, $0))." } ?? sentence
-  }
-
-  /// A push that was built and not sent.
-  private func shadowed(_ ledger: LedgerFacts) -> String {
-    let devices = Self.verdicts(history(ledger)).count { $0.verdict == ShadowedKinds.reason }
-    let sentence =
-      "Shadow: would have been sent to \(CountWords.devices(devices))\(delay(ledger)). SHADOW is set, so nothing was sent."
-    return ([sentence] + [holdSentence(ledger), restSentence(ledger)].compactMap { $0 }).joined(separator: " ")
+    if ledger.reason == ShadowedKinds.reason {
+      // Built, and not sent.
+      let devices = CountWords.counted(lastAttempts.count { $0.verdict == ShadowedKinds.reason }, "device")
+      let sentence =
+        "Shadow: would have been sent to \(devices)\(delay(ledger)). SHADOW is set, so nothing was sent."
+      return sentences(sentence, holdSentence, restSentence)
+    }
+    let hold = history.last { $0.remaining == "held" }
+    return sentences(
+      "No push, because \(clause(ledger.reason, history.last)).",
+      hold.map { "Until then it was held, because \(clause($0.reason, $0))." })
   }
 
   // MARK: Sent
 
+  private func sentences(_ sentences: String?...) -> String { sentences.compactMap { $0 }.joined(separator: " ") }
+
   private func delay(_ ledger: LedgerFacts) -> String {
     guard let sentAt = ledger.sentAt, let committedAt else { return "" }
-    return ", \(TimeText.span(max(0, sentAt - committedAt))) after the \(noun)"
+    return ", \(TimeText.span(max(0, sentAt - committedAt))) after the \(event.noun)"
   }
 
   private func sent(_ ledger: LedgerFacts) -> String {
-    let push = FoldWords.push(history(ledger).last)
-    let devices = CountWords.devices(ledger.devicesAccepted)
-    let sentence = "\(push) was sent: APNs accepted it for \(devices)\(delay(ledger))."
-    return ([sentence] + [holdSentence(ledger), lossSentence(ledger), restSentence(ledger)].compactMap { $0 })
-      .joined(separator: " ")
+    let devices = CountWords.counted(ledger.devicesAccepted, "device")
+    let update = history.last?.fold.flatMap { $0.sounds ? nil : $0 }
+    let push = update.map { "A silent update of the notification of its burst (+\($0.more) more)" } ?? "A push"
+    // Whether an earlier claim may also have sent it.
+    let lost = history.indices.lazy.flatMap { claims.lost(before: $0) }.first
+    return sentences(
+      "\(push) was sent: APNs accepted it for \(devices)\(delay(ledger)).", holdSentence,
+      lost.map { "C\(RecordedClaims.words(ofLost: $0).dropFirst())." }, restSentence)
   }
 
-  private func holdSentence(_ ledger: LedgerFacts) -> String? {
-    let history = self.history(ledger)
+  private var holdSentence: String? {
     guard let held = history.lastIndex(where: { $0.remaining == "held" }), held + 1 < history.count else { return nil }
     let end =
-      history[held + 1].releasedBy.map { CauseWords.release($0, kind: event.kind) } ?? "the time of the hold was over"
+      history[held + 1].releasedBy.map { CauseWords.release($0, of: event.noun) } ?? "the time of the hold was over"
     return "Until then it was held, because \(clause(history[held].reason, history[held])); then \(end)."
   }
 
-  /// Whether an earlier claim may also have sent it.
-  private func lossSentence(_ ledger: LedgerFacts) -> String? {
-    let claims = RecordedClaims(ledger, of: event)
-    return claims.entries.indices.lazy.flatMap { claims.lost(before: $0) }.first.map {
-      "C\(RecordedClaims.words(ofLost: $0).dropFirst())."
-    }
-  }
-
   /// Devices that did not get it, or not yet.
-  private func restSentence(_ ledger: LedgerFacts) -> String? {
-    let rest = Self.verdicts(history(ledger)).filter {
-      !["accepted", ShadowedKinds.reason].contains($0.verdict)
-    }
+  private var restSentence: String? {
+    let rest = lastAttempts.filter { !["accepted", ShadowedKinds.reason].contains($0.verdict) }
     let open = recipient.delivery == nil ? [] : rest.filter { ["postponed", "waiting"].contains($0.verdict) }
     let ended = rest.filter { attempt in !open.contains { $0.device == attempt.device } }
     func words(_ lead: String, _ attempts: [HistoryEntry.Attempt]) -> String? {
-      guard !attempts.isEmpty else { return nil }
-      let devices = attempts.map { attempt in
-        let why = attempt.reason.map { RefusalWords.described($0, by: attempt.service) }
-        return "\(attempt.device): \(why ?? "no reason was given")"
-      }
-      return "\(lead) \(devices.joined(separator: "; "))."
+      attempts.isEmpty ? nil : "\(lead) \(attempts.map { "\($0.device): \($0.why)" }.joined(separator: "; "))."
     }
-    let sentences = [words("Not for", ended), words("Still to go to", open)].compactMap { $0 }
-    return sentences.isEmpty ? nil : sentences.joined(separator: " ")
+    let sentences = sentences(words("Not for", ended), words("Still to go to", open))
+    return sentences.isEmpty ? nil : sentences
   }
 
+  private var lastAttempts: [HistoryEntry.Attempt] { Self.lastAttempts(history) }
+
   /// What each device's last attempt has brought, in the order in which the devices were first tried.
-  private static func verdicts(_ history: [HistoryEntry]) -> [HistoryEntry.Attempt] {
-    let attempts = history.flatMap(\.attempts).filter { !["elsewhere", "impossible"].contains($0.verdict) }
-    var last: [HistoryEntry.Attempt] = []
-    for attempt in attempts {
+  private static func lastAttempts(_ history: [HistoryEntry]) -> [HistoryEntry.Attempt] {
+    history.flatMap(\.attempts).filter { !["elsewhere", "impossible"].contains($0.verdict) }.reduce(into: []) {
+      last, attempt in
       if let index = last.firstIndex(where: { $0.device == attempt.device }) {
         last[index] = attempt
       } else {
         last.append(attempt)
       }
     }
-    return last
   }
 
-  // MARK: Not yet
+  // MARK: Not yet, or failed
 
   private func held(_ ledger: LedgerFacts) -> String {
-    let entry = history(ledger).last { $0.remaining != nil } ?? history(ledger).last
-    return "No push yet, because \(clause(ledger.reason, entry)). \(again(ledger))"
+    let entry = history.last { $0.remaining != nil } ?? history.last
+    return "No push yet, because \(clause(ledger.reason, entry)). \(again)"
   }
 
-  private func again(_ ledger: LedgerFacts) -> String {
+  private var again: String {
     guard let delivery = recipient.delivery else { return "Nothing waits for it any more, so it will not be sent." }
     if delivery.isClaimed { return "It is being looked at." }
     if let lane = delivery.lane { return "It goes as soon as \(lane) takes pushes again." }
     let wait = delivery.dueAt - event.now
-    guard wait > 0 else { return "It has been due for \(TimeText.span(wait)); \(serviceWords)" }
+    guard wait > 0 else { return "It has been due for \(TimeText.span(wait)); \(event.serviceClause)" }
     return "It is looked at again in \(TimeText.span(wait)), or as soon as something is learnt."
   }
 
-  // MARK: Failed
-
   private func failed(_ ledger: LedgerFacts) -> String {
-    if let parked = recipient.parked, ledger.reason == "parked" { return Self.parked(parked) }
-    let attempts = Self.verdicts(history(ledger).suffix(1))
+    if let parked = recipient.parked, ledger.reason == "parked" { return parked.words }
+    let attempts = Self.lastAttempts(history.suffix(1))
     guard attempts.count == 1, let attempt = attempts.first, let reason = attempt.reason else {
-      let why = ledger.reason.map({ RefusalWords.described($0) }) ?? "no reason was kept"
-      return "No push, although it should have been sent to \(CountWords.devices(attempts.count)): \(why)."
+      let why = ledger.reason.map { RefusalWords.described($0) } ?? "no reason was kept"
+      return "No push, although it should have been sent to \(CountWords.counted(attempts.count, "device")): \(why)."
     }
     let dropped = attempt.verdict == "dropped" ? " The token was dropped." : ""
     return "No push: it was to go to device \(attempt.device), but \(RefusalWords.described(reason)).\(dropped)"
   }
 
-  static func parked(_ parked: ParkedFacts) -> String {
-    "No push: it was set aside (parked) after \(CountWords.counted(parked.attempts, "claim")), with this reason:"
-      + " \(parked.reason). Mend that, then call tacet.replay."
-  }
-
   // MARK: No record
 
   private var withoutRecord: String {
-    if recipient.isActor { return "No push, because the \(noun) is the user's own: nobody is told of what they did." }
-    if let parked = recipient.parked ?? event.parked { return Self.parked(parked) }
+    if recipient.isActor {
+      return "No push, because the \(event.noun) is the user's own: nobody is told of what they did."
+    }
+    if let parked = recipient.parked ?? event.parked { return parked.words }
     if let inbox = event.inbox, recipient.isParticipant || event.hostFailure != nil {
-      return "No push yet: \(WaitingWords(event: event).clause(inbox))"
+      return "No push yet: \(event.waitingClause(inbox))"
     }
     if !event.isKnown { return "Nothing is known of such an event, for anybody." }
     if let failure = event.hostFailure {
@@ -163,12 +147,11 @@ struct RecipientSummary {
       return "No push, because the user does not take part in what it is about, and no record says that they did."
     }
     if event.recordedCount > 0 {
-      return "No push: nothing is recorded for the user, who takes part now and did not when the \(noun) was decided."
+      return
+        "No push: nothing is recorded for the user, who takes part now and did not when the \(event.noun) was decided."
     }
-    return "No push: \(UnnoticedWords(event: event).clause)"
+    return "No push: \(event.unnoticedClause)"
   }
-
-  private var serviceWords: String { WaitingWords(event: event).service }
 }
 
 /// The claims of one push: those that left a record, and the numbers in between that did not.
@@ -181,8 +164,8 @@ struct RecordedClaims {
   /// Of a long history the entries after the first half and before the newest half are not kept.
   private let cut: Range<Int>
 
-  init(_ ledger: LedgerFacts, of event: EventFacts) {
-    let recorded = ledger.history
+  /// - Parameter recorded: in the order of the ledger.
+  init(_ recorded: [HistoryEntry], of event: EventFacts) {
     entries = recorded.enumerated().sorted { ($0.element.claim, $0.offset) < ($1.element.claim, $1.offset) }
       .map(\.element)
     ofEvent = Set(event.recordedClaims)

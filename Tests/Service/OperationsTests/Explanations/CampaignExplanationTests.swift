@@ -42,7 +42,7 @@ struct CampaignExplanationTests {
   @Test("tells of a push from the note to the tap")
   func sent() throws {
     let inputs = """
-      {"finding": {"layer": "event", "event": "presentation", "confidence": 0.9, "themes": [], "domains": ["work"]},
+      {"finding": {"layer": "event", "event": "presentation", "confidence": 0.9, "themes": [], "domains": ["work", "home"]},
        "writing": {"by": "model"}}
       """
     let day = try Self.day("committed", inputs: inputs, tokens: 700, push: Self.push(opened: true))
@@ -54,21 +54,22 @@ struct CampaignExplanationTests {
         "Now nothing would be sent. A push of the campaign's cap group was queued for the user on that day already.",
         "2026-09-21 (Europe/Berlin): A push was sent.",
         "  noted 2026-09-21T14:13:20.000Z for 2026-09-21T14:13:20.000Z",
-        "  layer event: found confidence 0.9, domains work, event presentation",
+        "  layer event: found confidence 0.9, domains work and home, event presentation",
         "  the model read 700 and wrote 70 tokens, for 1400 millionths of a dollar",
         "  written by the model", "  “Tomorrow”", "  “How do you feel?”",
         "  accepted by APNs 2026-09-21T14:13:22.000Z", "  opened by the user",
       ])
   }
 
-  @Test("tells of each layer that found nothing, and by what figures")
+  @Test("tells of each layer that found nothing, and by what figures: as people write them, seconds as lengths of time")
   func nothing() throws {
     let inputs = """
       {"notes": [{"layer": "event", "rule": "event_too_far", "ahead_seconds": 90000},
         {"layer": "event", "rule": "event_confidence_low", "confidence": 0.6, "doubts": ["unread_word", "no_verb"]},
+        {"layer": "pattern", "rule": "recently_active", "inactive_seconds": 86404.98, "inactive_seconds_needed": 172800},
         {"layer": "pattern", "rule": "no_valid_pattern"}]}
       """
-    let day = try Self.explanation([Self.day("skipped", "nothing_to_say", inputs: inputs, attempts: 2)]).days[0]
+    let day = try Self.day("skipped", "nothing_to_say", inputs: inputs, attempts: 2)
     #expect(day.summary == "Nothing was sent. No layer found anything to say.")
     #expect(day.steps[0].hasSuffix("looked at 2 times"))
     #expect(
@@ -78,6 +79,7 @@ struct CampaignExplanationTests {
         layer event: what may come up is not certain enough (confidence 0.6); less certain because a word beside the \
         time was not understood, and no verb says that it is ahead
         """,
+        "layer pattern: the user was active too recently (inactive 1 d, inactive needed 2 d)",
         "layer pattern: no pattern is known",
       ])
   }
@@ -98,7 +100,7 @@ struct CampaignExplanationTests {
     ] as [(String, String?, String, [String])])
   func writers(decision: String, reason: String?, writing: String, expected: [String]) throws {
     let day = try Self.day(decision, reason, inputs: #"{"writing": \#(writing)}"#)
-    #expect(Array(Self.explanation([day]).days[0].steps.dropFirst()) == expected)
+    #expect(Array(day.steps.dropFirst()) == expected)
   }
 
   @Test("tells of a push that is queued, held, or was kept back on its way, and of a day that is not decided")
@@ -109,11 +111,33 @@ struct CampaignExplanationTests {
       try Self.day("failed", "material_failed"),
     ]
     #expect(
-      Self.explanation(days).days.map(\.summary) == [
+      days.map(\.summary) == [
         "A push is queued.", "A push was queued and is held.", "A push was queued and is skipped (quiet_hours).",
         "Nothing is decided yet.",
         "Nothing was sent. The host's function for the user's material failed; the service's log has the error.",
       ])
+  }
+
+  @Test(
+    "tells of a slot on a day",
+    arguments: [
+      ("scheduled", nil, 0, nil, "It is scheduled."), ("armed", nil, 1, nil, "A device shows it without a push."),
+      ("armed", nil, 2, nil, "2 devices show it without a push."), ("sent", nil, 0, "sent", "A push was sent."),
+      ("opened", nil, 0, "sent", "A push was sent. It was shown."),
+      ("cancelled", "switched_off", 0, nil, "It was cancelled. The user has switched the slot off, or moved it."),
+      ("skipped", "content_missing", 0, nil, "Nothing was sent. The host's content was never fetched."),
+    ] as [(String, String?, Int, String?, String)])
+  func slots(status: String, reason: String?, armedBy: Int, decision: String?, summary: String) throws {
+    let row = SlotRowFacts(
+      slot: "0800", localDay: "2026-09-21", timeZone: "Europe/Berlin", fireAt: Self.noon, renderedAt: Self.noon,
+      status: status, reason: reason, title: "Good morning", armedBy: armedBy, attempts: 2,
+      push: try decision.map { try Self.push($0) })
+    #expect(row.summary == summary)
+    let time = "2026-09-21T14:13:20.000Z"
+    #expect(row.steps.prefix(3) == ["rendered \(time) for \(time)", "“Good morning”", "claimed 2 times"])
+    let story = CampaignStory(now: Self.noon, slots: [], rows: [row])
+    let text = CampaignExplanation(story, campaign: "coach", userID: Self.user).text
+    #expect(text.contains("\n2026-09-21 0800 (Europe/Berlin): \(summary)\n  rendered "))
   }
 
   @Test("tells of no day that nobody looked, and of no campaign that there is none")
@@ -144,60 +168,5 @@ struct CampaignExplanationTests {
     let push = try #require(days[0]["push"] as? [String: any Sendable])
     #expect(Set(push.keys) == ["push_log_id", "push_type", "decision", "content", "opened", "sent_at"])
     #expect(push["push_log_id"] as? String == Self.log && push["opened"] as? Bool == false)
-  }
-}
-
-@Suite("What a campaign decided, in words")
-struct CampaignExplanationTextTests {
-  /// A story as the database tells it, of one day.
-  private static func explanation(
-    decision: String = "null", reason: String = "null", inputs: String = "{}", push: String = "null"
-  ) throws -> CampaignExplanation {
-    let document = """
-      {"isKnown": true, "now": 1795341600000000, "days": [{
-        "localDay": "2026-11-22", "timeZone": "Europe/Vienna", "attempts": 1,
-        "runID": "2f1d7c1a-6a2e-4a63-8f0e-0c1b2a3d4e5f", "dueAt": 1795341600000000, "enrolledAt": 1795341604000000,
-        "decision": \(decision), "reason": \(reason), "inputs": \(inputs), "inputTokens": 0, "outputTokens": 0,
-        "costMicrodollars": 0, "push": \(push)}]}
-      """
-    let story = try JSONDecoder().decode(CampaignStory.self, from: Data(document.utf8))
-    return CampaignExplanation(story, campaign: "coach", userID: "3e1c2f60-8e0f-4f0a-b1a5-0d3a4b5c6d7e")
-  }
-
-  @Test("numbers are told as people write them, seconds as lengths of time, and empty lists not at all")
-  func figures() throws {
-    let inputs = """
-      {"notes": [{"layer": "pattern", "rule": "recently_active", "inactive_seconds": 86404.98,
-                  "inactive_seconds_needed": 172800}],
-       "finding": {"layer": "event", "confidence": 0.9, "domains": ["work", "home"], "themes": []}}
-      """
-    let day = try #require(
-      try Self.explanation(decision: #""skipped""#, reason: #""nothing_to_say""#, inputs: inputs).days.first)
-    #expect(day.summary == "Nothing was sent. No layer found anything to say.")
-    #expect(
-      day.steps.dropFirst() == [
-        "layer pattern: the user was active too recently (inactive 1 d, inactive needed 2 d)",
-        "layer event: found confidence 0.9, domains work and home",
-      ])
-  }
-
-  @Test("a push is told with its words and what became of it")
-  func push() throws {
-    let push = """
-      {"logID": "019aa5e0-3c41-8d27-9b1e-5a6c7d8e9f01", "pushType": "event_based", "decision": "sent",
-       "content": "Your exam is today\\nHow do you feel?", "opened": true, "sentAt": 1795341606000000}
-      """
-    let explanation = try Self.explanation(
-      decision: #""committed""#, inputs: #"{"writing": {"by": "model"}}"#, push: push)
-    let day = try #require(explanation.days.first)
-    #expect(day.summary == "A push was sent.")
-    #expect(day.steps.dropFirst().first == "written by the model")
-    #expect(day.steps.contains("“Your exam is today”") && day.steps.last == "opened by the user")
-    #expect(explanation.summary == "Now nothing would keep a push back. The campaign looks once on each day.")
-  }
-
-  @Test("what is not decided is said to be so")
-  func undecided() throws {
-    #expect(try Self.explanation().days.map(\.summary) == ["Nothing is decided yet."])
   }
 }

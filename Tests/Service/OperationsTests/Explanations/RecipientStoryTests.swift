@@ -145,11 +145,11 @@ struct ContentWordsTests {
       ("no_key", "without content, because the device has no key to seal it for"), ("new", "with content new"),
     ])
   func words(_ note: String, _ words: String) {
-    #expect(ContentWords.form(note) == words)
+    #expect(HistoryEntry.Attempt.words(ofContent: note) == words)
   }
 
   @Test("an accepted push says it")
-  func step() throws {
+  func step() {
     var told = Told()
     told.claim(
       decision: .sent,
@@ -158,9 +158,8 @@ struct ContentWordsTests {
           mark: "aaaaaaaa", route: "com.example.app/production", endedMicroseconds: 900, status: 200, identifier: "id",
           content: "no_key", verdict: "accepted")
       ])
-    let entry = try #require(told.history.last)
     #expect(
-      AttemptSteps(entry: entry).steps.map(\.text) == [
+      told.explanation.recipients[0].steps.filter { $0.what == .attempt }.map(\.text) == [
         "APNs accepted the push for device aaaaaaaa, without content, because the device has no key to seal it for"
       ])
   }
@@ -178,7 +177,7 @@ struct UnreadStepsTests {
   }
 
   private func text(_ unread: UnreadFacts) -> String {
-    UnreadSteps(unread: unread, sentAt: nil, now: Self.at + 60 * Self.minute).step.text
+    unread.text(sentAt: nil)
   }
 
   @Test("it says when the push is looked at, whether the host took the event, and what is wrong with its answers")
@@ -227,7 +226,7 @@ struct UnreadStepsTests {
     var told = Told()
     told.claim(decision: .sent)
     told.recipient.unread = facts(.taken)
-    let steps = RecipientStory(event: told.event, recipient: told.recipient, instances: [:]).steps
+    let steps = RecipientStory(told.event, told.recipient, [:]).steps
     #expect(steps.suffix(2).map(\.what) == [.unread, .now])
     #expect(steps.dropLast().last?.at == Self.at + Self.minute)
   }
