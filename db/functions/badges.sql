@@ -1,4 +1,12 @@
--- How the default of tacet.unread_count counts.
+-- Badges: how far they count, and how the default of tacet.unread_count does.
+
+-- The number up to which unread messages are counted: BADGE_MAX of the service whose session it is, 999 for other sessions.
+create or replace function tacet.badge_max()
+returns bigint
+language sql stable
+as $$
+  select coalesce(nullif(current_setting('tacet.badge_max', true), '')::bigint, 999)
+$$;
 
 -- How many messages a user has not read, in at most a thousand conversations and the newest ten thousand messages of each, so that
 -- one user's history does not delay the pushes of others. A deleted message is not counted. left_out: conversations that are

@@ -1,4 +1,4 @@
--- Time zones and civil times.
+-- Time zones, civil times, and moments as programs read them.
 
 -- Other names of zones, and the zones that they mean.
 --
@@ -209,4 +209,16 @@ begin
     ) q
     where q.starts_at <= moment and moment < q.ends_at);
 end
+$$;
+
+-- A moment in microseconds since 1970, as programs read it. One that is infinite, or outside of the years 1 to 9999, is taken for the
+-- nearest of them: a row that somebody has written by hand must not fail a statement that reads many.
+create or replace function tacet.unix_us(moment timestamptz)
+returns bigint
+language sql immutable parallel safe
+as $$
+  select case
+    when unix_us.moment is not null
+      then (extract(epoch from least(greatest(unix_us.moment, timestamptz '0001-01-01 00:00Z'), timestamptz '9999-12-31 00:00Z')) * 1000000)::bigint
+  end
 $$;

@@ -1,5 +1,14 @@
 -- Host contract: presence and reads as apps report them.
 
+-- A report that repeats what the row says is written at most once in this time.
+--
+-- It is far shorter than the interval between reports, so that each regular report is written, and long enough for an app that
+-- reports at each tap or for a user with several devices.
+create or replace function tacet.presence_repeats_within()
+returns interval
+language sql immutable parallel safe
+as $$ select interval '5 seconds' $$;
+
 -- Whether a user takes part in a conversation; null when there is no such conversation. Without the default tables it asks
 -- tacet.seen_by, where a conversation without participants does not exist.
 call tacet.provide('takes_part(tacet.conversation_id, tacet.user_id)',

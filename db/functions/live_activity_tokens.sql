@@ -115,18 +115,24 @@ language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  -- Two queries: setting up one for both takes a tenth longer.
+  if event = 'start' then
+    return (
+      select coalesce(json_agg(json_build_object('token', n.token, 'environment', n.environment, 'app', n.app)), '[]')
+      from (
+        select s.token, s.environment, s.app
+        from tacet.activity_start_tokens s
+        where s.user_id = running.user_id and s.type = running.type
+          and s.device_token in (select lower(d.device_token) from tacet.device_tokens(running.user_id) d)
+        limit 50
+      ) n);
+  end if;
   return (
     select coalesce(json_agg(json_build_object('token', n.token, 'environment', n.environment, 'app', n.app)), '[]')
     from (
-      select s.token, s.environment, s.app
-      from tacet.activity_start_tokens s
-      where event = 'start' and s.user_id = running.user_id and s.type = running.type
-        and s.device_token in (select lower(d.device_token) from tacet.device_tokens(running.user_id) d)
-      union all
       select k.token, k.environment, k.app
       from tacet.activity_tokens k
-      where event <> 'start' and k.activity_id = running.id
-        and running.started_at > clock_timestamp() - interval '8 hours 10 minutes'
+      where k.activity_id = running.id and running.started_at > clock_timestamp() - interval '8 hours 10 minutes'
         and (
           k.device_token = ''
           or k.device_token in (select lower(d.device_token) from tacet.device_tokens(running.user_id) d)

@@ -157,7 +157,7 @@ package struct HostEventFigures: Equatable, Sendable {
   }
 }
 
-// Events for the host; see db/functions/host_event_queue.sql.
+// Events for the host; see db/functions/host_events.sql.
 extension PushDatabase {
   /// Looks at pushes that are due to be unread, and makes an event of each.
   /// - Returns: how many were due; as many as asked for mean that there may be more.

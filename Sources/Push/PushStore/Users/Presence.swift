@@ -185,7 +185,7 @@ extension PushDatabase {
   }
 }
 
-// When users were active; see db/functions/activity.sql.
+// When users were active; see db/functions/engagement.sql.
 extension PushDatabase {
   /// Notes that users are active now. A user is written at most once in five minutes.
   package func noteActivity(of users: [HostID], on reactor: isolated Reactor) async throws(PostgresError) {
