@@ -23,7 +23,9 @@ struct EventWebhook: Sendable {
   static let signedBytesMax = 64 * 1024
 
   /// Lets in who shows the secret, and reads on for those whose content must prove them.
-  func admit(_ request: HTTPServerRequest, _ handler: @escaping HTTPHandler) throws(ProblemDetails) -> HTTPAdmitted {
+  private func admit(_ request: HTTPServerRequest, _ handler: @escaping HTTPHandler) throws(ProblemDetails)
+    -> HTTPAdmitted
+  {
     let fields = request.head.fields
     if authentication.acceptsBearer(fields) { return HTTPAdmitted(handler: handler) }
     guard let signature = WebhookSignature(fields, now: Int64(Date().timeIntervalSince1970)) else {
@@ -39,22 +41,32 @@ struct EventWebhook: Sendable {
     failures.recordFailure(of: request.client) ?? .unauthorized
   }
 
-  func handleMessage(
-    _ request: HTTPServerRequest, on reactor: isolated Reactor
-  ) async throws -> HTTPServerResponse {
-    let body = try RequestContent.decode(
-      WebhookBody.self, from: request.body, idTypes: services.value(on: reactor).idTypes, limits: .hostRow)
-    let named = NamedEvent(subject: .message(body.messageID), recipientID: body.recipientID)
-    return try await answer(to: named, request, on: reactor)
+  func add(to routes: inout HTTPRoutes) {
+    routes.add(
+      .post, "/v1/webhooks/messages", mediaTypes: ["application/json"],
+      admission: { request, _ in
+        try admit(request) { request, reactor in
+          let body: WebhookBody = try decode(request, on: reactor)
+          let named = NamedEvent(subject: .message(body.messageID), recipientID: body.recipientID)
+          return try await answer(to: named, request, on: reactor)
+        }
+      })
+    routes.add(
+      .post, "/v1/webhooks/{kind}", mediaTypes: ["application/json"],
+      admission: { request, _ in
+        try admit(request) { request, reactor in
+          let body: EventWebhookBody = try decode(request, on: reactor)
+          let kind = request.parameter("kind")
+          guard PushSubject.canBeKind(kind) else { throw ProblemDetails.noSuchEvent }
+          let named = NamedEvent(subject: PushSubject(id: body.subjectID, kind: kind), recipientID: body.recipientID)
+          return try await answer(to: named, request, on: reactor)
+        }
+      })
   }
 
-  func handleEvent(_ request: HTTPServerRequest, on reactor: isolated Reactor) async throws -> HTTPServerResponse {
-    let body = try RequestContent.decode(
-      EventWebhookBody.self, from: request.body, idTypes: services.value(on: reactor).idTypes, limits: .hostRow)
-    let kind = request.parameter("kind")
-    guard PushSubject.canBeKind(kind) else { throw ProblemDetails.noSuchEvent }
-    let named = NamedEvent(subject: PushSubject(id: body.subjectID, kind: kind), recipientID: body.recipientID)
-    return try await answer(to: named, request, on: reactor)
+  private func decode<Body: Decodable>(_ request: HTTPServerRequest, on reactor: isolated Reactor) throws -> Body {
+    try RequestContent.decode(
+      from: request.body, idTypes: services.value(on: reactor).idTypes, limits: .hostRow)
   }
 
   private func answer(
@@ -124,20 +136,13 @@ struct WebhookBody: Decodable, Equatable {
   let messageID: HostID
   let recipientID: HostID?
 
-  /// Members of the other two forms, the last three of which are not used.
-  private enum Key: String, CodingKey, CaseIterable {
-    case messageID = "message_id"
-    case recipientID = "recipient_user_id"
-    case conversationID = "conversation_id"
-    case senderName = "sender_name"
-    case messagePreview = "message_preview"
-  }
-
   init(from decoder: any Decoder) throws {
     let record = try decoder.envelopeRecord(
       \.messages, types: ["INSERT"], "must be INSERT; only new messages are pushed")
     (messageID, recipientID) =
-      try record.map { ($0, nil) } ?? decoder.named(Key.messageID, \.messages, recipient: .recipientID)
+      try record.map { ($0, nil) }
+      ?? decoder.named(
+        "message_id", \.messages, besides: ["conversation_id", "sender_name", "message_preview"])
   }
 }
 
@@ -150,21 +155,12 @@ struct EventWebhookBody: Decodable, Equatable {
   let subjectID: HostID
   let recipientID: HostID?
 
-  private enum Key: String, CodingKey, CaseIterable {
-    case subjectID = "subject_id"
-    case recipientID = "recipient_user_id"
-  }
-
   init(from decoder: any Decoder) throws {
     let record = try decoder.envelopeRecord(
       \.subjects, types: ["INSERT", "UPDATE"], "must be INSERT or UPDATE; what is gone is not pushed")
     (subjectID, recipientID) =
-      try record.map { ($0, nil) } ?? decoder.named(Key.subjectID, \.subjects, recipient: .recipientID)
+      try record.map { ($0, nil) } ?? decoder.named("subject_id", \.subjects)
   }
-}
-
-private enum EnvelopeKey: String, CodingKey {
-  case type, record, id
 }
 
 extension Decoder {
@@ -172,22 +168,23 @@ extension Decoder {
   fileprivate func envelopeRecord(
     _ kind: KeyPath<IDTypes, IDTypes.IDType>, types: [String], _ demand: String
   ) throws -> HostID? {
-    let body = try container(keyedBy: EnvelopeKey.self)
-    guard body.contains(.record) || body.contains(.type) else { return nil }
+    let body = try container(keyedBy: MemberName.self)
+    guard body.contains("record") || body.contains("type") else { return nil }
     // By bytes: texts of rows may have any number of combining marks, which cost quadratic time as texts.
-    let type = try body.decode(String.self, forKey: .type).utf8
-    try body.require(types.contains { $0.utf8.elementsEqual(type) }, .type, demand)
-    return try body.nestedContainer(keyedBy: EnvelopeKey.self, forKey: .record).decodeID(kind, forKey: .id)
+    let type = try body.decode(String.self, forKey: "type").utf8
+    try body.require(types.contains { $0.utf8.elementsEqual(type) }, "type", demand)
+    return try body.nestedContainer(keyedBy: MemberName.self, forKey: "record").decodeID(kind, forKey: "id")
   }
 
   /// What a body names, and the recipient if it names one.
-  fileprivate func named<Key: CodingKey & CaseIterable>(
-    _ key: Key, _ kind: KeyPath<IDTypes, IDTypes.IDType>, recipient: Key
+  /// - Parameter others: members that are not used.
+  fileprivate func named(
+    _ name: String, _ kind: KeyPath<IDTypes, IDTypes.IDType>, besides others: [String] = []
   ) throws -> (HostID, HostID?) {
-    let body = try members(Key.self)
+    let body = try members(name, "recipient_user_id", besides: others)
     return (
-      try body.decodeID(kind, forKey: key),
-      body.contains(recipient) ? try body.decodeID(\.users, forKey: recipient) : nil
+      try body.decodeID(kind, forKey: MemberName(stringValue: name)),
+      body.contains("recipient_user_id") ? try body.decodeID(\.users, forKey: "recipient_user_id") : nil
     )
   }
 }

@@ -7,262 +7,215 @@ internal import PushRules
 internal import PushStore
 internal import Reactors
 
-/// `/v1/live-activities`: other servers start, update and end Live Activities, and ask what became of them.
+/// `/v1/live-activities`: other servers start, update and end Live Activities, and ask what became of them. Apps say which tokens
+/// ActivityKit gives them, and what they have started and ended themselves.
 enum LiveActivityRoutes {
   /// Pushes of one Live Activity in an answer.
   private static let updatesMax = 100
 
-  static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
-    group.addForServices(.post, "/v1/live-activities", hasContent: true) { request, reactor in
-      let services = services.value(on: reactor)
-      let body = try RequestContent.decode(
-        LiveActivityStartBody.self, from: request.body, idTypes: services.idTypes)
-      let start = body.request
+  private static let unknown = ProblemDetails(.notFound, detail: "There is no such Live Activity.")
+
+  static func add(to group: inout RouteGroup) {
+    addForServers(to: &group)
+    addForApps(to: &group)
+    addStartTokens(to: &group)
+  }
+
+  private static func addForServers(to group: inout RouteGroup) {
+    let path = "/v1/live-activities"
+    group.addForServices(.post, path, hasContent: true) { request, services, reactor in
+      let start = try RequestContent.decode(
+        LiveActivityStartBody.self, from: request.body, idTypes: services.idTypes
+      ).request
       let outcome = try await services.callers.start(start, on: reactor)
       services.pipeline.wake(.webhook, on: reactor)
       return try answer(outcome, about: start.id, created: outcome == .started)
     }
-    group.addForServices(.get, "/v1/live-activities/{id}") { request, reactor in
-      let services = services.value(on: reactor)
-      let (id, user) = (try LiveActivityID.read(request), try user(request, services))
+    group.addForServices(.get, path + "/{id}") { request, services, reactor in
+      let (id, user) = (try id(in: request), try request.namedUser(services))
       let found = try await services.operators.liveActivity(id, of: user, updatesMax: updatesMax, on: reactor)
-      guard let record = found else {
-        throw ProblemDetails(.notFound, detail: "There is no such Live Activity.")
-      }
-      return HTTPServerResponse(json: LiveActivityExplanation(record).json)
+      guard let found else { throw unknown }
+      return HTTPServerResponse(json: LiveActivityExplanation(found).json)
     }
-    group.addForServices(.patch, "/v1/live-activities/{id}", hasContent: true) { request, reactor in
-      let services = services.value(on: reactor)
-      let body = try RequestContent.decode(LiveActivityUpdateBody.self, from: request.body)
-      let id = try LiveActivityID.read(request)
+    group.addForServices(.patch, path + "/{id}", hasContent: true) { request, services, reactor in
+      let body: LiveActivityUpdateBody = try RequestContent.decode(from: request.body)
+      let id = try id(in: request)
       let outcome = try await services.callers.updateLiveActivity(
-        id, of: try user(request, services), state: body.state, alert: body.alert, priority: body.priority,
+        id, of: try request.namedUser(services), state: body.state, alert: body.alert, priority: body.priority,
         relevance: body.relevance, on: reactor)
       services.pipeline.wake(.webhook, on: reactor)
       return try answer(outcome, about: id)
     }
-    group.addForServices(.post, "/v1/live-activities/{id}/end", hasContent: true) { request, reactor in
-      let services = services.value(on: reactor)
-      let body = try RequestContent.decode(LiveActivityEndBody.self, from: request.body)
-      let id = try LiveActivityID.read(request)
+    group.addForServices(.post, path + "/{id}/end", hasContent: true) { request, services, reactor in
+      let body: LiveActivityEndBody = try RequestContent.decode(from: request.body)
+      let id = try id(in: request)
       let outcome = try await services.callers.endLiveActivity(
-        id, of: try user(request, services), state: body.state, alert: body.alert, reason: "server", on: reactor)
+        id, of: try request.namedUser(services), state: body.state, alert: body.alert, reason: "server", on: reactor)
       services.pipeline.wake(.webhook, on: reactor)
       return try answer(outcome == .ended ? .updated : outcome, about: id)
     }
-    group.addForServices(.delete, "/v1/live-activities") { request, reactor in
-      let services = services.value(on: reactor)
-      guard let user = try user(request, services) else {
+    group.addForServices(.delete, path) { request, services, reactor in
+      guard let user = try request.namedUser(services) else {
         throw ProblemDetails.content("user_id", "user_id is missing.")
       }
       let ended = try await services.callers.endLiveActivities(of: user, on: reactor)
       services.pipeline.wake(.webhook, on: reactor)
-      return HTTPServerResponse(json: LiveActivitiesEnded(ended: ended).json)
+      return HTTPServerResponse(["ended": .integer(Int64(ended))])
     }
   }
 
-  /// The query's `user_id`: whose it is, also where an app has started it.
-  private static func user(
-    _ request: HTTPServerRequest, _ services: PushServices
-  ) throws(ProblemDetails) -> HostID? {
-    try StrictQuery(request.head, known: ["user_id"]).id("user_id", of: services.idTypes.users)
-  }
-
-  /// The answer to a request that changes one.
-  static func answer(
-    _ outcome: LiveActivityOutcome, about id: String, created: Bool = false
-  ) throws(ProblemDetails) -> HTTPServerResponse {
-    switch outcome {
-    case .started, .exists, .updated, .alreadyEnded:
-      return HTTPServerResponse(status: created ? .created : .ok, json: LiveActivityAnswer(id: id).json)
-    case .taken: throw ProblemDetails(.conflict, detail: "Another Live Activity has this id.")
-    case .ended: throw ProblemDetails(.conflict, detail: "The Live Activity has ended.")
-    case .unknownType: throw .unprocessable("type", "type is not the name of a known type.")
-    case .refused(let reason): throw ProblemDetails.content(nil, reason + ".")
-    case .unknown: throw ProblemDetails(.notFound, detail: "There is no such Live Activity.")
-    }
-  }
-}
-
-private struct LiveActivitiesEnded: JSONAnswer {
-  let ended: Int
-}
-
-/// Which one a request was about.
-private struct LiveActivityAnswer: JSONAnswer {
-  let id: String
-}
-
-/// What apps say of Live Activities: the tokens that ActivityKit gives them, and what they have started and ended themselves.
-enum LiveActivityAppRoutes {
-  static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
-    addStartTokens(to: &group, services)
-    group.addForClients(.put, "/v1/live-activities/{id}", hasContent: true, load: .write) { user, request, reactor in
-      let body = try RequestContent.decode(LiveActivityAnnouncement.self, from: request.body)
-      var start = LiveActivityStartRequest(id: try LiveActivityID.read(request), userID: user, type: body.type)
-      (start.attributes, start.state, start.isPushed) = (body.attributes, body.state, false)
-      let store = services.value(on: reactor).callers
-      let announced = start
-      let outcome = try await store.start(announced, on: reactor)
-      _ = try LiveActivityRoutes.answer(outcome, about: start.id)
+  private static func addForApps(to group: inout RouteGroup) {
+    let path = "/v1/live-activities/{id}"
+    group.addForClients(.put, path, hasContent: true, load: .write) { user, request, services, reactor in
+      let body: LiveActivityAnnouncement = try RequestContent.decode(from: request.body)
+      let start = body.start(of: try id(in: request), by: user)
+      _ = try answer(try await services.callers.start(start, on: reactor), about: start.id)
       return HTTPServerResponse(status: .noContent)
     }
-    group.addForClients(.delete, "/v1/live-activities/{id}", load: .write) { user, request, reactor in
-      let outcome = try await services.value(on: reactor).callers.endLiveActivity(
-        try LiveActivityID.read(request), of: user, reason: "app", isPushed: false, on: reactor)
-      guard outcome != .unknown else { throw ProblemDetails(.notFound, detail: "There is no such Live Activity.") }
+    group.addForClients(.delete, path, load: .write) { user, request, services, reactor in
+      let outcome = try await services.callers.endLiveActivity(
+        try id(in: request), of: user, reason: "app", isPushed: false, on: reactor)
+      guard outcome != .unknown else { throw unknown }
       return HTTPServerResponse(status: .noContent)
     }
-    group.addForClients(
-      .put, "/v1/live-activities/{id}/token", hasContent: true, load: .write
-    ) { user, request, reactor in
-      let id = try LiveActivityID.read(request)
-      let body = try RequestContent.decode(LiveActivityTokenBody.self, from: request.body)
-      let services = services.value(on: reactor)
-      guard try await services.callers.put(body.token, ofLiveActivity: id, of: user, on: reactor) else {
-        throw ProblemDetails(.notFound, detail: "There is no such Live Activity.")
-      }
+    group.addForClients(.put, path + "/token", hasContent: true, load: .write) { user, request, services, reactor in
+      let id = try id(in: request)
+      let token = try RequestContent.decode(LiveActivityTokenBody.self, from: request.body).token
+      guard try await services.callers.put(token, ofLiveActivity: id, of: user, on: reactor) else { throw unknown }
       services.pipeline.wake(.webhook, on: reactor)
       return HTTPServerResponse(status: .noContent)
     }
   }
 
-  private static func addStartTokens(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
-    let pattern = "/v1/devices/{token}/push-to-start/{type}"
-    group.addForClients(.put, pattern, hasContent: true, load: .write) { user, request, reactor in
+  private static func addStartTokens(to group: inout RouteGroup) {
+    let path = "/v1/devices/{token}/push-to-start/{type}"
+    group.addForClients(.put, path, hasContent: true, load: .write) { user, request, services, reactor in
       var token = try RequestContent.decode(LiveActivityTokenBody.self, from: request.body).token
       token.deviceToken = try DeviceRoutes.token(in: request)
-      let isKnown = try await services.value(on: reactor).callers.put(
+      let isKnown = try await services.callers.put(
         token, startingType: request.parameter("type"), of: user, on: reactor)
       guard isKnown else { throw ProblemDetails(.notFound, detail: "There is no such type.") }
       return HTTPServerResponse(status: .noContent)
     }
-    group.addForClients(.delete, pattern, load: .write) { user, request, reactor in
-      try await services.value(on: reactor).callers.removeStartToken(
+    group.addForClients(.delete, path, load: .write) { user, request, services, reactor in
+      try await services.callers.removeStartToken(
         of: try DeviceRoutes.token(in: request), type: request.parameter("type"), of: user, on: reactor)
       return HTTPServerResponse(status: .noContent)
     }
   }
-}
 
-/// The ids of Live Activities, which servers and apps choose.
-enum LiveActivityID {
-  static let bytesMax = 128
-
-  /// Visible characters of ASCII, so that it can be written in paths and logs.
-  static func isWellFormed(_ text: String) -> Bool {
-    (1...bytesMax).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-  }
+  fileprivate static let idDemand = "must be 1 to \(idBytesMax) visible characters"
+  /// Of ids, which servers and apps choose.
+  fileprivate static let idBytesMax = 128
 
   /// That of a request's path.
-  static func read(_ request: HTTPServerRequest) throws(ProblemDetails) -> String {
+  private static func id(in request: HTTPServerRequest) throws(ProblemDetails) -> String {
     let id = request.parameter("id")
-    guard isWellFormed(id) else { throw .content("id", "id must be 1 to \(bytesMax) visible characters.") }
+    guard id.isVisibleASCII(upTo: idBytesMax) else { throw .content("id", "id \(idDemand).") }
     return id
+  }
+
+  /// The answer to a request that changes one.
+  private static func answer(
+    _ outcome: LiveActivityOutcome, about id: String, created: Bool = false
+  ) throws(ProblemDetails) -> HTTPServerResponse {
+    switch outcome {
+    case .started, .exists, .updated, .alreadyEnded:
+      return HTTPServerResponse(status: created ? .created : .ok, ["id": .string(id)])
+    case .taken: throw ProblemDetails(.conflict, detail: "Another Live Activity has this id.")
+    case .ended: throw ProblemDetails(.conflict, detail: "The Live Activity has ended.")
+    case .unknownType: throw .unprocessable("type", "type is not the name of a known type.")
+    case .refused(let reason): throw ProblemDetails.content(nil, reason + ".")
+    case .unknown: throw unknown
+    }
   }
 }
 
-struct LiveActivityStartBody: Decodable {
+private struct LiveActivityStartBody: Decodable {
   let request: LiveActivityStartRequest
 
-  private enum Key: String, CodingKey, CaseIterable {
-    case id, type, attributes, state, alert
-    case userID = "user_id"
-  }
-
   init(from decoder: any Decoder) throws {
-    let body = try decoder.members(Key.self)
-    let id = try body.decodeText(
-      .id, "must be 1 to \(LiveActivityID.bytesMax) visible characters", LiveActivityID.isWellFormed)
+    let body = try decoder.members("id", "type", "attributes", "state", "alert", "user_id")
+    let id = try body.decodeText("id", LiveActivityRoutes.idDemand) {
+      $0.isVisibleASCII(upTo: LiveActivityRoutes.idBytesMax)
+    }
     var request = LiveActivityStartRequest(
-      id: id ?? UUID().uuidString.lowercased(), userID: try body.decodeID(\.users, forKey: .userID),
-      type: try body.decode(String.self, forKey: .type))
-    request.attributes = try body.decodeDocument(.attributes)
-    request.state = try body.decodeDocument(.state)
-    request.alert = try body.decodeDocument(.alert)
+      id: id ?? UUID().uuidString.lowercased(), userID: try body.decodeID(\.users, forKey: "user_id"),
+      type: try body.decode(String.self, forKey: "type"))
+    request.attributes = try body.decodeDocument("attributes")
+    request.state = try body.decodeDocument("state")
+    request.alert = try body.decodeDocument("alert")
     self.request = request
   }
 }
 
-struct LiveActivityUpdateBody: Decodable {
+private struct LiveActivityUpdateBody: Decodable {
   let state: String
   let alert: String?
   let priority: Int?
   let relevance: Double?
 
-  private enum Key: String, CodingKey, CaseIterable {
-    case state, alert, priority
-    case relevance = "relevance_score"
-  }
-
   init(from decoder: any Decoder) throws {
-    let body = try decoder.members(Key.self)
-    state = String(decoding: try body.decode(PayloadObject.self, forKey: .state).encoded(), as: UTF8.self)
-    alert = try body.decodeDocument(.alert)
-    priority = try body.decodeIfPresent(Int.self, forKey: .priority)
-    try body.require(priority.map([5, 10].contains) ?? true, .priority, "must be 5 or 10")
-    relevance = try body.decodeIfPresent(Double.self, forKey: .relevance)
-    try body.require(relevance.map { abs($0) <= 1e300 } ?? true, .relevance, "must be a smaller number")
+    let body = try decoder.members("state", "alert", "priority", "relevance_score")
+    state = String(decoding: try body.decode(PayloadObject.self, forKey: "state").encoded(), as: UTF8.self)
+    alert = try body.decodeDocument("alert")
+    priority = try body.decodeIfPresent(Int.self, forKey: "priority")
+    try body.require(priority.map([5, 10].contains) ?? true, "priority", "must be 5 or 10")
+    relevance = try body.decodeIfPresent(Double.self, forKey: "relevance_score")
+    try body.require(relevance.map { abs($0) <= 1e300 } ?? true, "relevance_score", "must be a smaller number")
   }
 }
 
 /// The end; nothing of it is required.
-struct LiveActivityEndBody: Decodable {
+private struct LiveActivityEndBody: Decodable {
   let state: String?
   let alert: String?
 
-  private enum Key: String, CodingKey, CaseIterable {
-    case state, alert
-  }
-
   init(from decoder: any Decoder) throws {
-    let body = try decoder.members(Key.self)
-    state = try body.decodeDocument(.state)
-    alert = try body.decodeDocument(.alert)
+    let body = try decoder.members("state", "alert")
+    state = try body.decodeDocument("state")
+    alert = try body.decodeDocument("alert")
   }
 }
 
 /// What an app says of a Live Activity that it has started.
-struct LiveActivityAnnouncement: Decodable {
-  let type: String
-  let attributes: String?
-  let state: String?
-
-  private enum Key: String, CodingKey, CaseIterable {
-    case type, attributes, state
-  }
+private struct LiveActivityAnnouncement: Decodable {
+  private let type: String
+  private let attributes: String?
+  private let state: String?
 
   init(from decoder: any Decoder) throws {
-    let body = try decoder.members(Key.self)
-    type = try body.decode(String.self, forKey: .type)
-    attributes = try body.decodeDocument(.attributes)
-    state = try body.decodeDocument(.state)
+    let body = try decoder.members("type", "attributes", "state")
+    type = try body.decode(String.self, forKey: "type")
+    attributes = try body.decodeDocument("attributes")
+    state = try body.decodeDocument("state")
+  }
+
+  func start(of id: String, by user: HostID) -> LiveActivityStartRequest {
+    var start = LiveActivityStartRequest(id: id, userID: user, type: type)
+    (start.attributes, start.state, start.isPushed) = (attributes, state, false)
+    return start
   }
 }
 
-struct LiveActivityTokenBody: Decodable {
+private struct LiveActivityTokenBody: Decodable {
   /// `deviceToken` is empty where the app has not said it.
   let token: LiveActivityToken
 
-  private enum Key: String, CodingKey, CaseIterable {
-    case token, app, environment
-    case deviceToken = "device_token"
-  }
-
   init(from decoder: any Decoder) throws {
-    let body = try decoder.members(Key.self)
-    let text = try body.decode(String.self, forKey: .token)
-    try body.require((try? DeviceToken(text)) != nil, .token, DeviceRoutes.tokenDemand)
-    let deviceToken = try body.decodeText(.deviceToken, DeviceRoutes.tokenDemand) { (try? DeviceToken($0)) != nil }
+    let body = try decoder.members("token", "app", "environment", "device_token")
+    let text = try body.decode(String.self, forKey: "token")
+    try body.require((try? DeviceToken(text)) != nil, "token", DeviceRoutes.tokenDemand)
+    let deviceToken = try body.decodeText("device_token", DeviceRoutes.tokenDemand) { (try? DeviceToken($0)) != nil }
     token = LiveActivityToken(
-      token: text.lowercased(), deviceToken: deviceToken?.lowercased() ?? "",
-      app: try body.decodeApp(.app), environment: try body.decodeEnvironment(.environment))
+      token: text.lowercased(), deviceToken: deviceToken?.lowercased() ?? "", app: try body.decodeApp(),
+      environment: try body.decodeEnvironment())
   }
 }
 
-extension KeyedDecodingContainer {
+extension Members {
   /// An object as JSON text; nil when it is absent or null.
-  func decodeDocument(_ key: Key) throws -> String? {
+  fileprivate func decodeDocument(_ key: Key) throws -> String? {
     try decodeIfPresent(PayloadObject.self, forKey: key).map { String(decoding: $0.encoded(), as: UTF8.self) }
   }
 }

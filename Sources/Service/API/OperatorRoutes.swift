@@ -6,26 +6,30 @@ internal import PushRules
 internal import PushStore
 internal import Reactors
 
-/// `/healthz` and `/readyz`.
-struct HealthRoutes: Sendable {
-  let services: PerReactor<PushServices>
-
+/// `/healthz`, `/readyz` and the description of the interface.
+enum OperatorRoutes {
   /// The answer of `/readyz`.
   private struct Report: JSONAnswer {
     let ready: Bool
     let checks: [ReadinessCheck]
   }
 
-  private static let healthy = HTTPServerResponse(HTTPServerResponse(json: Array(#"{"status":"ok"}"#.utf8)).prepared)
-
-  /// The process runs and its reactor turns.
-  func health(_ request: HTTPServerRequest, on reactor: isolated Reactor) -> HTTPServerResponse { Self.healthy }
-
-  /// 200 when messages are pushed as they should be, 503 with the reasons otherwise.
-  func readiness(_ request: HTTPServerRequest, on reactor: isolated Reactor) -> HTTPServerResponse {
-    let checks = services.value(on: reactor).readiness()
-    let report = Report(ready: checks.allSatisfy(\.isReady), checks: checks)
-    return HTTPServerResponse(status: report.ready ? .ok : .serviceUnavailable, json: report.json)
+  static func add(to routes: inout HTTPRoutes, _ services: PerReactor<PushServices>) {
+    // The process runs and its reactor turns.
+    let healthy = HTTPServerResponse(HTTPServerResponse(json: Array(#"{"status":"ok"}"#.utf8)).prepared)
+    let openapi = HTTPServerResponse(
+      status: .ok, fields: [.contentType: "application/yaml"], body: Array(EmbeddedFiles.openapi_yaml.utf8))
+    let bytesMax = RouteGroup.bodyBytesMax
+    routes.add(.get, "/healthz", bodyBytesMax: bytesMax, isHealthCheck: true, immediate: { _, _ in healthy })
+    // 200 when messages are pushed as they should be, 503 with the reasons otherwise.
+    routes.add(
+      .get, "/readyz", bodyBytesMax: bytesMax, isHealthCheck: true,
+      immediate: { _, reactor in
+        let checks = services.value(on: reactor).readiness()
+        let report = Report(ready: checks.allSatisfy(\.isReady), checks: checks)
+        return HTTPServerResponse(status: report.ready ? .ok : .serviceUnavailable, json: report.json)
+      })
+    routes.add(.get, "/openapi.yaml", bodyBytesMax: bytesMax, immediate: { _, _ in openapi })
   }
 }
 
@@ -55,9 +59,8 @@ package struct ReadinessCheck: Sendable, Encodable {
 
 /// `GET /v1/explain`: why a user was pushed, or was not.
 enum ExplainRoute {
-  static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
-    group.addForServices(.get, "/v1/explain") { request, reactor in
-      let services = services.value(on: reactor)
+  static func add(to group: inout RouteGroup) {
+    group.addForServices(.get, "/v1/explain") { request, services, reactor in
       switch try ExplainQuestion(request.head, services.idTypes) {
       case .event(let subjectID, let userID, let kind):
         let explanations = try await services.explanations(

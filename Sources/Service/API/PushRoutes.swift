@@ -26,110 +26,66 @@ package enum PushRoutes {
     webhookWait: Duration, devicesPerUserMax: Int, offers: TargetOffers = TargetOffers(),
     metrics: MetricsText?, logger: Logger
   ) -> HTTPRoutes {
-    var group = RouteGroup(callers: callers, workers: authentication.workerTokens, logger: logger)
+    var group = RouteGroup(services: services, callers: callers, workers: authentication.workerTokens, logger: logger)
     let webhook = EventWebhook(
       authentication: authentication, failures: FailureGate(for: "webhook secret or signature", logger: logger),
       services: services, standardWait: webhookWait, logger: logger)
     group.add { routes in
-      routes.add(
-        .post, "/v1/webhooks/messages", mediaTypes: ["application/json"],
-        admission: { request, _ in try webhook.admit(request) { try await webhook.handleMessage($0, on: $1) } })
-      routes.add(
-        .post, "/v1/webhooks/{kind}", mediaTypes: ["application/json"],
-        admission: { request, _ in try webhook.admit(request) { try await webhook.handleEvent($0, on: $1) } })
-      addOperation(to: &routes, services)
+      webhook.add(to: &routes)
+      OperatorRoutes.add(to: &routes, services)
       ClientFileRoutes.add(to: &routes)
       if let metrics { addMetrics(to: &routes, metrics) }
     }
-    DeviceRoutes.add(to: &group, services, devicesMax: devicesPerUserMax)
-    TargetRoutes.add(to: &group, services, offers, targetsMax: devicesPerUserMax)
-    if let offer = offers.webPush { WorkerRoutes.add(to: &group, services, offer) }
-    PresenceRoutes.add(to: &group, services)
-    ActivityRoutes.add(to: &group, services)
-    ReadRoutes.add(to: &group, services)
-    PreferenceRoutes.add(to: &group, services)
-    PushSubmissionRoute.add(to: &group, services, wait: webhookWait)
-    PushTriggerRoute.add(to: &group, services, wait: webhookWait)
-    ExplainRoute.add(to: &group, services)
-    ScheduleRoute.add(to: &group, services)
-    SlotRoutes.add(to: &group, services)
-    ReportRoutes.add(to: &group, services)
-    ConfigRoute.add(to: &group, services)
-    LiveActivityRoutes.add(to: &group, services)
-    LiveActivityAppRoutes.add(to: &group, services)
+    DeviceRoutes.add(to: &group, devicesMax: devicesPerUserMax)
+    TargetRoutes.add(to: &group, offers, targetsMax: devicesPerUserMax)
+    if let offer = offers.webPush { WorkerRoutes.add(to: &group, offer) }
+    ActivityRoutes.add(to: &group)
+    PreferenceRoutes.add(to: &group)
+    PushSubmissionRoute.add(to: &group, wait: webhookWait)
+    PushTriggerRoute.add(to: &group, wait: webhookWait)
+    ExplainRoute.add(to: &group)
+    SlotRoutes.add(to: &group)
+    ReportRoutes.add(to: &group)
+    LiveActivityRoutes.add(to: &group)
     return group.routes
-  }
-
-  /// The operations for the operator.
-  private static func addOperation(
-    to routes: inout HTTPRoutes, _ services: PerReactor<PushServices>
-  ) {
-    let health = HealthRoutes(services: services)
-    let openapi = Array(EmbeddedFiles.openapi_yaml.utf8)
-    routes.add(
-      .get, "/healthz", bodyBytesMax: RouteGroup.bodyBytesMax, isHealthCheck: true,
-      immediate: { health.health($0, on: $1) })
-    routes.add(
-      .get, "/readyz", bodyBytesMax: RouteGroup.bodyBytesMax, isHealthCheck: true,
-      immediate: { health.readiness($0, on: $1) })
-    routes.add(
-      .get, "/openapi.yaml", bodyBytesMax: RouteGroup.bodyBytesMax,
-      immediate: { _, _ in
-        HTTPServerResponse(
-          status: .ok, fields: [.contentType: "application/yaml"], body: openapi)
-      })
   }
 
   package static func addMetrics(to routes: inout HTTPRoutes, _ metrics: @escaping MetricsText) {
     routes.add(.get, "/metrics", bodyBytesMax: RouteGroup.bodyBytesMax) { _, reactor in
-      await plain(metrics(reactor), "text/plain; version=0.0.4; charset=utf-8")
+      HTTPServerResponse(
+        status: .ok, fields: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+        body: Array(await metrics(reactor).utf8))
     }
-  }
-
-  private static func plain(_ text: String, _ mediaType: String) -> HTTPServerResponse {
-    HTTPServerResponse(status: .ok, fields: [.contentType: mediaType], body: Array(text.utf8))
   }
 }
 
-/// What the handlers of one reactor use.
+/// What the handlers of one reactor use. Callers, operators and counts have the same database over separate pools.
 package struct PushServices {
-  /// The database, for what apps, webhooks and other servers ask: over sessions that the pipeline does not use, so neither
-  /// waits for the other.
+  /// For what apps, webhooks and other servers ask: over sessions that the pipeline does not use, so neither waits for the other.
   package let callers: PushDatabase
-
-  /// The same database for operators' queries, over a separate pool: claims do not wait behind them.
+  /// For operators' queries: claims do not wait behind them.
   package let operators: PushDatabase
-
-  /// The same database for counts of all users, over a pool of one session: they may take longer than an operator's query, one at
-  /// a time.
+  /// For counts of all users, over a pool of one session: they may take longer than an operator's query, one at a time.
   package let counts: PushDatabase
-
-  package var idTypes: IDTypes { callers.idTypes }
-
   /// The pipeline to wake, and whose records to wait for.
   package let pipeline: DeliveryPipeline
-
   package let presence: PresenceWriter
-
   package let activity: ActivityWriter
-
   /// Whether the user's other devices learn of reads.
-  package let isReadSyncEnabled: Bool
-
+  let isReadSyncEnabled: Bool
   /// Makes the campaigns look at the users who are enrolled; nil where campaigns are switched off. Any reactor may call it.
-  package let wakeCampaigns: (() -> Void)?
-
+  let wakeCampaigns: (() -> Void)?
   /// Answers what apps ask of slots; nil where that is switched off.
   package let slots: SlotScheduler?
-
   /// Whether this reactor can do its work; asked by `/readyz`.
-  package let readiness: () -> [ReadinessCheck]
+  let readiness: () -> [ReadinessCheck]
+  private let logger: Logger
+
+  var idTypes: IDTypes { callers.idTypes }
 
   package init(
     callers: PushDatabase, operators: PushDatabase, counts: PushDatabase, pipeline: DeliveryPipeline,
-    isReadSyncEnabled: Bool = true,
-    wakeCampaigns: (() -> Void)? = nil, slots: SlotScheduler? = nil,
-    logger: Logger,
+    isReadSyncEnabled: Bool = true, wakeCampaigns: (() -> Void)? = nil, slots: SlotScheduler? = nil, logger: Logger,
     readiness: @escaping () -> [ReadinessCheck]
   ) {
     self.callers = callers
@@ -142,14 +98,23 @@ package struct PushServices {
     self.wakeCampaigns = wakeCampaigns
     self.slots = slots
     self.readiness = readiness
+    self.logger = logger
   }
-}
 
-extension PushServices {
   var slotScheduler: SlotScheduler {
     get throws(ProblemDetails) {
       guard let slots else { throw ProblemDetails(.notFound, detail: "This operation is off.") }
       return slots
+    }
+  }
+
+  /// Renders what is to come for a user of whom something has changed. A failure is logged: the change is stored, and the
+  /// process that pushes slots renders again.
+  func tellSlots(of user: HostID, on reactor: isolated Reactor) async {
+    do throws(PostgresError) {
+      try await slots?.userChanged(user, on: reactor)
+    } catch {
+      logger.warning("a user's slots were not rendered anew", metadata: ["error": "\(error)"])
     }
   }
 
@@ -172,9 +137,7 @@ extension PushServices {
       step = min(step * 2, .milliseconds(250))
     }
   }
-}
 
-extension PushServices {
   /// Recipients of one event in an answer, and the recorded claims after which no more are added. Pushes wait while a reactor
   /// puts them into words, and a recipient may have forty claims, so both are bounded. `tacet explain`, which is a separate
   /// process, tells more.
@@ -196,31 +159,16 @@ extension PushServices {
   }
 }
 
-/// The JavaScript modules and the service worker that browsers load from the service.
-package enum BrowserClientFiles {
-  package struct File: Sendable {
-    /// The last part of its address.
-    package let name: String
-    /// UTF-8.
-    package let text: String
-
-    /// The value of Content-Type. Browsers load no module of another type.
-    package var mediaType: String {
-      name.hasSuffix(".ts") ? "text/plain; charset=utf-8" : "text/javascript; charset=utf-8"
-    }
-  }
-
-  package static let all = EmbeddedFiles.all.filter { $0.name.hasSuffix(".js") || $0.name.hasSuffix(".ts") }
-    .map { File(name: $0.name, text: $0.text) }
-}
-
 /// `GET /clients/{file}`: the modules and the service worker that browsers load.
 enum ClientFileRoutes {
   /// Browsers look at a worker's script again whatever this says, and at modules after five minutes.
   private static let lifetime = "max-age=300"
 
+  static let files = EmbeddedFiles.all.filter { $0.name.hasSuffix(".js") || $0.name.hasSuffix(".ts") }
+
   static func add(to routes: inout HTTPRoutes) {
-    let files = Dictionary(uniqueKeysWithValues: BrowserClientFiles.all.map { ($0.name, response(of: $0)) })
+    let files = Dictionary(
+      uniqueKeysWithValues: Self.files.map { ($0.name, response(of: $0.name, Array($0.text.utf8))) })
     routes.add(
       .get, "/clients/{file}", bodyBytesMax: RouteGroup.bodyBytesMax,
       immediate: { request, _ in
@@ -234,12 +182,12 @@ enum ClientFileRoutes {
       })
   }
 
-  private static func response(of file: BrowserClientFiles.File) -> (tag: String, response: HTTPServerResponse) {
-    let body = Array(file.text.utf8)
+  private static func response(of name: String, _ body: [UInt8]) -> (tag: String, response: HTTPServerResponse) {
     let tag = "\"\(SHA256.hash(body).hexadecimal(bytes: 16))\""
-    // A worker may serve the whole site, wherever its script is.
+    // Browsers load no module of another type. A worker may serve the whole site, wherever its script is.
     let fields: HTTPFields = [
-      .contentType: file.mediaType, .eTag: tag, .cacheControl: lifetime, .serviceWorkerAllowed: "/",
+      .contentType: "text/\(name.hasSuffix(".ts") ? "plain" : "javascript"); charset=utf-8", .eTag: tag,
+      .cacheControl: lifetime, .serviceWorkerAllowed: "/",
     ]
     return (tag, HTTPServerResponse(status: .ok, fields: fields, body: body))
   }

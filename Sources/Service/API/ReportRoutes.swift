@@ -12,60 +12,45 @@ internal import Reactors
 
 /// `POST /v1/actions` and `POST /v1/telemetry`: what users do with notifications, and what their devices do.
 enum ReportRoutes {
-  static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>) {
-    let logger = group.logger
-    group.addForClients(.post, "/v1/actions", hasContent: true, load: .write) { user, request, reactor in
+  static func add(to group: inout RouteGroup) {
+    group.addForClients(.post, "/v1/actions", hasContent: true, load: .write) { user, request, services, reactor in
       let report = try RequestContent.decode(ActionDocument.self, from: request.body).report
-      return try await note(report, of: user, services.value(on: reactor), logger, on: reactor)
+      let outcome = try await services.callers.report(report, of: user, on: reactor)
+      services.activity.note(user, on: reactor)
+      switch outcome {
+      case .noted(let answer):
+        await services.tellSlots(of: user, on: reactor)
+        return HTTPServerResponse(json: Array(answer.utf8))
+      case .repeated(let answer): return HTTPServerResponse(json: Array(answer.utf8))
+      case .otherReport: throw ProblemDetails.unprocessable("id", "This id was used for another report.")
+      case .tooMany: throw reportedEnough
+      case .unknownRow: throw ProblemDetails.content("identifier", "The user has no notification of this identifier.")
+      }
     }
-    group.addForClients(.post, "/v1/telemetry", hasContent: true, load: .documentWrite) { user, request, reactor in
-      let document = try RequestContent.decode(TelemetryDocument.self, from: request.body)
+    group.addForClients(.post, "/v1/telemetry", hasContent: true, load: .documentWrite) {
+      user, request, services, reactor in
+      let document: TelemetryDocument = try RequestContent.decode(from: request.body)
       let events = document.events
-      let services = services.value(on: reactor)
       guard let new = events.isEmpty ? [] : try await services.callers.report(events, of: user, on: reactor) else {
-        throw ProblemDetails.reportedEnough
+        throw reportedEnough
       }
       try await services.slots?.count(new, on: reactor)
-      let answer = TelemetryAnswer(
-        accepted: new.count, duplicates: events.count - new.count, rejected: document.rejections)
-      return HTTPServerResponse(json: answer.json)
+      let rejected = document.rejections.map { rejection -> PayloadValue in
+        var document = PayloadObject()
+        document["field"] = rejection.field.map { .string($0) }
+        document["index"] = .integer(Int64(rejection.index))
+        return .object(document)
+      }
+      return HTTPServerResponse([
+        "accepted": .integer(Int64(new.count)), "duplicates": .integer(Int64(events.count - new.count)),
+        "rejected": .array(rejected),
+      ])
     }
   }
 
-  private static func note(
-    _ report: SlotActionReport, of user: HostID, _ services: PushServices, _ logger: Logger,
-    on reactor: isolated Reactor
-  ) async throws -> HTTPServerResponse {
-    let outcome = try await services.callers.report(report, of: user, on: reactor)
-    services.activity.note(user, on: reactor)
-    switch outcome {
-    case .noted(let answer):
-      await services.tellSlots(of: user, logger, on: reactor)
-      return HTTPServerResponse(json: Array(answer.utf8))
-    case .repeated(let answer): return HTTPServerResponse(json: Array(answer.utf8))
-    case .otherReport: throw ProblemDetails.unprocessable("id", "This id was used for another report.")
-    case .tooMany: throw ProblemDetails.reportedEnough
-    case .unknownRow: throw ProblemDetails.content("identifier", "The user has no notification of this identifier.")
-    }
-  }
-}
-
-extension ProblemDetails {
   /// Rows of reports go after the retention, a few each hour.
-  fileprivate static let reportedEnough = ProblemDetails(
+  private static let reportedEnough = ProblemDetails(
     .tooManyRequests, detail: "As many reports of the user are kept as may be.", fields: [.retryAfter: "3600"])
-}
-
-extension PushServices {
-  /// Renders what is to come for a user of whom something has changed. A failure is logged: the change is stored, and the
-  /// process that pushes slots renders again.
-  func tellSlots(of user: HostID, _ logger: Logger, on reactor: isolated Reactor) async {
-    do throws(PostgresError) {
-      try await slots?.userChanged(user, on: reactor)
-    } catch {
-      logger.warning("a user's slots were not rendered anew", metadata: ["error": "\(error)"])
-    }
-  }
 }
 
 enum ReportTime {
@@ -81,24 +66,20 @@ enum ReportTime {
 private struct ActionDocument: Decodable {
   let report: SlotActionReport
 
-  private enum Key: String, CodingKey, CaseIterable {
-    case id, action, identifier, at
-  }
-
   init(from decoder: any Decoder) throws {
-    let body = try decoder.members(Key.self)
-    let id = UUID(hyphenated: try body.decode(String.self, forKey: .id))
-    let action = try body.decode(String.self, forKey: .action)
-    let row = SlotIdentifier(try body.decode(String.self, forKey: .identifier))
-    let at = InstantText.microseconds(of: try body.decode(String.self, forKey: .at))
-    try body.require(id != nil, .id, "must be a UUID")
-    try body.require(Self.isAction(action), .action, "must be 1 to 64 letters, digits, _, - and .")
-    try body.require(row != nil, .identifier, "must be as ritual.0800.2026-11-22")
-    try body.require(at != nil, .at, "must be a time such as 2026-01-31T20:15:00Z, in this millennium")
+    let body = try decoder.members("id", "action", "identifier", "at")
+    let id = UUID(hyphenated: try body.decode(String.self, forKey: "id"))
+    let action = try body.decode(String.self, forKey: "action")
+    let row = SlotIdentifier(try body.decode(String.self, forKey: "identifier"))
+    let at = InstantText.microseconds(of: try body.decode(String.self, forKey: "at"))
+    try body.require(id != nil, "id", "must be a UUID")
+    try body.require(Self.isAction(action), "action", "must be 1 to 64 letters, digits, _, - and .")
+    try body.require(row != nil, "identifier", "must be as ritual.0800.2026-11-22")
+    try body.require(at != nil, "at", "must be a time such as 2026-01-31T20:15:00Z, in this millennium")
     guard let id, let row, let at else { preconditionFailure("what is required is there") }
     let now = TimeText.now
-    try body.require(at <= now + ReportTime.leadMax, .at, "must not be in the future")
-    try body.require(at >= now - ReportTime.ageMax, .at, "must not be older than 14 days")
+    try body.require(at <= now + ReportTime.leadMax, "at", "must not be in the future")
+    try body.require(at >= now - ReportTime.ageMax, "at", "must not be older than 14 days")
     report = SlotActionReport(id: id, action: action, row: row, happenedAt: ReportTime.clamped(at, now: now))
   }
 
@@ -107,17 +88,11 @@ private struct ActionDocument: Decodable {
   }
 }
 
-private struct TelemetryAnswer: JSONAnswer {
-  let accepted: Int
-  let duplicates: Int
-  let rejected: [TelemetryDocument.Rejection]
-}
-
 /// A batch of events as JSON. An event that cannot be used is rejected alone.
 struct TelemetryDocument: Decodable {
   static let eventsMax = 100
 
-  struct Rejection: Encodable, Equatable {
+  struct Rejection: Equatable {
     /// The event's place, from 0.
     let index: Int
     /// The member that is wrong; nil for the whole event.
@@ -127,14 +102,10 @@ struct TelemetryDocument: Decodable {
   let events: [SlotEvent]
   let rejections: [Rejection]
 
-  private enum Key: String, CodingKey, CaseIterable {
-    case events
-  }
-
   init(from decoder: any Decoder) throws {
-    let body = try decoder.members(Key.self)
-    try body.requireFew(.events, Self.eventsMax, "elements")
-    let elements = try body.decode([TelemetryElement].self, forKey: .events)
+    let body = try decoder.members("events")
+    try body.requireFew("events", Self.eventsMax, "elements")
+    let elements = try body.decode([TelemetryElement].self, forKey: "events")
     events = elements.compactMap { if case .event(let event) = $0 { event } else { nil } }
     rejections = elements.enumerated().compactMap { index, element in
       if case .rejected(let field) = element { Rejection(index: index, field: field) } else { nil }
@@ -164,27 +135,24 @@ private enum TelemetryElement: Decodable {
 private struct TelemetryEnvelope: Decodable {
   let event: SlotEvent
 
-  private enum Key: String, CodingKey, CaseIterable {
-    case id, code, slotId, identifier, whenMs, attempt, networkState, tzOffset, appState, timestamp
-    case deviceToken = "device_token"
-  }
-
   init(from decoder: any Decoder) throws {
-    let body = try decoder.members(Key.self)
-    let id = UUID(hyphenated: try body.decode(String.self, forKey: .id))
-    try body.require(id != nil, .id, "must be a UUID")
-    let code = SlotEvent.Code(rawValue: try body.decode(String.self, forKey: .code))
-    try body.require(code != nil, .code, "must be a known code")
-    let slot = try body.decode(String.self, forKey: .slotId)
-    try body.require(UserSlot.isSlot(slot), .slotId, SlotDocument.slotDemand)
-    let identifier = try body.decodeIfPresent(String.self, forKey: .identifier)
+    let body = try decoder.members(
+      "id", "code", "slotId", "identifier", "whenMs", "attempt", "networkState", "tzOffset", "appState", "timestamp",
+      "device_token")
+    let id = UUID(hyphenated: try body.decode(String.self, forKey: "id"))
+    try body.require(id != nil, "id", "must be a UUID")
+    let code = SlotEvent.Code(rawValue: try body.decode(String.self, forKey: "code"))
+    try body.require(code != nil, "code", "must be a known code")
+    let slot = try body.decode(String.self, forKey: "slotId")
+    try body.require(UserSlot.isSlot(slot), "slotId", SlotsDocument.slotDemand)
+    let identifier = try body.decodeIfPresent(String.self, forKey: "identifier")
     let row = identifier.flatMap(SlotIdentifier.init)
-    try body.require(identifier == nil || row != nil, .identifier, "must be as ritual.0800.2026-11-22")
-    let token = try body.decodeIfPresent(String.self, forKey: .deviceToken)
+    try body.require(identifier == nil || row != nil, "identifier", "must be as ritual.0800.2026-11-22")
+    let token = try body.decodeIfPresent(String.self, forKey: "device_token")
     let device = token.flatMap { try? DeviceToken($0) }
-    try body.require(token == nil || device != nil, .deviceToken, "must be \(DeviceToken.demand)")
+    try body.require(token == nil || device != nil, "device_token", "must be \(DeviceToken.demand)")
     var circumstances = try Self.circumstances(in: body)
-    circumstances[Key.slotId.rawValue] = .string(slot)
+    circumstances["slotId"] = .string(slot)
     let time = try Self.timestamp(in: body)
     guard let id, let code else { preconditionFailure("what is required is there") }
     event = SlotEvent(
@@ -196,40 +164,36 @@ private struct TelemetryEnvelope: Decodable {
   private static let millisecondsMax = 32_503_680_000_000
 
   /// What is kept beside the code and its time, under the names of the envelope.
-  private static func circumstances(in body: KeyedDecodingContainer<Key>) throws -> PayloadObject {
+  private static func circumstances(in body: Members) throws -> PayloadObject {
     var told = PayloadObject()
     for (key, range) in [
-      (Key.whenMs, 0...millisecondsMax), (.attempt, 0...Int(Int32.max)), (.tzOffset, -1440...1440),
-    ] {
+      ("whenMs", 0...millisecondsMax), ("attempt", 0...Int(Int32.max)), ("tzOffset", -1440...1440),
+    ] as [(MemberName, ClosedRange<Int>)] {
       // A number with a fraction is an error of the whole document to the decoder.
       let number = body.contains(key) ? try? body.decode(Int.self, forKey: key) : try body.decode(Int.self, forKey: key)
       try body.require(
         number.map(range.contains) == true, key,
         "must be a whole number from \(range.lowerBound) to \(range.upperBound)")
-      told[key.rawValue] = number.map { .integer(Int64($0)) }
+      told[key.stringValue] = number.map { .integer(Int64($0)) }
     }
     for (key, words) in [
-      (Key.networkState, ["online", "offline", "unknown"]), (.appState, ["active", "background", "killed"]),
-    ] {
+      ("networkState", ["online", "offline", "unknown"]), ("appState", ["active", "background", "killed"]),
+    ] as [(MemberName, [String])] {
       let word = try body.decode(String.self, forKey: key)
       try body.require(words.contains(word), key, "must be \(words.joined(separator: ", "))")
-      told[key.rawValue] = .string(word)
+      told[key.stringValue] = .string(word)
     }
     return told
   }
 
   /// Microseconds since 1970, from text or from milliseconds since 1970.
-  private static func timestamp(in body: KeyedDecodingContainer<Key>) throws -> Int64 {
-    if let milliseconds = try? body.decode(Int.self, forKey: .timestamp) {
-      try body.require((0...millisecondsMax).contains(milliseconds), .timestamp, "must be milliseconds since 1970")
+  private static func timestamp(in body: Members) throws -> Int64 {
+    if let milliseconds = try? body.decode(Int.self, forKey: "timestamp") {
+      try body.require((0...millisecondsMax).contains(milliseconds), "timestamp", "must be milliseconds since 1970")
       return Int64(milliseconds) * 1000
     }
-    let instant = InstantText.microseconds(of: try body.decode(String.self, forKey: .timestamp))
-    try body.require(instant != nil, .timestamp, "must be a time such as 2026-01-31T20:15:00Z, in this millennium")
+    let instant = InstantText.microseconds(of: try body.decode(String.self, forKey: "timestamp"))
+    try body.require(instant != nil, "timestamp", "must be a time such as 2026-01-31T20:15:00Z, in this millennium")
     return instant ?? 0
   }
-}
-
-extension DeviceToken {
-  static var demand: String { "2 to \(digitsMax) hexadecimal digits, an even number" }
 }

@@ -45,6 +45,11 @@ extension IDTypes.IDType {
 }
 
 extension HTTPServerRequest {
+  /// The user that the query's `user_id` names, its only parameter.
+  func namedUser(_ services: PushServices) throws(ProblemDetails) -> HostID? {
+    try StrictQuery(head, known: ["user_id"]).id("user_id", of: services.idTypes.users)
+  }
+
   /// The id that the path has at the pattern's `{name}`.
   func id(_ name: String, of type: IDTypes.IDType) throws(ProblemDetails) -> HostID {
     try type.id(parameter(name), named: name)
@@ -107,17 +112,21 @@ extension ProblemDetails {
   }
 }
 
-extension JSONFault {
-  /// Names told of, and the most of each in Unicode scalars: the caller chose both.
-  private static let (namesMax, nameScalarsMax) = (8, 64)
+/// Names that a problem tells of, and the most of each in Unicode scalars: the caller chose both.
+private let (namesToldMax, nameScalarsMax) = (8, 64)
 
+extension String {
+  /// The beginning of a name that a caller chose.
+  fileprivate var told: String { String(String.UnicodeScalarView(unicodeScalars.prefix(nameScalarsMax))) }
+}
+
+extension JSONFault {
   /// As a problem's `field` names it; nil for the whole body.
   fileprivate var fieldPath: String? {
     path.isEmpty
       ? nil
-      : path.prefix(Self.namesMax).reduce("") { field, name in
-        let name = String(String.UnicodeScalarView(name.unicodeScalars.prefix(Self.nameScalarsMax)))
-        return field.isEmpty || name.hasPrefix("[") ? field + name : "\(field).\(name)"
+      : path.prefix(namesToldMax).map(\.told).reduce("") { field, name in
+        field.isEmpty || name.hasPrefix("[") ? field + name : "\(field).\(name)"
       }
   }
 }
@@ -176,44 +185,52 @@ extension KeyedDecodingContainer {
   }
 }
 
+/// The name of a member of a document.
+struct MemberName: CodingKey, ExpressibleByStringLiteral {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+  init(stringLiteral name: String) { stringValue = name }
+  init?(intValue: Int) { nil }
+}
+
+typealias Members = KeyedDecodingContainer<MemberName>
+
 extension Decoder {
-  /// The members of an object that has no others: a misspelt one would silently do nothing.
+  /// The members of an object that has no others than these: a misspelt one would silently do nothing.
   /// - Throws: 400 that names the others.
-  func members<Key: CodingKey & CaseIterable>(
-    _ keys: Key.Type, besides others: [String] = []
-  ) throws -> KeyedDecodingContainer<Key> {
-    let known = others + Key.allCases.map(\.stringValue)
-    let unknown = try container(keyedBy: AnyMember.self).allKeys.map(\.stringValue).filter { name in
-      !known.contains { $0.hasSameBytes(as: name) }
-    }
+  func members(_ names: String..., besides others: [String] = []) throws -> Members {
+    let members = try container(keyedBy: MemberName.self)
+    let known = others + names
+    let unknown = members.allKeys.map(\.stringValue).filter { name in !known.contains { $0.hasSameBytes(as: name) } }
     guard unknown.isEmpty else {
       // In the order of bytes, which costs less than that of texts.
       let sorted = unknown.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
       throw ProblemDetails.unknownMembers(sorted, at: codingPath)
     }
-    return try container(keyedBy: keys)
+    return members
   }
 }
 
-private struct AnyMember: CodingKey {
-  let stringValue: String
-  var intValue: Int? { nil }
+extension String {
+  /// Whether it can be written in paths, header fields and logs, and is not empty.
+  func isVisibleASCII(upTo bytesMax: Int) -> Bool {
+    (1...bytesMax).contains(utf8.count) && utf8.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+}
 
-  init(stringValue: String) { self.stringValue = stringValue }
-
-  init?(intValue: Int) { nil }
+extension HTTPServerResponse {
+  init(status: HTTPResponse.Status = .ok, _ document: PayloadObject) {
+    self.init(status: status, json: document.encoded())
+  }
 }
 
 extension ProblemDetails {
-  /// Names told of, and the most of each in Unicode scalars: the caller chose both.
-  private static let (namesMax, nameScalarsMax) = (8, 64)
-
   fileprivate static func unknownMembers(_ names: [String], at path: [any CodingKey]) -> ProblemDetails {
-    let told = names.prefix(namesMax).map { name in
-      (path.fieldPath.map { $0 + "." } ?? "")
-        + String(String.UnicodeScalarView(name.unicodeScalars.prefix(nameScalarsMax)))
-    }
-    let more = names.count > namesMax ? " and \(names.count - namesMax) more" : ""
+    let place = path.fieldPath.map { $0 + "." } ?? ""
+    let told = names.prefix(namesToldMax).map { place + $0.told }
+    let more = names.count > namesToldMax ? " and \(names.count - namesToldMax) more" : ""
     return .content(told[0], "Unknown members: \(told.joined(separator: ", "))\(more).")
   }
 }

@@ -6,26 +6,32 @@ internal import Postgres
 internal import PushRules
 internal import Reactors
 
+/// Answers a request with what the reactor has.
+typealias RouteHandler =
+  @Sendable (HTTPServerRequest, PushServices, isolated Reactor) async throws -> HTTPServerResponse
+
 /// Answers the request of a client whose user is known.
-typealias ClientHandler = @Sendable (HostID, HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse
+typealias ClientHandler =
+  @Sendable (HostID, HTTPServerRequest, PushServices, isolated Reactor) async throws -> HTTPServerResponse
 
 /// Routes that share authentication and the answers to failures. The caller is authenticated before content is read.
 struct RouteGroup: Sendable {
   private(set) var routes = HTTPRoutes()
   let logger: Logger
+  let workers: WorkerTokens
+  private let services: PerReactor<PushServices>
   private let callers: CallerAuthentication
   private let failures: FailureGate
-  private let requests: ClientRequests
-  let workers: WorkerTokens
+  private let requests = ClientRequests()
   /// Of workers, by the token of each.
   private let workerRequests = ClientRequests()
 
   init(
-    callers: CallerAuthentication, workers: WorkerTokens, requests: ClientRequests = ClientRequests(), logger: Logger
+    services: PerReactor<PushServices>, callers: CallerAuthentication, workers: WorkerTokens, logger: Logger
   ) {
+    self.services = services
     self.callers = callers
     self.workers = workers
-    self.requests = requests
     self.logger = logger
     failures = FailureGate(for: "service key", logger: logger)
   }
@@ -41,15 +47,10 @@ struct RouteGroup: Sendable {
     _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false,
     bodyBytesMax: Int = Self.bodyBytesMax, load: ClientRequests.Load = .look, handler: @escaping ClientHandler
   ) {
-    let (callers, requests, logger) = (callers, requests, routeLogger(method, pattern))
-    add(method, pattern, hasContent, bodyBytesMax) { request, reactor in
+    let (callers, requests) = (callers, requests)
+    add(method, pattern, hasContent, bodyBytesMax) { request, logger, reactor in
       let user = try await callers.client(request, logger, on: reactor)
-      try requests.begin(load, of: user)
-      return HTTPAdmitted { request, reactor in
-        try await requests.perform(load, of: user, on: reactor) { reactor in
-          try await Self.telling(logger) { try await handler(HostID(text: user), request, reactor) }
-        }
-      }
+      return try requests.admit(user, load) { try await handler(HostID(text: user), $0, $1, $2) }
     }
   }
 
@@ -57,76 +58,58 @@ struct RouteGroup: Sendable {
   /// - Parameter client: answers apps at the same place; nil where they have nothing to ask.
   mutating func addForWorkers(
     _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false, load: ClientRequests.Load = .look,
-    handler: @escaping @Sendable (FetchToken, HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse,
+    handler:
+      @escaping @Sendable (FetchToken, HTTPServerRequest, PushServices, isolated Reactor) async throws
+      -> HTTPServerResponse,
     client: ClientHandler? = nil
   ) {
     let (callers, users, workers, tokens) = (callers, requests, workerRequests, workers)
-    let logger = routeLogger(method, pattern)
-    add(method, pattern, hasContent, Self.bodyBytesMax) { request, reactor in
+    add(method, pattern, hasContent) { request, logger, reactor in
       // A user's token is longer, and has dots.
       let bearer = request.head.fields.bearerToken
-      let token = bearer.flatMap { tokens.accepts($0) ? FetchToken(text: $0) : nil }
-      let caller: String
-      let requests = token == nil ? users : workers
-      if let token {
-        caller = token.digest
-      } else if client != nil {
-        caller = try await callers.client(request, logger, on: reactor)
-      } else {
+      if let bearer, tokens.accepts(bearer) {
+        let token = FetchToken(text: bearer)
+        return try workers.admit(token.digest, load) { try await handler(token, $0, $1, $2) }
+      }
+      guard let client else {
         throw bearer == nil
           ? ProblemDetails(.unauthorized, detail: "The token of a subscription is missing.") : .unknownSubscription
       }
-      try requests.begin(load, of: caller)
-      return HTTPAdmitted { request, reactor in
-        try await requests.perform(load, of: caller, on: reactor) { reactor in
-          try await Self.telling(logger) {
-            if let token { return try await handler(token, request, reactor) }
-            guard let client else { preconditionFailure("only workers were admitted") }
-            return try await client(HostID(text: caller), request, reactor)
-          }
-        }
-      }
+      let user = try await callers.client(request, logger, on: reactor)
+      return try users.admit(user, load) { try await client(HostID(text: user), $0, $1, $2) }
     }
   }
 
   mutating func addForServices(
-    _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false, handler: @escaping HTTPHandler
+    _ method: HTTPRequest.Method, _ pattern: String, hasContent: Bool = false, handler: @escaping RouteHandler
   ) {
-    let (callers, failures, logger) = (callers, failures, routeLogger(method, pattern))
-    add(method, pattern, hasContent, Self.bodyBytesMax) { request, _ in
+    let (callers, failures) = (callers, failures)
+    add(method, pattern, hasContent) { request, _, _ in
       try callers.service(request, failures)
-      return HTTPAdmitted { request, reactor in
-        try await Self.telling(logger) { try await handler(request, reactor) }
-      }
+      return handler
     }
   }
 
   /// Adds an operation on a user, for that user's app and for other servers, which name the user by the parameter `user_id`.
-  /// - Parameters:
-  ///   - load: what it takes of an app's share.
-  ///   - idTypes: of the parameter.
+  /// - Parameter load: what it takes of an app's share.
   mutating func addForUsers(
-    _ method: HTTPRequest.Method, _ pattern: String, load: ClientRequests.Load,
-    idTypes: @escaping @Sendable (isolated Reactor) -> IDTypes, handler: @escaping ClientHandler
+    _ method: HTTPRequest.Method, _ pattern: String, load: ClientRequests.Load, handler: @escaping ClientHandler
   ) {
     let (callers, failures, requests) = (callers, failures, requests)
-    let logger = routeLogger(method, pattern)
-    add(method, pattern, false, Self.bodyBytesMax) { request, reactor in
+    add(method, pattern) { request, logger, reactor in
       guard request.head.queryValue("user_id") == nil else {
         try callers.service(request, failures)
-        return HTTPAdmitted { request, reactor in
-          guard let user = try StrictQuery(request.head, known: ["user_id"]).id("user_id", of: idTypes(reactor).users)
-          else { throw ProblemDetails.content("user_id", "user_id is missing.") }
-          return try await Self.telling(logger) { try await handler(user, request, reactor) }
+        return { request, services, reactor in
+          guard let user = try request.namedUser(services) else {
+            throw ProblemDetails.content("user_id", "user_id is missing.")
+          }
+          return try await handler(user, request, services, reactor)
         }
       }
       let user = try await callers.client(request, logger, on: reactor)
-      try requests.begin(load, of: user)
-      return HTTPAdmitted { request, reactor in
+      return try requests.admit(user, load) { request, services, reactor in
         _ = try StrictQuery(request.head, known: ["user_id"])
-        return try await requests.perform(load, of: user, on: reactor) { reactor in
-          try await Self.telling(logger) { try await handler(HostID(text: user), request, reactor) }
-        }
+        return try await handler(HostID(text: user), request, services, reactor)
       }
     }
   }
@@ -134,19 +117,23 @@ struct RouteGroup: Sendable {
   /// The largest content, in bytes. 64 KiB: the largest push, every character of it escaped, has 40.
   static let bodyBytesMax = 64 * 1024
 
+  /// - Parameter admission: finds out who calls, and gives what answers those who may.
   private mutating func add(
-    _ method: HTTPRequest.Method, _ pattern: String, _ hasContent: Bool, _ bodyBytesMax: Int,
-    admission: @escaping HTTPAdmission
+    _ method: HTTPRequest.Method, _ pattern: String, _ hasContent: Bool = false,
+    _ bodyBytesMax: Int = Self.bodyBytesMax,
+    admission: @escaping @Sendable (HTTPServerRequest, Logger, isolated Reactor) async throws -> RouteHandler
   ) {
-    routes.add(
-      method, pattern, mediaTypes: hasContent ? ["application/json"] : [], bodyBytesMax: bodyBytesMax,
-      admission: admission)
-  }
-
-  private func routeLogger(_ method: HTTPRequest.Method, _ pattern: String) -> Logger {
     var logger = logger
     logger[metadataKey: "route"] = "\(method.rawValue) \(pattern)"
-    return logger
+    let (services, routeLogger) = (services, logger)
+    routes.add(
+      method, pattern, mediaTypes: hasContent ? ["application/json"] : [], bodyBytesMax: bodyBytesMax,
+      admission: { request, reactor in
+        let handler = try await admission(request, routeLogger, reactor)
+        return HTTPAdmitted { request, reactor in
+          try await Self.telling(routeLogger) { try await handler(request, services.value(on: reactor), reactor) }
+        }
+      })
   }
 
   /// Turns errors of the database into problem details.
@@ -178,9 +165,7 @@ extension ProblemDetails {
     return ProblemDetails(
       .serviceUnavailable, detail: "The database is not available. \(advice)", fields: [.retryAfter: "5"])
   }
-}
 
-extension ProblemDetails {
   /// The service's role may not do in the database what the request needs; only its operator can help.
   static var missingRight: ProblemDetails {
     ProblemDetails(

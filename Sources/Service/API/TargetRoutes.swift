@@ -3,7 +3,6 @@ internal import Cryptography
 internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPTypes
-internal import Logging
 internal import PushPipeline
 internal import PushRules
 internal import PushStore
@@ -11,9 +10,8 @@ internal import Reactors
 
 /// What browsers and Android apps register with; nil where the channel is not set up.
 package struct TargetOffers: Sendable {
-  package let webPush: WebPushOffer?
-
-  package let takesAndroid: Bool
+  let webPush: WebPushOffer?
+  let takesAndroid: Bool
 
   package init(webPush: WebPushOffer? = nil, takesAndroid: Bool = false) {
     self.webPush = webPush
@@ -41,38 +39,30 @@ package struct WebPushOffer: Sendable {
 /// `/v1/web-push/…` and `/v1/fcm/registrations`: browsers and Android apps register for a user, and log the user out.
 enum TargetRoutes {
   /// - Parameter targetsMax: targets of a channel that a user keeps, the last registered ones.
-  static func add(
-    to group: inout RouteGroup, _ services: PerReactor<PushServices>, _ offers: TargetOffers, targetsMax: Int
-  ) {
-    if let offer = offers.webPush { addWebPush(to: &group, services, offer, targetsMax) }
-    if offers.takesAndroid { addAndroid(to: &group, services, targetsMax) }
+  static func add(to group: inout RouteGroup, _ offers: TargetOffers, targetsMax: Int) {
+    if let offer = offers.webPush { addWebPush(to: &group, offer, targetsMax) }
+    if offers.takesAndroid { addAndroid(to: &group, targetsMax) }
   }
 
-  private static func addWebPush(
-    to group: inout RouteGroup, _ services: PerReactor<PushServices>, _ offer: WebPushOffer, _ targetsMax: Int
-  ) {
-    let key = (["public_key": .string(offer.publicKey)] as PayloadObject).encoded()
-    let logger = group.logger
+  private static func addWebPush(to group: inout RouteGroup, _ offer: WebPushOffer, _ targetsMax: Int) {
+    let key = HTTPServerResponse(["public_key": .string(offer.publicKey)])
     group.add { routes in
-      routes.add(
-        .get, "/v1/web-push/key", bodyBytesMax: RouteGroup.bodyBytesMax,
-        immediate: { _, _ in HTTPServerResponse(json: key) })
+      routes.add(.get, "/v1/web-push/key", bodyBytesMax: RouteGroup.bodyBytesMax, immediate: { _, _ in key })
     }
-    let tokens = group.workers
+    let (path, tokens) = ("/v1/web-push/subscriptions", group.workers)
     group.addForWorkers(
-      .put, "/v1/web-push/subscriptions", hasContent: true, load: .write,
+      .put, path, hasContent: true, load: .write,
       // Of a worker whose browser has replaced its subscription.
-      handler: { former, request, reactor in
+      handler: { former, request, services, reactor in
         let (target, _, token) = try subscription(in: request, offer, tokens)
-        let callers = services.value(on: reactor).callers
-        guard try await callers.renew(target, replacing: former.digest, targetsMax: targetsMax, on: reactor) else {
-          throw ProblemDetails.unknownSubscription
-        }
+        let isKnown = try await services.callers.renew(
+          target, replacing: former.digest, targetsMax: targetsMax, on: reactor)
+        guard isKnown else { throw ProblemDetails.unknownSubscription }
         return token.answer(nil)
       },
-      client: { user, request, reactor in
+      client: { user, request, services, reactor in
         let (target, owner, token) = try subscription(in: request, offer, tokens)
-        let outcome = try await register(target, of: user, targetsMax, services.value(on: reactor), logger, on: reactor)
+        let outcome = try await register(target, of: user, targetsMax, services, on: reactor)
         guard outcome != .ended else {
           throw ProblemDetails(
             .gone, detail: "The push service has ended this subscription: end it in the browser, and subscribe anew.",
@@ -80,13 +70,11 @@ enum TargetRoutes {
         }
         return token.answer(owner.ignored(by: outcome))
       })
-    group.addForClients(.delete, "/v1/web-push/subscriptions", hasContent: true, load: .write) {
-      user, request, reactor in
-      let body = try RequestContent.decode(EndpointBody.self, from: request.body)
+    group.addForClients(.delete, path, hasContent: true, load: .write) { user, request, services, reactor in
+      let endpoint = try RequestContent.decode(EndpointBody.self, from: request.body).endpoint
       // As it was stored, if it can be one.
-      let address = (try? WebPushEndpoint(body.endpoint, among: offer.hosts))?.url ?? body.endpoint
-      let target = PushTarget(.webPush, address: address)
-      try await services.value(on: reactor).callers.remove(target, of: user, on: reactor)
+      let address = (try? WebPushEndpoint(endpoint, among: offer.hosts))?.url ?? endpoint
+      try await services.callers.remove(PushTarget(.webPush, address: address), of: user, on: reactor)
       return HTTPServerResponse(status: .noContent)
     }
   }
@@ -94,44 +82,43 @@ enum TargetRoutes {
   private static func subscription(
     in request: HTTPServerRequest, _ offer: WebPushOffer, _ tokens: WorkerTokens
   ) throws -> (RegisteredTarget, TargetOwner, FetchToken) {
-    let body = try RequestContent.decode(SubscriptionBody.self, from: request.body)
+    let body: SubscriptionBody = try RequestContent.decode(from: request.body)
     let token = FetchToken(text: tokens.make())
-    var target = RegisteredTarget(try body.target(among: offer))
+    var target = RegisteredTarget(try body.target(among: offer), of: body.owner)
     target.fetchDigest = token.digest
     target.expiresAt = body.expiresAt
-    body.owner.fill(&target)
     return (target, body.owner, token)
   }
 
-  private static func addAndroid(
-    to group: inout RouteGroup, _ services: PerReactor<PushServices>, _ targetsMax: Int
-  ) {
-    let logger = group.logger
-    group.addForClients(.put, "/v1/fcm/registrations", hasContent: true, load: .write) { user, request, reactor in
-      let body = try RequestContent.decode(RegistrationBody.self, from: request.body)
-      var target = RegisteredTarget(PushTarget(.fcm, address: body.token, app: body.app))
+  private static func addAndroid(to group: inout RouteGroup, _ targetsMax: Int) {
+    let path = "/v1/fcm/registrations"
+    group.addForClients(.put, path, hasContent: true, load: .write) { user, request, services, reactor in
+      let body: RegistrationBody = try RequestContent.decode(from: request.body)
+      var target = RegisteredTarget(PushTarget(.fcm, address: body.token, app: body.app), of: body.owner)
       target.sealingKey = body.sealingKey
-      body.owner.fill(&target)
-      return body.owner.answer(
-        to: try await register(target, of: user, targetsMax, services.value(on: reactor), logger, on: reactor))
+      return body.owner.answer(to: try await register(target, of: user, targetsMax, services, on: reactor))
     }
-    group.addForClients(.delete, "/v1/fcm/registrations", hasContent: true, load: .write) { user, request, reactor in
-      let body = try RequestContent.decode(RegistrationBody.self, from: request.body)
-      let target = PushTarget(.fcm, address: body.token)
-      try await services.value(on: reactor).callers.remove(target, of: user, on: reactor)
+    group.addForClients(.delete, path, hasContent: true, load: .write) { user, request, services, reactor in
+      let body: RegistrationBody = try RequestContent.decode(from: request.body)
+      try await services.callers.remove(PushTarget(.fcm, address: body.token), of: user, on: reactor)
       return HTTPServerResponse(status: .noContent)
     }
   }
 
   private static func register(
-    _ target: RegisteredTarget, of user: HostID, _ targetsMax: Int, _ services: PushServices, _ logger: Logger,
+    _ target: RegisteredTarget, of user: HostID, _ targetsMax: Int, _ services: PushServices,
     on reactor: isolated Reactor
   ) async throws -> RegistrationOutcome {
     let outcome = try await services.callers.register(target, of: user, targetsMax: targetsMax, on: reactor)
-    if outcome == .registered || outcome == .registeredWithoutZone {
-      await services.tellSlots(of: user, logger, on: reactor)
-    }
+    if outcome == .registered || outcome == .registeredWithoutZone { await services.tellSlots(of: user, on: reactor) }
     return outcome
+  }
+}
+
+extension RegisteredTarget {
+  fileprivate init(_ target: PushTarget, of owner: TargetOwner) {
+    self.init(target)
+    (locale, timeZone, content) = (owner.locale, owner.timeZone, owner.content)
   }
 }
 
@@ -144,7 +131,7 @@ struct FetchToken {
   func answer(_ ignored: PayloadValue?) -> HTTPServerResponse {
     var answer: PayloadObject = ["fetch_token": .string(text)]
     answer["ignored"] = ignored
-    return HTTPServerResponse(json: answer.encoded())
+    return HTTPServerResponse(answer)
   }
 
   /// What is stored of it: who reads the database cannot ask in the browser's name.
@@ -155,52 +142,9 @@ extension ProblemDetails {
   static let unknownSubscription = ProblemDetails(.unauthorized, detail: "There is no such subscription.")
 }
 
-/// What a registration says of the person. A device tells its locale and its zone as its system has them. What nobody knows of that is
-/// left out, and the answer says so: the registration is worth more.
-struct TargetOwner: Decodable, Equatable {
-  let locale: String?
-  let timeZone: String?
-  let content: String?
-  private(set) var ignored: [String] = []
-
-  private enum Key: String, CodingKey, CaseIterable {
-    case locale, content
-    case timeZone = "time_zone"
-  }
-
-  init(from decoder: any Decoder) throws {
-    let body = try decoder.container(keyedBy: Key.self)
-    let toldLocale = try body.decodeIfPresent(String.self, forKey: .locale)
-    let toldZone = try body.decodeIfPresent(String.self, forKey: .timeZone)
-    locale = toldLocale.flatMap(LanguageTag.read)
-    timeZone = toldZone.flatMap { TimeZoneName.isWellFormed($0) ? $0 : nil }
-    content = try body.decodeContent(.content)
-    if toldLocale != nil, locale == nil { ignored.append(Key.locale.rawValue) }
-    if toldZone != nil, timeZone == nil { ignored.append(Key.timeZone.rawValue) }
-  }
-
-  /// The members that a registration has left out, as JSON; nil for none.
-  func ignored(by outcome: RegistrationOutcome) -> PayloadValue? {
-    let names = ignored + (outcome == .registeredWithoutZone ? [Key.timeZone.rawValue] : [])
-    return names.isEmpty ? nil : .array(names.map { .string($0) })
-  }
-
-  /// The answer of a registration that says nothing else.
-  func answer(to outcome: RegistrationOutcome) -> HTTPServerResponse {
-    guard let ignored = ignored(by: outcome) else { return HTTPServerResponse(status: .noContent) }
-    return HTTPServerResponse(json: (["ignored": ignored] as PayloadObject).encoded())
-  }
-
-  func fill(_ target: inout RegisteredTarget) {
-    target.locale = locale
-    target.timeZone = timeZone
-    target.content = content
-  }
-}
-
 /// What a browser's `PushSubscription.toJSON()` says, with the person's locale and zone. `expiration_time` is a text in place of its
 /// number `expirationTime`.
-struct SubscriptionBody: Decodable {
+private struct SubscriptionBody: Decodable {
   private struct Keys: Codable {
     let p256dh: String
     let auth: String
@@ -214,24 +158,19 @@ struct SubscriptionBody: Decodable {
   private let endpoint: String
   private let keys: Keys
 
-  private enum Key: String, CodingKey, CaseIterable {
-    case endpoint, keys, locale, content, expirationTime
-    case expiresAt = "expiration_time"
-    case timeZone = "time_zone"
-  }
-
   init(from decoder: any Decoder) throws {
-    let body = try decoder.members(Key.self)
-    endpoint = try body.decode(String.self, forKey: .endpoint)
-    keys = try body.decode(Keys.self, forKey: .keys)
-    let milliseconds = try body.decodeIfPresent(Double.self, forKey: .expirationTime)
+    let body = try decoder.members(
+      "endpoint", "keys", "expirationTime", "expiration_time", besides: TargetOwner.names)
+    endpoint = try body.decode(String.self, forKey: "endpoint")
+    keys = try body.decode(Keys.self, forKey: "keys")
+    let milliseconds = try body.decodeIfPresent(Double.self, forKey: "expirationTime")
     try body.require(
-      milliseconds.map(Self.times.contains) != false, .expirationTime, "must be milliseconds since 1970")
-    expiresAt =
-      try body.decodeText(.expiresAt, "must be a time as RFC 3339 writes it") {
-        InstantText.microseconds(of: $0) != nil
-      }.flatMap(InstantText.microseconds) ?? milliseconds.map { Int64($0) * 1000 }
-    owner = try TargetOwner(from: decoder)
+      milliseconds.map(Self.times.contains) != false, "expirationTime", "must be milliseconds since 1970")
+    let text = try body.decodeText("expiration_time", "must be a time as RFC 3339 writes it") {
+      InstantText.microseconds(of: $0) != nil
+    }
+    expiresAt = text.flatMap(InstantText.microseconds) ?? milliseconds.map { Int64($0) * 1000 }
+    owner = try TargetOwner(body)
   }
 
   /// Milliseconds since 1970, up to the year 9999.
@@ -258,21 +197,19 @@ struct SubscriptionBody: Decodable {
 }
 
 /// Which subscription ends.
-struct EndpointBody: Decodable {
+private struct EndpointBody: Decodable {
   let endpoint: String
 
-  private enum Key: String, CodingKey, CaseIterable { case endpoint }
-
   init(from decoder: any Decoder) throws {
-    let body = try decoder.members(Key.self)
-    endpoint =
-      try body.decodeText(.endpoint, "must be an endpoint") { (1...WebPushEndpoint.bytesMax).contains($0.utf8.count) }
-      ?? ""
+    let text = try decoder.members("endpoint").decodeText("endpoint", "must be an endpoint") {
+      (1...WebPushEndpoint.bytesMax).contains($0.utf8.count)
+    }
+    endpoint = text ?? ""
   }
 }
 
 /// What an Android app says of itself.
-struct RegistrationBody: Decodable {
+private struct RegistrationBody: Decodable {
   /// The registration token or Firebase Installation ID.
   let token: String
   /// The application's id.
@@ -280,46 +217,35 @@ struct RegistrationBody: Decodable {
   let sealingKey: String?
   let owner: TargetOwner
 
-  private enum Key: String, CodingKey, CaseIterable {
-    case token, app, locale, content
-    case timeZone = "time_zone"
-    case sealingKey = "sealing_key"
-  }
-
   init(from decoder: any Decoder) throws {
-    let body = try decoder.members(Key.self)
-    token = try body.decode(String.self, forKey: .token)
-    guard (1...PushTarget.addressBytesMax).contains(token.utf8.count),
-      token.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-    else {
-      throw ProblemDetails.content(
-        "token", "token must be 1 to \(PushTarget.addressBytesMax) visible ASCII characters.")
-    }
-    app = try body.decodeText(.app, "must be the id of an application") { (1...255).contains($0.utf8.count) }
-    sealingKey = try body.decodeSealingKey(.sealingKey)
-    owner = try TargetOwner(from: decoder)
+    let body = try decoder.members("token", "app", "sealing_key", besides: TargetOwner.names)
+    token = try body.decode(String.self, forKey: "token")
+    try body.require(
+      token.isVisibleASCII(upTo: PushTarget.addressBytesMax), "token",
+      "must be 1 to \(PushTarget.addressBytesMax) visible ASCII characters")
+    app = try body.decodeText("app", "must be the id of an application") { (1...255).contains($0.utf8.count) }
+    sealingKey = try body.decodeSealingKey()
+    owner = try TargetOwner(body)
   }
 }
 
 /// `/v1/notifications/…`: what the service worker of a browser asks and reports. Its proof is the token of its subscription,
 /// because a worker that a push has woken has no user's token. Strangers' tokens are refused by ``WorkerTokens``.
 enum WorkerRoutes {
-  static func add(to group: inout RouteGroup, _ services: PerReactor<PushServices>, _ offer: WebPushOffer) {
-    group.addForWorkers(.get, "/v1/notifications/latest") { token, _, reactor in
-      let callers = services.value(on: reactor).callers
-      let (isKnown, latest) = try await callers.latestPush(fetchDigest: token.digest, on: reactor)
+  static func add(to group: inout RouteGroup, _ offer: WebPushOffer) {
+    group.addForWorkers(.get, "/v1/notifications/latest") { token, _, services, reactor in
+      let (isKnown, latest) = try await services.callers.latestPush(fetchDigest: token.digest, on: reactor)
       guard isKnown else { throw ProblemDetails.unknownSubscription }
       guard let document = try latest.flatMap({ try document(of: $0, offer) })
       else { return HTTPServerResponse(status: .noContent) }
       return HTTPServerResponse(
         status: .ok, fields: [.contentType: "application/json", .cacheControl: "no-store"], body: document)
     }
-    group.addForWorkers(.post, "/v1/notifications/events", hasContent: true) { token, request, reactor in
-      let body = try RequestContent.decode(WorkerEventsBody.self, from: request.body)
-      let services = services.value(on: reactor)
-      let user = try await services.callers.recordOpenings(body.openings, fetchDigest: token.digest, on: reactor)
+    group.addForWorkers(.post, "/v1/notifications/events", hasContent: true) { token, request, services, reactor in
+      let openings = try RequestContent.decode(WorkerEventsBody.self, from: request.body).openings
+      let user = try await services.callers.recordOpenings(openings, fetchDigest: token.digest, on: reactor)
       guard let user else { throw ProblemDetails.unknownSubscription }
-      if !body.openings.isEmpty { services.activity.note(user, on: reactor) }
+      if !openings.isEmpty { services.activity.note(user, on: reactor) }
       return HTTPServerResponse(status: .noContent)
     }
   }
@@ -335,26 +261,22 @@ enum WorkerRoutes {
 }
 
 /// What users did with notifications, as a worker reports it.
-struct WorkerEventsBody: Decodable {
-  static let eventsMax = 100
+private struct WorkerEventsBody: Decodable {
+  private static let eventsMax = 100
 
   private struct Event: Decodable {
     let logID: UUID
     let isOpening: Bool
 
-    private enum Key: String, CodingKey, CaseIterable {
-      case event, action, at
-      case logID = "push_log_id"
-    }
-
     init(from decoder: any Decoder) throws {
-      let body = try decoder.members(Key.self)
-      let id = try body.decodeText(.logID, "must be a UUID") { UUID(hyphenated: $0) != nil }
+      let body = try decoder.members("push_log_id", "event", "action", "at")
+      let id = try body.decodeText("push_log_id", "must be a UUID") { UUID(hyphenated: $0) != nil }
       guard let id = id.flatMap(UUID.init(hyphenated:)) else {
-        throw DecodingError.keyNotFound(Key.logID, .init(codingPath: decoder.codingPath, debugDescription: ""))
+        throw DecodingError.keyNotFound(
+          MemberName("push_log_id"), .init(codingPath: decoder.codingPath, debugDescription: ""))
       }
       logID = id
-      let event = try body.decodeText(.event, "must be opened, action or dismissed") {
+      let event = try body.decodeText("event", "must be opened, action or dismissed") {
         ["opened", "action", "dismissed"].contains($0)
       }
       isOpening = event != "dismissed"
@@ -364,12 +286,9 @@ struct WorkerEventsBody: Decodable {
   /// Rows of the ledger whose pushes were opened, by a click on the notification or on one of its buttons.
   let openings: [UUID]
 
-  private enum Key: String, CodingKey, CaseIterable { case events }
-
   init(from decoder: any Decoder) throws {
-    let body = try decoder.members(Key.self)
-    try body.requireFew(.events, Self.eventsMax, "elements")
-    let events = try body.decode([Event].self, forKey: .events)
-    openings = events.filter(\.isOpening).map(\.logID)
+    let body = try decoder.members("events")
+    try body.requireFew("events", Self.eventsMax, "elements")
+    openings = try body.decode([Event].self, forKey: "events").filter(\.isOpening).map(\.logID)
   }
 }

@@ -25,7 +25,7 @@ struct PreferenceDocumentTests {
         try RequestContent.decode(PreferenceDocument.self, from: Array(bytes[..<length]))
       }
     }
-    #expect(try RequestContent.decode(PreferenceDocument.self, from: bytes).json == bytes)
+    #expect(try RequestContent.decode(PreferenceDocument.self, from: bytes).json.encoded() == bytes)
   }
 
   @Test(

@@ -237,7 +237,7 @@ struct SlotDocumentTests {
     let slots = try RequestContent.decode(SlotsDocument.self, from: Array(text.utf8))
     #expect(!slots.enabled)
     #expect(
-      slots.slots.map(\.slot) == [UserSlot(slot: "2359", phase: phase, weekdays: [1, 7]), UserSlot(slot: "0000")])
+      slots.slots == [UserSlot(slot: "2359", phase: phase, weekdays: [1, 7]), UserSlot(slot: "0000")])
   }
 }
 

@@ -267,6 +267,8 @@ struct TargetRoutesTests {
       let worker = try await PlainClient.ask("GET", "/clients/tacet-sw.js", port: rig.port)
       #expect(worker.status == 200 && worker.fields["content-type"] == "text/javascript; charset=utf-8")
       #expect(worker.fields["service-worker-allowed"] == "/")
+      let types = try await PlainClient.ask("GET", "/clients/tacet.d.ts", port: rig.port)
+      #expect(types.status == 200 && types.fields["content-type"] == "text/plain; charset=utf-8")
       let tag = try #require(worker.fields["etag"])
       let again = try await PlainClient.ask(
         "GET", "/clients/tacet-sw.js", fields: ["If-None-Match": tag], port: rig.port)

@@ -35,7 +35,7 @@ extension PushDatabase {
 /// What an app says of the device it runs on. What is nil stays as it was known of the token.
 package struct RegisteredDevice: Equatable, Sendable {
   /// The address of the app on the device: hexadecimal, in lower case.
-  package let token: String
+  package var token: String
 
   /// Where the token works: `production` or `sandbox`.
   package var environment: String?

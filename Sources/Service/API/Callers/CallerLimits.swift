@@ -130,18 +130,25 @@ package final class ClientRequests: Sendable {
     if let wait { throw .tooMany("The user asks too often.", after: wait) }
   }
 
-  /// Handles a request; refuses a write while another one of the user is under way.
-  package func perform(
-    _ load: Load, of user: String, on reactor: isolated Reactor,
-    _ body: (isolated Reactor) async throws -> HTTPServerResponse
-  ) async throws -> HTTPServerResponse {
-    guard load.isExclusive else { return try await body(reactor) }
-    guard books.withLock({ $0.writing.insert(user).inserted }) else {
-      throw ProblemDetails.tooMany("Another write of the user is under way.", after: .seconds(1))
+  /// Takes the tokens of a request, and gives what handles it: one write of the user at a time.
+  func admit(_ user: String, _ load: Load, _ handler: @escaping RouteHandler) throws(ProblemDetails) -> RouteHandler {
+    try begin(load, of: user)
+    guard load.isExclusive else { return handler }
+    return { request, services, reactor in
+      try self.beginWrite(of: user)
+      defer { self.endWrite(of: user) }
+      return try await handler(request, services, reactor)
     }
-    defer { books.withLock { _ = $0.writing.remove(user) } }
-    return try await body(reactor)
   }
+
+  /// Refuses a write while another one of the user is under way.
+  func beginWrite(of user: String) throws(ProblemDetails) {
+    guard books.withLock({ $0.writing.insert(user).inserted }) else {
+      throw .tooMany("Another write of the user is under way.", after: .seconds(1))
+    }
+  }
+
+  func endWrite(of user: String) { books.withLock { _ = $0.writing.remove(user) } }
 }
 
 extension ProblemDetails {

@@ -4,7 +4,6 @@ import HTTPTypes
 import Logging
 import Reactors
 import TestLogs
-import TestReactors
 import Testing
 
 @testable import API
@@ -129,27 +128,14 @@ struct ClientRequestsTests {
     #expect(Self.status(.look, of: user, requests) == 429)
   }
 
-  @Test("one write of a user is under way at a time; reads and other users go on, and the next write after it")
-  func exclusive() async throws {
-    try await onReactor { (reactor: isolated Reactor) async throws in
-      let (requests, user) = (ClientRequests(), UUID().uuidString)
-      func write(_ load: ClientRequests.Load, of user: String) async throws -> Int {
-        do {
-          _ = try await requests.perform(load, of: user, on: reactor) { @Sendable _ in HTTPServerResponse(status: .ok) }
-          return 200
-        } catch let problem as ProblemDetails {
-          return problem.status.code
-        }
-      }
-      _ = try await requests.perform(.write, of: user, on: reactor) { _ in
-        let statuses = [
-          try await write(.write, of: user), try await write(.look, of: user),
-          try await write(.write, of: UUID().uuidString),
-        ]
-        #expect(statuses == [429, 200, 200])
-        return HTTPServerResponse(status: .ok)
-      }
-      #expect(try await write(.write, of: user) == 200)
-    }
+  @Test("one write of a user is under way at a time; other users go on, and the next write after it")
+  func exclusive() throws {
+    let (requests, user) = (ClientRequests(), UUID().uuidString)
+    try requests.beginWrite(of: user)
+    let refusal = #expect(throws: ProblemDetails.self) { try requests.beginWrite(of: user) }
+    #expect(refusal?.status == .tooManyRequests && refusal?.fields[.retryAfter] == "1")
+    try requests.beginWrite(of: UUID().uuidString)
+    requests.endWrite(of: user)
+    try requests.beginWrite(of: user)
   }
 }

@@ -93,13 +93,15 @@ final class TokenRig: Sendable {
   /// An operation that tells its caller who they are.
   private static func routes(_ verifier: ClientTokenVerifier) -> HTTPRoutes {
     let logger = RunLogs.logger
-    var group = RouteGroup(
-      callers: CallerAuthentication(clients: verifier, services: BearerKeys([])), workers: WorkerTokens([]),
-      logger: logger)
-    group.addForClients(.get, "/whoami") { user, _, _ in
-      HTTPServerResponse(status: .ok, body: Array(user.text.utf8))
-    }
-    return group.routes
+    let callers = CallerAuthentication(clients: verifier, services: BearerKeys([]))
+    var routes = HTTPRoutes()
+    routes.add(
+      .get, "/whoami", bodyBytesMax: 1024,
+      admission: { request, reactor in
+        let user = try await callers.client(request, logger, on: reactor)
+        return HTTPAdmitted { _, _ in HTTPServerResponse(status: .ok, body: Array(user.utf8)) }
+      })
+    return routes
   }
 
   /// Asks who the bearer of a token is. Each request comes from another address, so that nobody fails too often.
