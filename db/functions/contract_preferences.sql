@@ -120,11 +120,9 @@ create or replace function tacet.put_preferences(
   conversation_ids tacet.conversation_id[], muted boolean[], muted_until timestamptz[], mentions_only boolean[]
 )
 returns void
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
-#variable_conflict use_column
-begin
   insert into tacet.preferences as p (user_id, quiet_start, quiet_end, quiet_zone, quiet_policy, disabled_kinds)
   values (
     put_preferences.user_id, put_preferences.quiet_start, put_preferences.quiet_end, put_preferences.quiet_zone,
@@ -145,8 +143,7 @@ begin
   set is_muted = excluded.is_muted, muted_until = excluded.muted_until, mentions_only = excluded.mentions_only
   where (c.is_muted, c.muted_until, c.mentions_only)
     is distinct from (excluded.is_muted, excluded.muted_until, excluded.mentions_only);
-  perform tacet.release_user(put_preferences.user_id);
-end
+  select tacet.release_user(put_preferences.user_id)
 $$;
 
 -- Stores what a user has chosen for all devices, after put_preferences: full, sender, none or sealed; null for nothing.

@@ -248,18 +248,15 @@ $$;
 -- Replaces what a user wants of push.unread. afters: null for never; one element for each kind.
 create or replace function tacet.put_unread_preferences(user_id tacet.user_id, kinds text[], afters interval[])
 returns void
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
-#variable_conflict use_column
-begin
   delete from tacet.unread_preferences p
   where p.user_id = put_unread_preferences.user_id and p.kind <> all (put_unread_preferences.kinds);
   insert into tacet.unread_preferences as p (user_id, kind, after)
   select put_unread_preferences.user_id, n.kind, n.after
   from unnest(put_unread_preferences.kinds, put_unread_preferences.afters) as n (kind, after)
-  on conflict (user_id, kind) do update set after = excluded.after where p.after is distinct from excluded.after;
-end
+  on conflict (user_id, kind) do update set after = excluded.after where p.after is distinct from excluded.after
 $$;
 
 -- The lock on a user's events, for the transaction.

@@ -213,19 +213,17 @@ language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  ended bigint := 0;
-  running text;
+  ended bigint;
 begin
-  for running in
+  perform tacet.surely_end_live_activity(r.id, reason)
+  from (
     select a.id
     from tacet.activities a
     where a.user_id = end_live_activities.user_id and a.ended_at is null
     order by a.id
     for update
-  loop
-    perform tacet.surely_end_live_activity(running, reason);
-    ended := ended + 1;
-  end loop;
+  ) r;
+  get diagnostics ended = row_count;
   return ended;
 end
 $$;
@@ -440,21 +438,19 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  overdue text;
-  tended int := 0;
+  tended int;
   missed record;
 begin
-  for overdue in
+  perform tacet.surely_end_live_activity(r.id, 'eight_hours')
+  from (
     select a.id
     from tacet.activities a
     where a.ended_at is null and a.started_at <= clock_timestamp() - interval '8 hours'
     order by a.started_at
     limit activities_max
     for update skip locked
-  loop
-    perform tacet.surely_end_live_activity(overdue, 'eight_hours');
-    tended := tended + 1;
-  end loop;
+  ) r;
+  get diagnostics tended = row_count;
   for missed in
     with taken as (
       update tacet.trigger_failures f

@@ -94,16 +94,14 @@ $$;
 -- Takes a device's tokens from users who have it no more, and those whose device no app has said: what is theirs no longer goes there.
 create or replace function tacet.leave_device(user_ids tacet.user_id[], device_token text)
 returns void
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
-begin
   delete from tacet.activity_tokens k
   using tacet.activities a
   where a.user_id = any (leave_device.user_ids) and k.activity_id = a.id and k.device_token in ('', leave_device.device_token);
   delete from tacet.activity_start_tokens s
-  where s.user_id = any (leave_device.user_ids) and s.device_token = leave_device.device_token;
-end
+  where s.user_id = any (leave_device.user_ids) and s.device_token = leave_device.device_token
 $$;
 
 -- The addresses of a push: for a start the devices' start tokens, of devices that are still the user's; else the tokens of the activity,

@@ -298,8 +298,7 @@ set lock_timeout = '200ms'
 as $$
 declare
   relation regclass := to_regclass(written);
-  is_seen boolean;
-  is_written boolean;
+  is_hidden boolean;
 begin
   if relation is null or not row_security_active(relation) or not exists (
     select from pg_proc p
@@ -308,12 +307,11 @@ begin
   then
     return false;
   end if;
-  execute format('select exists (select from %s t where t.conversation_id = $1)', relation)
-    into is_seen using conversation_id;
   execute format(
-    'select exists (select from (select from %s t where t.conversation_id = $1 limit 1 for no key update) w)', relation
-  ) into is_written using conversation_id;
-  return is_seen and not is_written;
+    'select exists (select from %1$s t where t.conversation_id = $1) and not exists ('
+    'select from (select from %1$s t where t.conversation_id = $1 limit 1 for no key update) w)', relation)
+  into is_hidden using conversation_id;
+  return is_hidden;
 exception
   when lock_not_available then
     return false;

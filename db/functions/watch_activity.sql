@@ -190,7 +190,6 @@ declare
   taken bigint;
   types text[];
   subjects tacet.subject_id[];
-  changed record;
 begin
   with gone as (
     delete from tacet.changed_rows c
@@ -198,11 +197,10 @@ begin
     returning c.type, c.subject_id
   )
   select count(*), array_agg(g.type), array_agg(g.subject_id) into taken, types, subjects from gone g;
-  for changed in
-    select distinct r.type, r.subject_id from unnest(types, subjects) as r (type, subject_id) order by r.type, r.subject_id
-  loop
-    perform tacet.surely_follow_row(changed.type, changed.subject_id);
-  end loop;
+  perform tacet.surely_follow_row(r.type, r.subject_id)
+  from (
+    select distinct c.type, c.subject_id from unnest(types, subjects) as c (type, subject_id) order by c.type, c.subject_id
+  ) r;
   return taken;
 end
 $$;
