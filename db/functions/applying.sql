@@ -115,7 +115,7 @@ $$;
 -- present(m) the same without what a member only wishes, and columns(m) names what both read. What stays loses its mark, so a
 -- host without the column has the same body as without the line.
 --
--- tacet migrate applies a file again when the facts in it change (examine_function_files.sql reads them the same way).
+-- tacet migrate applies a file again when the facts in it change (the statement examine_function_files reads them the same way).
 create or replace function tacet.fitted(definition text)
 returns text
 language sql stable

@@ -49,22 +49,18 @@ begin
   elsif not found then
     raise exception 'tacet: no kind % is watched', coalesce(quote_literal(kind), 'null') using errcode = '22023';
   end if;
-  if known_locale is null then
-    raise exception 'tacet: % is not a language tag such as de or pt-BR', coalesce(quote_literal(locale), 'null')
-      using errcode = '22023';
-  end if;
-  fault := tacet.plural_fault(plural);
+  fault := case
+    when known_locale is null
+      then format('%s is not a language tag such as de or pt-BR', coalesce(quote_literal(locale), 'null'))
+    when tacet.plural_fault(plural) is not null then 'plural ' || tacet.plural_fault(plural)
+    when title is null and body is null and subtitle is null and plural = '{}'
+      then 'a text has a title, a body, a subtitle or plural forms'
+    when is_own and (body is null or title is not null or subtitle is not null or counted is not null)
+      then format('the text of %s is its body', kind)
+    when not is_own and (counted is null) <> (plural = '{}') then 'counted and plural come together'
+  end;
   if fault is not null then
-    raise exception 'tacet: plural %', fault using errcode = '22023';
-  end if;
-  if title is null and body is null and subtitle is null and plural = '{}' then
-    raise exception 'tacet: a text has a title, a body, a subtitle or plural forms' using errcode = '22023';
-  end if;
-  if is_own and (body is null or title is not null or subtitle is not null or counted is not null) then
-    raise exception 'tacet: the text of % is its body', kind using errcode = '22023';
-  end if;
-  if not is_own and (counted is null) <> (plural = '{}') then
-    raise exception 'tacet: counted and plural come together' using errcode = '22023';
+    raise exception 'tacet: %', fault using errcode = '22023';
   end if;
   if counted is not null and not counted = any (watched.placeholders) then
     raise exception 'tacet: counted is a column that the kind''s own texts have, not %', counted using errcode = '42703';

@@ -368,7 +368,7 @@ begin
   -- dated_at: when its life begins; null for when it was enqueued. life: how long it may be sent; null for the service's
   -- setting. quiet_policy: hold or drop; null for the recipient's wish. excluded_device: a token that gets no push. withheld:
   -- the reason why it is not sent any more; null while it may be. is_silent: whether nothing is shown, so that no preferences
-  -- are asked. content: what the kind's file in Sources/Push/PushKinds decodes.
+  -- are asked. content: what the kind's file in Sources/Push/PushRules decodes.
   if to_regtype('tacet.push_content') is null then
     create type tacet.push_content as (
       surface_id tacet.conversation_id, actor_id tacet.user_id, dated_at timestamptz, life interval, quiet_policy text,

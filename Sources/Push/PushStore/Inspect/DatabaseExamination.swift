@@ -237,7 +237,7 @@ extension DatabaseExamination {
   package static let hostColumnsMax = 5000
 
   /// The host's tables and views in the order of their names, the columns that hide rows, and the tables of blocks: a JSON document
-  /// each, as `examine_host.sql` and `db/functions/applying_to_hosts.sql` say.
+  /// each, as the statement `examine_host` and `db/functions/applying_to_hosts.sql` say.
   /// - Returns: also how many tables `hostColumnsMax` leaves out.
   package func hostTables(
     on reactor: isolated Reactor
