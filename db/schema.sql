@@ -1518,7 +1518,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
 -- tacet.is_slot_off(push tacet.pushes) returns boolean
 -- tacet.join_kinds()
--- tacet.keep_row_text(kind text, subject_id uuid, body text) returns void
 -- tacet.keep_wishes(user_id uuid, channel text, address text, wishes text) returns void
 -- tacet.known_facts(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.known_zone(zone text) returns text
@@ -1554,7 +1553,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.morning_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.move_slots(campaign text, user_id uuid, zone text, lead_us bigint) returns integer
 -- tacet.move_unread_marks(user_ids uuid[]) returns void
--- tacet.newest_push(user_id uuid) returns TABLE(subject_id uuid, kind text, enqueued_at timestamp with time zone)
 -- tacet.next_fire(slot text, zone text, after timestamp with time zone, weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
 -- tacet.next_live_activity_push(id uuid, user_id uuid) returns timestamp with time zone
 -- tacet.normal_slots(slots jsonb) returns jsonb
@@ -1603,7 +1601,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.release_unwatched() returns trigger
 -- tacet.release_user(user_id uuid) returns void
 -- tacet.remove_device(user_id uuid, device_token text) returns boolean
--- tacet.remove_target(user_id uuid, channel text, address text) returns void
 -- tacet.renew_target(fetch_digest text, address text, keys text, next_digest text, expires_at timestamp with time zone, targets_max integer) returns boolean
 -- tacet.replace_slots(campaign text, user_id uuid, wanted jsonb, zone text, lead_us bigint) returns integer
 -- tacet.replay(subject_id uuid) returns bigint

@@ -135,18 +135,6 @@ begin
 end
 $$;
 
--- Drops a user's target after a log-out. One of another user is not changed.
-create or replace function tacet.remove_target(user_id tacet.user_id, channel text, address text)
-returns void
-language sql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-  update tacet.targets t
-  set dropped_at = now(), drop_reason = 'logged_out', fetch_digest = null, keys = null
-  where t.channel = remove_target.channel and t.address = remove_target.address and t.user_id = remove_target.user_id
-    and t.dropped_at is null
-$$;
-
 -- Keeps what a registration says of content and language: wishes, a JSON object of the members that it has. What it does not say
 -- stays as it was said for the same user. What the user's dropped devices said is forgotten.
 create or replace function tacet.keep_wishes(user_id tacet.user_id, channel text, address text, wishes text)
@@ -169,36 +157,6 @@ begin
       select from tacet.device_tokens(keep_wishes.user_id) d where lower(d.device_token) = w.address
     );
 end
-$$;
-
--- A user's newest push of the last day that shows something; no row without one. A push that is on its way has no row in the ledger
--- yet, and is found in the inbox.
-create or replace function tacet.newest_push(user_id tacet.user_id)
-returns table (subject_id tacet.subject_id, kind text, enqueued_at timestamptz)
-language sql stable rows 1
-as $$
-  select r.subject_id, r.kind, r.enqueued_at
-  from (
-    (
-      select l.subject_id, l.push_type as kind, l.enqueued_at
-      from tacet.push_log l
-      where l.user_id = newest_push.user_id and l.enqueued_at > now() - interval '1 day'
-        and l.decision = 'sent' and l.push_type not in ('read_sync', 'live_activity', 'schedule_changed')
-      order by l.enqueued_at desc
-      limit 1
-    )
-    union all
-    (
-      select i.subject_id, i.kind, i.enqueued_at
-      from tacet.pushes p
-      join tacet.inbox i on i.subject_id = p.id::tacet.subject_id
-      where p.user_id = newest_push.user_id and i.is_claimed
-      order by i.enqueued_at desc
-      limit 1
-    )
-  ) r
-  order by r.enqueued_at desc
-  limit 1
 $$;
 
 -- What stands for a target in the ledger, and for an app that names itself: the device token in lower case, else 32 digits of the

@@ -161,21 +161,6 @@ begin
 end
 $$;
 
--- Keeps the body that a model has written for a row, null for none, and lets its event be pushed, unless it is for later.
-create or replace function tacet.keep_row_text(kind text, subject_id tacet.subject_id, body text)
-returns void
-language sql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-  update tacet.row_texts t
-  set body = keep_row_text.body
-  where t.subject_id = keep_row_text.subject_id and t.kind = keep_row_text.kind;
-  update tacet.inbox i
-  set available_at = clock_timestamp()
-  where i.subject_id = keep_row_text.subject_id and i.kind = keep_row_text.kind and not i.is_claimed
-    and i.available_at <= clock_timestamp() + interval '10 seconds'
-$$;
-
 call tacet.register_kind('watched_row', null, 'tacet.watched_row_content', 'tacet.watched_row_audience');
 
 -- A presentation with the templates in its texts filled.

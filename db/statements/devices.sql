@@ -102,4 +102,7 @@ from durable;
 --   :address  text           the endpoint or registration token
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
-select tacet.remove_target(:user_id, :channel, :address) from durable;
+update tacet.targets t
+set dropped_at = now(), drop_reason = 'logged_out', fetch_digest = null, keys = null
+from durable
+where t.channel = :channel and t.address = :address and t.user_id = :user_id and t.dropped_at is null;

@@ -43,10 +43,16 @@ select tacet.settle_model_usage(
 select r.kind, r.subject_id, r.user_id, r.composer, r.facts from tacet.take_row_texts(:rows_max) r;
 
 -- name: keep_row_text
--- Keeps the body that a language model has written for a row of a watched kind, and lets its event be pushed.
+-- Keeps the body that a language model has written for a row of a watched kind, and lets its event be pushed, unless it is for later.
 --
 --   :kind        text              the kind
 --   :subject_id  tacet.subject_id  the row
 --   :body        text              the body; null where nothing was written
 
-select tacet.keep_row_text(:kind, :subject_id, :body);
+with kept as (
+  update tacet.row_texts t set body = :body where t.subject_id = :subject_id and t.kind = :kind
+)
+update tacet.inbox i
+set available_at = clock_timestamp()
+where i.subject_id = :subject_id and i.kind = :kind and not i.is_claimed
+  and i.available_at <= clock_timestamp() + interval '10 seconds';

@@ -161,7 +161,28 @@ left join lateral (
   select
     n.subject_id, n.kind, n.enqueued_at, e.surface_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body, e.push_kind,
     case when octet_length(e.content) <= 65536 then e.content end as content
-  from tacet.newest_push(t.user_id) n
+  from (
+    -- A push that is on its way has no row in the ledger yet, and is found in the inbox.
+    (
+      select l.subject_id, l.push_type as kind, l.enqueued_at
+      from tacet.push_log l
+      where l.user_id = t.user_id and l.enqueued_at > now() - interval '1 day'
+        and l.decision = 'sent' and l.push_type not in ('read_sync', 'live_activity', 'schedule_changed')
+      order by l.enqueued_at desc
+      limit 1
+    )
+    union all
+    (
+      select i.subject_id, i.kind, i.enqueued_at
+      from tacet.pushes p
+      join tacet.inbox i on i.subject_id = tacet.subject_of(p.id)
+      where p.user_id = t.user_id and i.is_claimed
+      order by i.enqueued_at desc
+      limit 1
+    )
+    order by 3 desc
+    limit 1
+  ) n
   cross join lateral (
     select c.conversation_id as surface_id, c.sender_name, c.body, 'message' as push_kind, null::text as content
     from tacet.message_context(tacet.message_of(n.subject_id)) c
