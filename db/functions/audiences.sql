@@ -22,7 +22,6 @@ as $$
     audience_query.audience::regproc, audience_query.moment, audience_query.only_user)
 $$;
 
--- Whether an audience function has a column.
 create or replace function tacet.audience_says(audience text, name text)
 returns boolean
 language sql stable

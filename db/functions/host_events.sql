@@ -31,7 +31,6 @@ begin
 end
 $$;
 
--- Sends no events to the host any more.
 create or replace function tacet.announce_nothing()
 returns void
 language sql volatile
@@ -259,7 +258,6 @@ as $$
   on conflict (user_id, kind) do update set after = excluded.after where p.after is distinct from excluded.after
 $$;
 
--- The lock on a user's events, for the transaction.
 create or replace function tacet.host_event_lock(user_id tacet.user_id)
 returns bigint
 language sql immutable

@@ -163,7 +163,6 @@ $$;
 
 call tacet.register_kind('watched_row', null, 'tacet.watched_row_content', 'tacet.watched_row_audience');
 
--- A presentation with the templates in its texts filled.
 create or replace function tacet.fill_presentation(presentation jsonb, named jsonb)
 returns jsonb
 language sql immutable

@@ -304,7 +304,6 @@ as $$
     end
 $$;
 
--- Whether a user has said that a device may show nothing.
 create or replace function tacet.shows_nothing(user_id tacet.user_id, address text)
 returns boolean
 language sql stable

@@ -159,7 +159,6 @@ as $$
   from (select jsonb_object_agg(n.name, left(n.value, 400)) from jsonb_each_text(text_values.named) as n (name, value)) v (cut)
 $$;
 
--- Whether a campaign's definition has texts in other locales.
 create or replace function tacet.is_localised(definition jsonb)
 returns boolean
 language sql immutable

@@ -351,7 +351,7 @@ $$;
 
 -- The kinds of push. Each file functions/kind_*.sql inserts its row.
 --
--- name: as PushKinds in the service has it. event_kind: the kind of its events in the inbox and in the ledger's push_type; null
+-- name: as KnownKinds in the service has it. event_kind: the kind of its events in the inbox and in the ledger's push_type; null
 -- for a kind whose events have names that the host or a server chooses. content, audience: functions; see functions/kinds.sql.
 create table if not exists tacet.push_kinds (
   name text primary key check (name ~ '^[a-z][a-z0-9_]{0,62}$'),

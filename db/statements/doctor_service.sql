@@ -4,7 +4,7 @@
 -- Returns the server's version and state, and the role of the session.
 --
 -- About all statements in this folder: `tacet doctor` runs them. They only read, within bounds that do not follow the
--- sizes of tables. Where rows are counted, up to 10000 are looked at (PushStatements.examinedRowsMax); more mean "at
+-- sizes of tables. Where rows are counted, up to 10000 are looked at (ExaminedBacklog.rowsMax); more mean "at
 -- least".
 
 select
