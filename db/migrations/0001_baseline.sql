@@ -1237,8 +1237,8 @@ create index if not exists slots_available_idx on tacet.slots (available_at);
 -- What a slot says on one of the user's days: rendered before it is due, read by apps that arm it, and pushed from here.
 --
 -- fire_date: the user's day. available_at: when it may be claimed; a claim sets it to the end of its lease, and infinity is
--- for rows that the device shows. armed_by: device tokens that show it without a push. content_key: of the host's document
--- that it is made of. push_id: of the push that was queued. snoozes: how often the user has asked to be reminded again.
+-- for rows that the device shows. armed_by: device tokens that show it without a push. push_id: of the push that was queued.
+-- snoozes: how often the user has asked to be reminded again.
 create table if not exists tacet.notif_deliveries (
   fire_at timestamptz not null,
   available_at timestamptz not null,
