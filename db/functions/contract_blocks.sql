@@ -1,9 +1,7 @@
--- Host contract: who gets no pushes, and from whom.
+-- Defaults of the host contract, whose functions db/CONTRACT.md describes: who gets no pushes, and from whom.
 
--- Whether a user may get pushes at all: has an account that is in use, and has not switched them off.
---
--- The default asks public.profiles, where columns say such a thing (tacet.hidden_rows). A user without a profile may. Where no column
--- does, it is a constant, and the planner leaves it out of the claim.
+-- A user without a profile may. Where no column of public.profiles says such a thing, it is a constant, and the planner leaves it out
+-- of the claim.
 call tacet.provide('takes_pushes(tacet.user_id)', is_tried => true, definition => $default$
 create or replace function tacet.takes_pushes(user_id tacet.user_id)
 returns boolean
@@ -17,8 +15,6 @@ end -- if profiles.shown
 $$
 $default$);
 
--- Whether a user wants nothing of a sender. Such a user is no recipient of that sender's messages.
---
 -- The default asks the tables of schema public that tacet.block_tables understands, and there nothing that is deleted or over. A role
 -- of the service needs select on them: with its owner's rights the function would run what somebody puts in their place. Without such
 -- a table it is a constant, and the planner leaves it out of the claim.

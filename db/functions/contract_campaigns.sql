@@ -1,8 +1,6 @@
--- Host contract: what campaigns ask about users: check-ins, the daily ritual, sessions, and how users want to be treated.
+-- Defaults of the host contract, whose functions db/CONTRACT.md describes:
+-- what campaigns ask about users: check-ins, the daily ritual, sessions, and how users want to be treated.
 
--- Whom check-ins may concern, where they live, the days between two check-ins, and why others who have said something get none. Users
--- who said nothing, or no, are left out, and so are those whom no push can reach. only_user: null for everybody.
---
 -- Nearly all profiles spell a zone as the server does: one hash table finds these.
 call tacet.provide('check_in_audience(timestamptz, tacet.user_id)', definition => $default$
 create or replace function tacet.check_in_audience(moment timestamptz, only_user tacet.user_id)
@@ -33,7 +31,6 @@ as $$
 $$
 $default$);
 
--- The sessions that a user began between two moments, the second exclusive.
 call tacet.provide('sessions_between(tacet.user_id, timestamptz, timestamptz)', definition => $default$
 create or replace function tacet.sessions_between(user_id tacet.user_id, first_moment timestamptz, end_moment timestamptz)
 returns table (session_id tacet.conversation_id)
@@ -46,9 +43,6 @@ as $$
 $$
 $default$);
 
--- What a check-in may be about: an object with context_summary, coaching_preferences, locale (of the user's app, for dates in
--- digits), inactive_seconds (null: never wrote), messages (the user's own of seven days, newest first), patterns,
--- last_conversation and missing (what the host does not have).
 call tacet.provide('check_in_material(tacet.user_id, timestamptz)', definition => $default$
 create or replace function tacet.check_in_material(user_id tacet.user_id, moment timestamptz)
 returns jsonb
@@ -170,9 +164,6 @@ end
 $$
 $default$);
 
--- Users who get rituals, and their zones; a null zone is tacet.user_time_zone. only_user: null for everybody. By default all users
--- whom a push can reach.
---
 -- PL/pgSQL, so that one user and all users have a plan each: slots ask for many single users in one statement. For all users, what
 -- tacet.user_time_zone says of one is found for all at once.
 call tacet.provide('ritual_audience(timestamptz, tacet.user_id)', definition => $default$
@@ -210,7 +201,6 @@ end
 $$
 $default$);
 
--- A user's terrain; no row, or is_onboarded false, before it is known.
 call tacet.provide('ritual_profile(tacet.user_id)', definition => $default$
 create or replace function tacet.ritual_profile(user_id tacet.user_id)
 returns table (terrain_type text, nickname text, is_onboarded boolean)
@@ -222,7 +212,6 @@ as $$
 $$
 $default$);
 
--- Notes that a user has done the action of a day. The first time counts. Returns whether it was the first.
 call tacet.provide('complete_micro_action(tacet.user_id, date, timestamptz)', definition => $default$
 create or replace function tacet.complete_micro_action(user_id tacet.user_id, day date, at timestamptz)
 returns boolean
@@ -240,7 +229,7 @@ end
 $$
 $default$);
 
--- The consecutive days with a completion that end on a day or on the one before. At most a thousand are counted.
+-- At most a thousand days are counted.
 call tacet.provide('current_streak(tacet.user_id, date)', definition => $default$
 create or replace function tacet.current_streak(user_id tacet.user_id, day date)
 returns int
@@ -269,7 +258,6 @@ end
 $$
 $default$);
 
--- A user's sessions that began in a period, its end excluded. By default those that Tacet has noted.
 call tacet.provide('sessions_of(tacet.user_id, timestamptz, timestamptz)', definition => $default$
 create or replace function tacet.sessions_of(user_id tacet.user_id, period_start timestamptz, period_end timestamptz)
 returns table (began_at timestamptz, ended_at timestamptz)
@@ -281,9 +269,6 @@ as $$
 $$
 $default$);
 
--- How users want to be treated while they are away, which reminders they want, and their zones; a null zone is
--- tacet.user_time_zone. Only users whom a push can reach. See db/README.md for the members of both. only_user: null for everybody.
---
 -- PL/pgSQL, so that one user and all users have a plan each. For all users the planner looks into what tacet.has_targets asks.
 call tacet.provide('engagement_preferences(tacet.user_id)', definition => $default$
 create or replace function tacet.engagement_preferences(only_user tacet.user_id)
@@ -315,8 +300,6 @@ end
 $$
 $default$);
 
--- What is known of a user for reminders and re-engagement: an object, of which everything may be missing. See db/README.md for its
--- members.
 call tacet.provide('coaching_facts(tacet.user_id, timestamptz)', definition => $default$
 create or replace function tacet.coaching_facts(user_id tacet.user_id, moment timestamptz)
 returns jsonb

@@ -1,7 +1,6 @@
--- Host contract: device tokens.
+-- Defaults of the host contract, whose functions db/CONTRACT.md describes: device tokens.
 
--- The device tokens to which APNs may be asked to deliver, the newest first. environment: production, sandbox or null. At most
--- a thousand rows are sorted, so that one user's rows do not delay everybody. A user who takes no pushes has none.
+-- At most a thousand rows are sorted, so that one user's rows do not delay everybody.
 call tacet.provide('device_tokens(tacet.user_id)', is_tried => true, definition => $default$
 create or replace function tacet.device_tokens(user_id tacet.user_id)
 returns table (device_token text, environment text, app text)
@@ -21,8 +20,6 @@ as $$
 $$
 $default$);
 
--- Who has registered a device token that begins like this, in lower case, valid or not.
---
 -- No hexadecimal digit sorts after g, so the two bounds enclose the beginning and push_tokens_spelling_idx serves them. The
 -- last condition is for databases whose collation has digraphs.
 call tacet.provide('device_token_owners(text, int)',
@@ -42,15 +39,13 @@ as $$
 $$
 $default$);
 
--- Registers or refreshes a device of a user. The token then has one row, the user's. Null keeps what is known of the token. A
--- token that changes its user loses locale and time zone, which belong to the person; environment, app and platform belong to
--- the installation and stay. The user keeps the devices_max newest devices; the others are dropped as too_many. Of dropped
--- rows the newest 50 stay.
+-- A token that changes its user loses locale and time zone, which belong to the person; environment, app and platform belong to
+-- the installation and stay. Devices beyond devices_max are dropped as too_many. Of dropped rows the newest 50 stay.
 --
--- Tokens come in lower case; a row with the same token in upper case is this token. The locks serialise registrations of one
--- token, and those of one user, because the host's table may have no unique constraint. Where it has one, an insert by the
--- host may come between, and the loop's next turn finds it. The token is always locked before the user. The time is read after
--- the locks, so that a later registration has a later time.
+-- A row with the same token in upper case is this token. The locks serialise registrations of one token, and those of one user,
+-- because the host's table may have no unique constraint. Where it has one, an insert by the host may come between, and the loop's
+-- next turn finds it. The token is always locked before the user. The time is read after the locks, so that a later registration
+-- has a later time.
 call tacet.provide('register_device(tacet.user_id, text, text, text, text, text, text, int)',
   is_tried => null, inert => 'select tacet.not_wired(''register_device'')', definition => $default$
 create or replace function tacet.register_device(
@@ -125,8 +120,7 @@ end
 $$
 $default$);
 
--- Drops a user's token after a log-out. The row stays, with time and reason; a token dropped before keeps its reason. False
--- when the token is another user's, which is not changed.
+-- The row stays, with time and reason; a token dropped before keeps its reason.
 call tacet.provide('remove_device(tacet.user_id, text)',
   is_tried => null, inert => 'select tacet.not_wired(''remove_device'')', definition => $default$
 create or replace function tacet.remove_device(user_id tacet.user_id, device_token text)
@@ -149,9 +143,7 @@ end
 $$
 $default$);
 
--- Drops a token that APNs calls dead, unless the app has registered it again since. It waits for no row: the service records what it
--- has sent in the same statement, and the next push finds the token dead again. An inert one leaves the token, which is then
--- tried at every push: tacet doctor warns.
+-- It waits for no row: the service records what it has sent in the same statement, and the next push finds the token dead again.
 call tacet.provide('invalidate_device_token(text, text, timestamptz)', inert => 'select', definition => $default$
 create or replace function tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamptz)
 returns void
@@ -169,12 +161,6 @@ as $$
 $$
 $default$);
 
--- Stores the environment in which APNs has accepted a token, after the registered environment, or the service's default,
--- refused it.
---
--- It changes the row only while it says what was read when the push was claimed: registered_environment and registered_app are
--- its values then, null where it had none. A registration after read_at wins. A host without environments replaces the
--- function with one that does nothing.
 call tacet.provide('learn_token_environment(text, text, text, text, timestamptz)', inert => 'select', definition => $default$
 create or replace function tacet.learn_token_environment(
   device_token text, environment text, registered_environment text, registered_app text, read_at timestamptz

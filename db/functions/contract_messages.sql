@@ -1,15 +1,10 @@
--- Host contract: messages, conversations and names.
+-- Defaults of the host contract, whose functions db/CONTRACT.md describes: messages, conversations and names.
 
--- What the rules and the composer need of one message; no row when it was deleted. prior_read_by, prior_touched_at: of the
--- newest other message, a weaker sign of presence for clients that report no last_seen.
---
 -- A created_at without a time zone says nothing to the hour: it is a time of UTC to some frameworks, and of the session's zone to
 -- others. It counts as the latest moment that it can be, so a message is dated by its insert, and an old one that is imported stays
 -- old. An updated_at without a time zone is no sign of presence.
 --
--- A row that the host hides, such as one that is deleted or a draft, has none (tacet.hidden_rows). A partitioned table is
--- searched in its partitions of the last two days first: a look-up
--- by id alone visits every partition.
+-- A partitioned table is searched in its partitions of the last two days first: a look-up by id alone visits every partition.
 call tacet.provide('message_context(tacet.message_id)', is_tried => true, definition => $default$
 create or replace function tacet.message_context(message_id tacet.message_id)
 returns table (
@@ -56,7 +51,7 @@ as $$
 $$
 $default$);
 
--- Who takes part in a conversation, and when each last looked at it and left it. A left_at is the host's, of members who have left.
+-- A left_at is the host's, of members who have left.
 call tacet.provide('seen_by(tacet.conversation_id)', is_tried => true, definition => $default$
 create or replace function tacet.seen_by(conversation_id tacet.conversation_id)
 returns table (user_id tacet.user_id, last_seen timestamptz, left_at timestamptz)
@@ -74,8 +69,6 @@ as $$
 $$
 $default$);
 
--- The badge: how many messages the user has not read. Claims do not call this default: they count with tacet.count_unread inside
--- the statement.
 call tacet.provide('unread_count(tacet.user_id)', inert => 'select null::bigint', definition => $default$
 -- Needs public.conversation_participants and public.messages.
 create or replace function tacet.unread_count(user_id tacet.user_id)
@@ -89,8 +82,7 @@ end
 $$
 $default$);
 
--- Whether a message mentions a user: an @ and the name, in any case, without a letter or digit after it. Asked for recipients
--- who want mentions only. Without the default tables it asks tacet.message_context and tacet.profile_name.
+-- An @ and the name, in any case, without a letter or digit after it.
 call tacet.provide('is_mentioned(tacet.message_id, tacet.user_id)', inert => $inert$
   select exists (
     select from tacet.message_context(is_mentioned.message_id) m
@@ -114,7 +106,6 @@ end
 $$
 $default$);
 
--- A user's name as others see it; null without one.
 call tacet.provide('profile_name(tacet.user_id)', inert => 'select null::text', definition => $default$
 create or replace function tacet.profile_name(user_id tacet.user_id)
 returns text

@@ -1,7 +1,7 @@
--- Host contract: what a recipient wants; and the preferences that PUT /v1/preferences stores.
+-- Defaults of the host contract, whose functions db/CONTRACT.md describes:
+-- what a recipient wants; and the preferences that PUT /v1/preferences stores.
 
--- The zones that profiles name. only_user: null for everybody. The default reads the table of examples/coach.sql, which may come after
--- Tacet and may lack the column, so it looks at each call.
+-- The table of examples/coach.sql may come after Tacet and may lack the column, so it is looked for at each call.
 call tacet.provide('profile_zones(tacet.user_id)', definition => $default$
 create or replace function tacet.profile_zones(only_user tacet.user_id)
 returns table (user_id tacet.user_id, time_zone text)
@@ -23,9 +23,6 @@ end
 $$
 $default$);
 
--- The time zone in which a user lives: the profile's, else that of the newest device whose zone is known; null when unknown, which
--- means UTC. Campaigns, slots, streaks and quiet hours without a zone of their own use this one.
---
 -- This and tacet.is_mentioned are called for few recipients. They are PL/pgSQL, so that the planner does not look into them: a
 -- host without these tables can claim as long as nothing needs them.
 call tacet.provide('user_time_zone(tacet.user_id)',
@@ -71,9 +68,7 @@ end
 $$
 $default$);
 
--- What a recipient wants of a push of a kind about a surface, which is the conversation for messages. quiet_hours_remaining:
--- null outside of quiet hours. quiet_hours_policy: hold or drop; null is hold. Quiet hours in a zone that the server has lost are those
--- of the user's own zone, not none.
+-- Quiet hours in a zone that the server has lost are those of the user's own zone, not none.
 --
 -- Each look-up has its own limit, so that the planner cannot join whole tables.
 call tacet.provide('recipient_preferences(tacet.user_id, text, tacet.conversation_id, timestamptz)', definition => $default$

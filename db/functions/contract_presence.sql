@@ -1,4 +1,4 @@
--- Host contract: presence and reads as apps report them.
+-- Defaults of the host contract, whose functions db/CONTRACT.md describes: presence and reads as apps report them.
 
 -- A report that repeats what the row says is written at most once in this time.
 --
@@ -9,8 +9,6 @@ returns interval
 language sql immutable parallel safe
 as $$ select interval '5 seconds' $$;
 
--- Whether a user takes part in a conversation; null when there is no such conversation. Without the default tables it asks
--- tacet.seen_by, where a conversation without participants does not exist.
 call tacet.provide('takes_part(tacet.conversation_id, tacet.user_id)',
   inert => 'select bool_or(s.user_id = takes_part.user_id) from tacet.seen_by(takes_part.conversation_id) s',
   definition => $default$
@@ -29,12 +27,7 @@ as $$
 $$
 $default$);
 
--- Writes who looks at which conversation now, and who has left. The arrays have one length; no pair of conversation and user
--- comes twice.
---
--- have_looked: the user looks, or has looked since the last call. have_left: the user has left, after looking if both are
--- true. is_participant: whether the user takes part; null when there is no such conversation. Only a participant's row is
--- written. is_skipped: nothing was written because another session has locked the row; the report comes again soon.
+-- have_looked, have_left: since the last call; both true means that the user has left after looking.
 --
 -- A call waits for no row: a transaction of the host that has locked one would delay everybody's reports, and deadlock with a
 -- call when it wants another. The clock is read when the row is locked, so that the times of a row only grow. A look clears
@@ -110,13 +103,9 @@ end
 $$
 $default$);
 
--- Marks what others wrote in a conversation as read by a user, the oldest first, at most a thousand messages. Returns their
--- ids in that order; no row when nothing is left.
---
--- up_to_message_id: the last message to mark; null for all. Rows are locked in the order of their times, so that two calls
--- cannot deadlock, and messages marked meanwhile are left out. A call waits less than PostgreSQL's deadlock_timeout of one
--- second, so that no transaction of the host becomes the victim; the app asks again. updated_at stays, because apps show edits
--- by it.
+-- Rows are locked in the order of their times, so that two calls cannot deadlock, and messages marked meanwhile are left out. A
+-- call waits less than PostgreSQL's deadlock_timeout of one second, so that no transaction of the host becomes the victim; the app
+-- asks again. updated_at stays, because apps show edits by it.
 call tacet.provide('mark_read(tacet.conversation_id, tacet.user_id, tacet.message_id)',
   inert => 'select null::tacet.message_id where false', definition => $default$
 create or replace function tacet.mark_read(
@@ -155,8 +144,6 @@ end
 $$
 $default$);
 
--- Whether a user may report looking at a surface; null when there is no such surface.
---
 -- Everybody may look at a surface of a watched kind: a report holds back only the user's own pushes. A surface exists when its
 -- table has it; without such a table, when a row of the source names it, which is fast with an index on that column. A kind
 -- whose table or column is gone has no surfaces.

@@ -1,9 +1,7 @@
--- Host contract: where pushes go, over all channels. And the targets that Tacet keeps itself.
+-- Defaults of the host contract, whose functions db/CONTRACT.md describes:
+-- where pushes go, over all channels. And the targets that Tacet keeps itself.
 
--- Where a user's pushes go: the host's device tokens, and the browsers and Android apps that have registered here. environment: null
--- where the channel has one. keys: a JSON object, null where the channel needs none. FCM forgets a token whose app has not been heard
--- of for 270 days, so that one of then is left out. Of devices and targets alike, keys has what registrations say of content and
--- language (content, sealing_key, locale), and as user_content what the user has chosen for all devices.
+-- FCM forgets a token whose app has not been heard of for 270 days, so that one of then is left out.
 call tacet.provide('push_targets(tacet.user_id)', is_tried => true, definition => $default$
 create or replace function tacet.push_targets(user_id tacet.user_id)
 returns table (channel text, address text, environment text, app text, keys text)

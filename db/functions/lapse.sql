@@ -1,9 +1,7 @@
 -- The campaign lapse: asks users back who have stopped coming, each as the user wants to be treated in absence.
 
--- Users who may be asked back, when, and why the others are not. Preferences that are missing, unreadable or unknown are silence.
---
--- light_nudge: once in 7 days, at most 3 times. check_in_on_me: once, then 3, 7, 14 and 30 days after the last time. Days are those
--- of the user's calendar, because each push comes at the same time of the day. Each zone is looked up once.
+-- Users who may be asked back, when, and why the others are not; db/README.md says what they may wish. Days are those of the user's
+-- calendar, because each push comes at the same time of the day. Each zone is looked up once.
 create or replace function tacet.lapse_audience(moment timestamptz, only_user tacet.user_id)
 returns table (user_id tacet.user_id, time_zone text, gap_days int, local_time time, refusal text)
 language sql stable

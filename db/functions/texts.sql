@@ -12,14 +12,8 @@ as $$
   where m.part is not null
 $$;
 
--- Gives a watched kind its text in a locale. A second call for the same locale replaces the first.
---
--- kind: as tacet.watch has named it. locale: a BCP 47 language tag, such as de or pt-BR. A device that asks for de-AT gets de,
--- unless there is a text for de-AT; where no text is near enough, the kind's own serves.
--- title, body, subtitle: with the {column}s that the kind's own texts have. What is null is as in those.
--- counted: the column with the number that the text is about, one of those columns.
--- plural: other texts by CLDR's category of that number: {"one": {"body": "{count} new order"}}. The categories are zero, one, two,
--- few and many; title, body and subtitle above are for all others.
+-- Gives a watched kind its text in a locale; db/README.md describes the arguments. A second call for the same locale replaces the
+-- first. What is null is as in the kind's own text.
 --
 -- The kinds tacet_new_message, tacet_new_notification and tacet_more are Tacet's own words: "New message", "New notification", and
 -- "+{n} more" with the number {n}, which plural is about. Their text is the body.

@@ -65,25 +65,12 @@ begin
 end
 $$;
 
--- Turns events of a host's table into pushes. The caller owns this schema and may make triggers on the table. A second call
--- replaces the first. When the table is locked for more than a second, it fails and changes nothing.
+-- Turns events of a host's table into pushes; db/README.md describes the arguments. The caller owns this schema and may make triggers
+-- on the table. A second call replaces the first. When the table is locked for more than a second, it fails and changes nothing.
 --
--- kind: names the events, in the ledger, in the payload's `type` and in the path of webhooks.
--- source: the table; id_column is a unique id, and each row makes at most one event of the kind.
--- recipients: a function (subject_id tacet.subject_id) returns setof tacet.user_id; where subjects are text, it may also take the
--- id's type. It runs with search_path pg_catalog, so it qualifies names or sets another search_path.
--- title, body: with {column} for a column of the row, and {actor} for the actor's name.
--- fires_on: 'insert', or 'update of <column>' for a change of that column.
--- condition: SQL over new, and old for an update; the same search_path. The default is every such row.
--- presentation: how it is shown: subtitle, category, sound, interruption_level, thread_id, relevance_score, image_url, badge,
--- collapse_id, and keys of the app's translations (title_loc_key, title_loc_args, subtitle_loc_key, subtitle_loc_args, loc_key,
--- loc_args), as POST /v1/pushes takes them; texts may have {column}.
--- send_at: the column with the time of the push; at once without one. expires_in: how long it may be sent from then on.
--- cancel_key: a text with {column}, for tacet.cancel_pushes.
--- composer: what a language model is asked for the body; see tacet.check_composer. body takes its place where the model fails.
--- actor: the column with the acting user, who gets no push. unnamed_actor: {actor} for a user without a name.
--- surface: the column with the id of what users look at; the row itself by default. surface_kind: as the app reports views of
--- it, by default the kind. surface_table: the table of that id; a push is not sent when it is gone there.
+-- kind: names the events, in the ledger, in the payload's `type` and in the path of webhooks. id_column: a unique id; each row makes
+-- at most one event of the kind. recipients: where subjects are text, the function may also take the id's type. unnamed_actor: {actor}
+-- for a user without a name. surface_kind: by default the kind. surface_table: a push is not sent when its surface is gone there.
 create or replace function tacet.watch(
   kind text,
   source regclass,

@@ -1,11 +1,7 @@
 -- Watching a table of the host whose rows are Live Activities: tacet.watch_activity and tacet.unwatch_activity.
 
--- Makes each row of a table a Live Activity: an insert starts it on the user's devices, an update that changes a field pushes the new
--- state, and it ends when the condition is true or the row is deleted. Its id is the type, a colon and the row's id.
---
--- type: of tacet.activity_types; a type has one table. fields: an object with SQL over new for each field of attributes and state; dates
--- as timestamptz. A field that is left out has the type's default. ended_when: SQL over new. Expressions run with search_path
--- pg_catalog, so they qualify names.
+-- Makes each row of a table a Live Activity; db/README.md describes how. A type has one table. Expressions run with search_path
+-- pg_catalog.
 create or replace function tacet.watch_activity(
   type text, source regclass, user_column name, fields jsonb, ended_when text default 'false', id_column name default 'id'
 )

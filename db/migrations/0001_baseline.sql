@@ -858,15 +858,7 @@ create table if not exists tacet.changed_rows (
 
 -- 9. Campaigns ------------------------------------------------------------------------------------------------------------------
 
--- A campaign: whom it may concern, what is known of them, and what is composed of it.
---
--- local_time: when each user is considered, in the user's zone; null for the service's setting. weekdays: of ISO 8601, Monday
--- is 1. audience: a function (moment timestamptz, only_user tacet.user_id) returns table (user_id tacet.user_id, time_zone
--- text, gap_days int). material: a function (user_id tacet.user_id, moment timestamptz) returns jsonb. on_push: a function
--- (user_id tacet.user_id, moment timestamptz), called in the transaction that queues a push of a campaign with hours; null for
--- none. on_action: a function (user_id tacet.user_id, action text, day date, moment timestamptz) returns jsonb, called when a
--- user takes an action of one of its notifications; null for none. push_types: of its pushes. cap_group: the campaigns with
--- which this one shares a cap; null for no cap. definition: db/README.md describes it.
+-- A campaign: whom it may concern, what is known of them, and what is composed of it. db/README.md describes its columns.
 create table if not exists tacet.campaigns (
   created_at timestamptz not null default now(),
   local_time time,
