@@ -382,14 +382,10 @@ begin
 end
 $$;
 
--- Watched kinds, written by tacet.watch.
+-- Watched kinds, written by tacet.watch, whose arguments db/README.md describes.
 --
--- source: the table whose rows are the subjects. update_column: the column whose change is the event; null for inserts.
--- condition: over new, and old for an update. recipients: a function of the subject's id. surface_column: holds the id of what
--- users look at; null for the row itself. surface_table: where that id must exist; null to accept any. placeholders: the
--- columns that the texts and the composer name. presentation: members as POST /v1/pushes takes them, with {column} in their texts.
--- composer: what a language model is asked for the body; null for none.
--- send_at_column: the column with the time of the push. expires_in: the life of the push from then on.
+-- update_column: null for inserts. surface_column: null for the row itself. surface_table: null to accept any id. placeholders: the
+-- columns that the texts and the composer name. expires_in: the life of the push from send_at_column on.
 create table if not exists tacet.kinds (
   watched_at timestamptz not null default now(),
   source regclass not null,
@@ -440,10 +436,8 @@ create table if not exists tacet.row_texts (
 create index if not exists row_texts_user_idx on tacet.row_texts (user_id);
 create index if not exists row_texts_asked_idx on tacet.row_texts (asked_at);
 
--- Texts of watched kinds in other locales; see tacet.localise.
---
--- locale: a BCP 47 language tag, such as de or pt-BR. title, subtitle, body: null for that of the kind. counted: the column with
--- the number that the texts are about; null for none. plural: texts by CLDR's category of that number, where they differ.
+-- Texts of watched kinds in other locales; see tacet.localise. title, subtitle, body: null for that of the kind. counted: null for
+-- none.
 create table if not exists tacet.texts (
   changed_at timestamptz not null default clock_timestamp(),
   kind text not null check (kind ~ '^[a-z][a-z0-9_]{0,62}$'),
@@ -717,14 +711,12 @@ where c.relnamespace = 'tacet'::regnamespace and c.relkind = 'r' and c.oid <> 't
 
 -- 8. Live Activities ------------------------------------------------------------------------------------------------------------
 
--- Types of Live Activities.
+-- Types of Live Activities; db/README.md describes them.
 --
--- name: the type's name in Swift. attributes, state: fields by name, each `string`, `int`, `number`, `bool` or `date`, with `?`
--- where it may be missing. attribute_defaults: attributes that a start may leave out. first_state: of a start without one.
--- end_state: fields that an end without a state changes. stale_after_start, stale_after_update: when the device calls the state
--- stale; null for never. dismiss_after: how long an ended one stays; null for as long as the system likes. alert_title,
--- alert_body: of a start by push, with {attribute}. priority: of updates that ask for none. urgent_per_hour: pushes of priority
--- 10 in an hour; further updates go with 5.
+-- name: the type's name in Swift. attribute_defaults: attributes that a start may leave out. first_state: of a start without one.
+-- end_state: fields that an end without a state changes. stale_after_start, stale_after_update: null for never. dismiss_after: null for
+-- as long as the system likes. alert_title, alert_body: of a start by push. priority: of updates that ask for none. urgent_per_hour:
+-- pushes of priority 10 in an hour; further updates go with 5.
 create table if not exists tacet.activity_types (
   name text primary key check (name ~ '^[A-Za-z_][A-Za-z0-9_.]{0,99}$'),
   attributes jsonb not null check (jsonb_typeof(attributes) = 'object'),
