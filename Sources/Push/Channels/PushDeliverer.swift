@@ -4,9 +4,12 @@ package import Reactors
 
 /// One channel: finds the route to a target, gives a push the channel's form, and hands it to the channel's service.
 ///
-/// A new channel is a module with a deliverer, its settings, and an entry where the service makes its deliverers. Nothing else
+/// A new channel is a folder with a deliverer, its settings, and an entry where the service makes its deliverers. Nothing else
 /// knows how a push gets out. Belongs to one reactor.
 package protocol PushDeliverer: AnyObject {
+  /// A push in the channel's form.
+  associatedtype Request: Sendable
+
   var channel: DeliveryChannel { get }
 
   /// The routes that are configured; few, and known before any target is.
@@ -22,15 +25,17 @@ package protocol PushDeliverer: AnyObject {
 
   /// The push in the channel's form.
   /// - Throws: ``PushRequestError`` when the target or the content does not fit the channel.
-  func request(for push: OutgoingPush, over route: DeliveryRoute) throws(PushRequestError) -> any DeliveryRequest
+  func request(for push: OutgoingPush, over route: DeliveryRoute) throws(PushRequestError) -> Request
+
+  /// What a push is called at the service, for the ledger; nil where the service gives no name before it answers.
+  func identifier(of request: Request) -> String?
 
   /// Sends a push once, and again only when the service provably did not process it.
   /// - Parameters:
-  ///   - request: of this deliverer.
   ///   - deadline: the latest end of the attempt, in monotonic nanoseconds, as `Reactor.now`.
   ///   - permit: asked each time before the push goes; one that has ended withdraws it. Nil lets it go.
   func send(
-    _ request: any DeliveryRequest, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
+    _ request: Request, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
   ) async -> DeliveryAttempt
 
@@ -44,15 +49,11 @@ package protocol PushDeliverer: AnyObject {
 extension PushDeliverer {
   package var pushesInFlightMax: Int? { nil }
 
+  package func identifier(of request: Request) -> String? { nil }
+
   package func route(besides route: DeliveryRoute) -> DeliveryRoute? { nil }
 
   package func environment(of route: DeliveryRoute) -> String? { nil }
-}
-
-/// A push in a channel's form.
-package protocol DeliveryRequest: Sendable {
-  /// What the push is called at the service, for the ledger; nil where the service gives no name before it answers.
-  var identifier: String? { get }
 }
 
 /// One push to one target, before its channel gives it a form.

@@ -19,13 +19,8 @@ package final class DeliveryPipeline {
   let idle = Signal()
   let waiters = OutcomeWaiters()
   var pacer: LookPacer
-  var cause = WakeCause.start
-  var wokenAt = Reactor.now
-  var pushesInFlight = 0
-  /// Recipients between claim and record, and at least one for each event.
-  var placesInFlight = 0
-  /// Of the last claim, which bounds the next one; at least one.
-  var placesPerEvent = 1
+  var wakeMark = WakeMark()
+  var room = Room()
   var isDraining = false
   var isStopped = false
   /// Whether releases wait that a host's transaction could not make.
@@ -34,19 +29,14 @@ package final class DeliveryPipeline {
   var isFollowing = false
   /// Whether the database's clock may have been set back, because another server answers.
   var isClockSuspect = false
-  /// Whether the way to the database failed at the last look.
-  var isAway = false
-  /// One log line about refused looks at first, and one a minute while they go on; nil before the first refusal.
-  var refusalLine: MinuteLine?
   var health = ClaimHealth(now: Reactor.now)
-  var foundAt: UInt64?
   var lanes: Lanes
   var jitter = Jitter()
   lazy var recorder = Recorder(store: store, logger: logger, owner: self)
-  lazy var slowEvents = SlowEvents(of: self)
-  lazy var holdReview = HoldReview(of: self)
-  lazy var unreadMarker = UnreadMarker(of: self)
-  var needsAlarm = true
+  lazy var slowEvents = SlowEvents(writingTo: recorder)
+  lazy var holdReview = HoldReview(
+    store: store, waiting: configuration.holdReviewWait, logger: logger, handler: self)
+  lazy var unreadMarker = UnreadMarker(store: store, logger: logger)
   lazy var alarm = DueAlarm(for: self)
   /// What Tacet itself says, such as "+4 more".
   lazy var words = KnownWords(in: store)
@@ -130,10 +120,13 @@ extension DeliveryPipeline {
   /// - Returns: whether all of it was, within the time. Another process claims the rest later.
   package func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     isDraining = true
+    alarm.close(on: reactor)
+    holdReview.close(on: reactor)
+    unreadMarker.close(on: reactor)
     recorder.hurry(on: reactor)
     signal.signal(on: reactor)
     let deadline = Reactor.now + limit.clampedNanoseconds
-    while !(isStopped && placesInFlight == 0) {
+    while !(isStopped && room.places == 0) {
       let now = Reactor.now
       guard now < deadline else { return false }
       _ = await idle.wait(for: .nanoseconds(Int64(deadline - now)), on: reactor)

@@ -59,8 +59,7 @@ struct AnswerTests {
 
   @Test("the ledger has APNs' word, what can still be sent waits, and only a bad token is dropped", arguments: cases)
   func answers(_ answer: Case) async throws {
-    try await PipelineRig.run(configure: { $0.retry.base = .seconds(60) }) { rig, reactor in
-      let chat = try await Chat(devices: [], in: rig, on: reactor)
+    try await Chat.run(devices: [], configure: { $0.retry.base = .seconds(60) }) { rig, chat, reactor in
       try await rig.prove(chat, on: reactor)
       rig.channel.answer = { _, _ in .answered(answer.status, answer.reason) }
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -78,8 +77,7 @@ struct AnswerTests {
 
   @Test("another app's token is dropped only where its registration names an app: the default may have changed since")
   func otherApps() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(of: 2, devices: [], in: rig, on: reactor)
+    try await Chat.run(of: 2, devices: []) { rig, chat, reactor in
       try await rig.prove(chat, on: reactor)
       try await rig.execute(
         "update public.push_tokens set app = 'com.example.app' where device_token = 'aa1001'", on: reactor)
@@ -94,8 +92,7 @@ struct AnswerTests {
 
   @Test("a reason that cannot be printed or stored is recorded all the same, with marks in its place")
   func unprintable() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       let reason = "Odd\u{0}\n" + String(repeating: "!", count: 100_000)
       rig.channel.answer = { _, _ in .answered(400, PushReason(rawValue: reason)) }
       rig.start(on: reactor)
@@ -110,8 +107,7 @@ struct AnswerTests {
     "a dead token's date that no clock can have meant does no harm",
     arguments: [Int64.max, .min, 253_402_300_800_000_000])
   func oddDates(_ milliseconds: Int64) async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       rig.channel.answer = { _, _ in
         .answered(PushAnswer(status: 410, reason: "Unregistered", timestampMilliseconds: milliseconds))
       }
@@ -124,8 +120,7 @@ struct AnswerTests {
 
   @Test("what one device gets too often is put off by minutes, twice as long each time, and nobody else waits")
   func tooMany() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(of: 2, in: rig, on: reactor)
+    try await Chat.run(of: 2) { rig, chat, reactor in
       rig.channel.answer = { push, _ in push.token == "00aa" ? .limited : .accepted }
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -152,8 +147,7 @@ struct AnswerTests {
     "the wait for the next try begins with the answer, however late that comes",
     arguments: [PushAttempt.answerLost, .busy, .limited])
   func lateAnswer(_ attempt: PushAttempt) async throws {
-    try await PipelineRig.run(configure: { $0.retry.base = .milliseconds(1) }) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: { $0.retry.base = .milliseconds(1) }) { rig, chat, reactor in
       rig.channel.answer = { _, _ in attempt }
       rig.channel.holds = true
       let id = try await chat.post(on: reactor)[0]
@@ -173,8 +167,7 @@ struct AnswerTests {
 
   @Test("a retry that would come after the message's life is not waited for: it has failed, and says why")
   func tooLate() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       rig.channel.answer = { _, _ in .limited }
       let id = try await chat.post(on: reactor)[0]
       try await rig.execute("update tacet.inbox set enqueued_at = now() - interval '59 min 1 s'", on: reactor)
@@ -190,8 +183,7 @@ struct AnswerTests {
 
   @Test("a push that APNs cannot handle while others pass is tried again by itself, and keeps nobody waiting")
   func lonelyFault() async throws {
-    try await PipelineRig.run(configure: { $0.lanes.breaker.silence = .zero }) { rig, reactor in
-      let chat = try await Chat(of: 2, in: rig, on: reactor)
+    try await Chat.run(of: 2, configure: { $0.lanes.breaker.silence = .zero }) { rig, chat, reactor in
       rig.channel.answer = { push, number in push.token == "00aa" && number < 20 ? .broken : .accepted }
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)

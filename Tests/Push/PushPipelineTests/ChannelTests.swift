@@ -171,8 +171,7 @@ struct ChannelTests {
 
   @Test("nothing waits for a channel that is not set up, and others of the user go")
   func absent() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)

@@ -15,8 +15,7 @@ import Testing
 struct DeliveryPipelineLoadTests {
   @Test("five hundred messages at once are all sent and recorded, each once")
   func burst() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       rig.start(on: reactor)
       try await chat.post(500, on: reactor)
       rig.pipeline.wake(.webhook, on: reactor)
@@ -33,8 +32,7 @@ struct DeliveryPipelineLoadTests {
 
   @Test("pushes that await their answers are never more than the bound; the rest waits in the database")
   func capacity() async throws {
-    try await PipelineRig.run(configure: { $0.pushesInFlightMax = 8 }) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: { $0.pushesInFlightMax = 8 }) { rig, chat, reactor in
       rig.channel.holds = true
       try await chat.post(50, on: reactor)
       rig.start(on: reactor)
@@ -51,8 +49,7 @@ struct DeliveryPipelineLoadTests {
 
   @Test("what APNs has accepted counts as well until it is recorded")
   func capacityUntilRecorded() async throws {
-    try await PipelineRig.run(configure: { $0.pushesInFlightMax = 8 }) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: { $0.pushesInFlightMax = 8 }) { rig, chat, reactor in
       try await chat.post(50, on: reactor)
       try await rig.pool.withConnection(on: reactor) { locker in
         // Claims read the ledger, which this lock allows; records write it, which it does not.
@@ -72,8 +69,7 @@ struct DeliveryPipelineLoadTests {
 
   @Test("a drain waits until what was claimed is recorded, and claims nothing more", .timeLimit(.minutes(1)))
   func drain() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       rig.channel.holds = true
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -96,8 +92,7 @@ struct DeliveryPipelineLoadTests {
   @Test("a database that restarts while pushes are under way loses none and repeats none")
   func restart() async throws {
     let server = try await TestPostgres.launch(isDurable: true)
-    try await PipelineRig.run(on: server) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(on: server) { rig, chat, reactor in
       rig.channel.holds = true
       rig.start(on: reactor)
       try await chat.post(20, on: reactor)
@@ -132,8 +127,7 @@ struct DeliveryPipelineLoadTests {
 
   @Test("a claim that its owner never recorded is sent again by the next, under the same identifiers")
   func leaseRunsOut() async throws {
-    try await PipelineRig.run(configure: { $0.lease = .seconds(30) }) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: { $0.lease = .seconds(30) }) { rig, chat, reactor in
       let id = try await chat.post(on: reactor)[0]
       let lost = try await rig.store.claim(
         ClaimLimits(eventsMax: 9, deliveriesMax: 9, lease: .milliseconds(50)), on: reactor)

@@ -13,8 +13,7 @@ import Testing
 struct DeliveryPipelineTests {
   @Test("a message for somebody who is away is sent and recorded, and nothing is left")
   func away() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       let outcome = try #require(try await rig.outcomes(of: id, on: reactor).first)
@@ -38,8 +37,7 @@ struct DeliveryPipelineTests {
 
   @Test("an event without recipients leaves the inbox and no trace")
   func nobody() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(of: 0, in: rig, on: reactor)
+    try await Chat.run(of: 0) { rig, chat, reactor in
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       #expect(try await rig.outcomes(of: id, on: reactor).isEmpty)
@@ -49,8 +47,7 @@ struct DeliveryPipelineTests {
 
   @Test("recipients of one message are decided each by their own situation")
   func mixed() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(of: 4, in: rig, on: reactor)
+    try await Chat.run(of: 4) { rig, chat, reactor in
       let users = chat.recipients
       let id = try await chat.post(on: reactor)[0]
       try await rig.execute(
@@ -71,8 +68,7 @@ struct DeliveryPipelineTests {
 
   @Test("each device gets its own push; one that fails for now is tried again alone, under the same identifiers")
   func twoDevices() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(devices: ["aa", "bb"], in: rig, on: reactor)
+    try await Chat.run(devices: ["aa", "bb"]) { rig, chat, reactor in
       rig.channel.answer = { push, number in push.token == "00bb" && number <= 2 ? .unreachable : .accepted }
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -91,8 +87,7 @@ struct DeliveryPipelineTests {
   @Test(
     "a push whose fate is unknown is sent again until APNs answers", arguments: [PushAttempt.answerLost, .unreachable])
   func retried(failure: PushAttempt) async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       rig.channel.answer = { _, number in number < 4 ? failure : .accepted }
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -108,8 +103,7 @@ struct DeliveryPipelineTests {
 
   @Test("a dead token is dropped, unless the app has registered it since", arguments: [(10, true), (-10, false)])
   func deadToken(secondsAfterRegistration: Int64, isDropped: Bool) async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       let registered = try await rig.value(
         "select (extract(epoch from registered_at) * 1000)::bigint from public.push_tokens", as: Int64.self, on: reactor
       )
@@ -130,8 +124,7 @@ struct DeliveryPipelineTests {
 
   @Test("wrong credentials hold the push and leave the token alone")
   func credentials() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       rig.channel.answer = { _, _ in .badKey }
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -148,8 +141,7 @@ struct DeliveryPipelineTests {
 
   @Test("a token that cannot be one fails alone; the other device is sent to")
   func malformedToken() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(devices: ["xyz", "bb"], in: rig, on: reactor)
+    try await Chat.run(devices: ["xyz", "bb"]) { rig, chat, reactor in
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       let outcomes = try await rig.outcomes(of: id, on: reactor)
@@ -161,8 +153,7 @@ struct DeliveryPipelineTests {
 
   @Test("the ledger says what woke the service", arguments: [WakeCause.notify, .webhook, .neighbour])
   func wakeCauses(cause: WakeCause) async throws {
-    try await PipelineRig.run(configure: withoutPolls) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: withoutPolls) { rig, chat, reactor in
       rig.start(on: reactor)
       try await expectWoken(by: cause, rig, on: reactor) {
         try await chat.post(waking: cause, on: reactor)
@@ -172,8 +163,7 @@ struct DeliveryPipelineTests {
 
   @Test("what waited before the start is found by the start; what nobody announces is found by the poll")
   func withoutWakeUps() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       let early = try await chat.post(on: reactor)[0]
       rig.start(on: reactor)
       _ = try await rig.outcomes(of: early, on: reactor)
@@ -189,8 +179,7 @@ struct DeliveryPipelineTests {
 
   @Test("a notification from the host's insert wakes the pipeline without a poll")
   func notified() async throws {
-    try await PipelineRig.run(configure: withoutPolls) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: withoutPolls) { rig, chat, reactor in
       rig.start(on: reactor)
       let status = ListenStatus()
       let listener = WakeListener(
@@ -219,8 +208,7 @@ struct DeliveryPipelineTests {
 struct DeliveryPipelineHoldTests {
   @Test("a message for somebody who is looking is held until exactly the end of the window")
   func held() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       try await chat.see(ago: "20 s", on: reactor)
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -262,8 +250,7 @@ struct DeliveryPipelineHoldTests {
 
   @Test("a message that is read while it is held is never sent")
   func readMeanwhile() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       rig.start(on: reactor)
       try await chat.see(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -283,8 +270,7 @@ struct DeliveryPipelineHoldTests {
 struct LargeEventTests {
   @Test("an event is taken in parts, and everybody gets it once", arguments: [1, 9, 10, 11, 20, 35])
   func parts(_ count: Int) async throws {
-    try await PipelineRig.run(configure: { $0.recipientsPerClaimMax = 10 }) { rig, reactor in
-      let chat = try await Chat(of: count, in: rig, on: reactor)
+    try await Chat.run(of: count, configure: { $0.recipientsPerClaimMax = 10 }) { rig, chat, reactor in
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       let outcomes = try await rig.outcomes(of: id, on: reactor)

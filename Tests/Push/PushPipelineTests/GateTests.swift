@@ -161,8 +161,7 @@ struct FoldingPipelineTests {
 
   @Test("a message that the user reads while it waits for its update is not shown")
   func read() async throws {
-    try await PipelineRig.run(configure: Self.folding) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: Self.folding) { rig, chat, reactor in
       rig.start(on: reactor)
       _ = try await rig.outcomes(of: chat.post(waking: .notify, on: reactor), on: reactor)
       let second = try await chat.post(waking: .notify, on: reactor)
@@ -176,8 +175,7 @@ struct FoldingPipelineTests {
 
   @Test("messages go as if nothing folded where the database cannot say")
   func unable() async throws {
-    try await PipelineRig.run(configure: Self.folding) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: Self.folding) { rig, chat, reactor in
       try await rig.execute("alter table tacet.bursts rename to elsewhere", on: reactor)
       rig.start(on: reactor)
       for _ in 0..<2 {

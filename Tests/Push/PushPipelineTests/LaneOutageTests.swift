@@ -20,8 +20,7 @@ struct LaneOutageTests {
     "messages wait in the database, and go out newest first when APNs is back",
     arguments: [PushAttempt.unreachable, .answerLost, .busy, .badKey])
   func waits(_ fault: PushAttempt) async throws {
-    try await PipelineRig.run(configure: Self.quick) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: Self.quick) { rig, chat, reactor in
       let isBack = Flag()
       rig.channel.answer = { _, _ in isBack.isSet ? .accepted : fault }
       rig.start(on: reactor)
@@ -52,8 +51,7 @@ struct LaneOutageTests {
 
   @Test("while a lane is out, one push at a time asks whether it is back")
   func probes() async throws {
-    try await PipelineRig.run(configure: Self.quick) { rig, reactor in
-      let chat = try await Chat(of: 40, in: rig, on: reactor)
+    try await Chat.run(of: 40, configure: Self.quick) { rig, chat, reactor in
       rig.channel.answer = { _, _ in .unreachable }
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -74,8 +72,7 @@ struct LaneOutageTests {
 
   @Test("an outage of one environment concerns nobody in the other")
   func otherLane() async throws {
-    try await PipelineRig.run(configure: Self.quick) { rig, reactor in
-      let chat = try await Chat(of: 2, in: rig, on: reactor)
+    try await Chat.run(of: 2, configure: Self.quick) { rig, chat, reactor in
       try await rig.execute(
         "update public.push_tokens set environment = 'sandbox' where user_id = '\(chat.recipients[1])'", on: reactor)
       rig.channel.answer = { push, _ in push.environment == .sandbox ? .unreachable : .accepted }
@@ -91,8 +88,7 @@ struct LaneOutageTests {
 
   @Test("a message that was tried and is older than its life when APNs is back has failed, and is not sent")
   func expired() async throws {
-    try await PipelineRig.run(configure: Self.quick) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: Self.quick) { rig, chat, reactor in
       let isBack = Flag()
       rig.channel.answer = { _, _ in isBack.isSet ? .accepted : .unreachable }
       rig.start(on: reactor)
@@ -118,8 +114,7 @@ struct LaneOutageTests {
       $0.lanes.breaker.outage.shortest = .seconds(600)
       $0.lanes.breaker.outage.longest = .seconds(600)
     }
-    try await PipelineRig.run(configure: patient) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: patient) { rig, chat, reactor in
       rig.channel.answer = { _, _ in rig.channel.sent.count > 1 ? .accepted : .busy }
       rig.start(on: reactor)
       let tried = try await chat.post(waking: .webhook, on: reactor)
@@ -149,23 +144,10 @@ struct LaneOutageTests {
 
 @Suite("A lane that is asked about the other environment's tokens")
 struct LaneTrialTests {
-  private static let second: UInt64 = 1_000_000_000
-
   /// What may become of a trial, in words that can be compared.
   private enum Admission: Equatable {
     case admitted, impossible
     case notNow(String?)
-  }
-
-  private func makeLane() -> Lane {
-    Lane(PushFixtures.route.delivery, LaneConfiguration(), logger: .quiet)
-  }
-
-  /// Sends a push of the lane's own; what becomes of it.
-  @discardableResult
-  private func send(_ attempt: PushAttempt, over lane: Lane, at now: UInt64 = 0) -> DeviceVerdict {
-    if let objection = lane.objection(to: "aa", now: now) { return objection }
-    return lane.conclude(attempt, to: "aa", now: now, draw: 0.5).verdict
   }
 
   private func admit(to lane: Lane, at now: UInt64 = 0) -> Admission {
@@ -192,7 +174,7 @@ struct LaneTrialTests {
       .refused("BadCertificateEnvironment"),
     ])
   func otherKey(_ attempt: PushAttempt) {
-    let lane = makeLane()
+    let lane = Lane.new()
     #expect(ask(attempt, over: lane) == .admitted)
     #expect(lane.fault == nil)
     #expect(ask(attempt, over: lane) == .impossible)
@@ -207,15 +189,15 @@ struct LaneTrialTests {
       .broken,
     ])
   func sporadicFault(_ attempt: PushAttempt) {
-    let lane = makeLane()
-    for number in 0..<5 { #expect(ask(attempt, over: lane, at: UInt64(number) * Self.second) == .admitted) }
+    let lane = Lane.new()
+    for number in 0..<5 { #expect(ask(attempt, over: lane, at: UInt64(number) * Lane.second) == .admitted) }
     #expect(lane.fault == attempt.reason)
-    #expect(admit(to: lane, at: 4 * Self.second) == .notNow(attempt.reason))
+    #expect(admit(to: lane, at: 4 * Lane.second) == .notNow(attempt.reason))
   }
 
   @Test("the refusals of trials do not count against the lane's own tokens")
   func trialsOfStrangers() {
-    let lane = makeLane()
+    let lane = Lane.new()
     send(.accepted, over: lane)
     for _ in 0..<100 { ask(.refused, over: lane) }
     #expect(send(.refused, over: lane) == .dead(reason: "BadDeviceToken", sinceMilliseconds: nil))
@@ -224,62 +206,62 @@ struct LaneTrialTests {
 
   @Test("a lane that is shut for its settings is no place for trials; one that is out is probed by them")
   func trialsOfShutLanes() {
-    let refused = makeLane()
+    let refused = Lane.new()
     send(.badKey, over: refused)
-    #expect(admit(to: refused, at: 3600 * Self.second) == .notNow("InvalidProviderToken"))
-    let out = makeLane()
-    for number in 0..<5 { send(.answerLost, over: out, at: UInt64(number) * Self.second) }
-    #expect(admit(to: out, at: 4 * Self.second) == .notNow("apns_answer_lost"))
-    #expect(admit(to: out, at: 60 * Self.second) == .admitted)
-    #expect(out.concludeTrial(.refused, now: 60 * Self.second, draw: 0.5))
+    #expect(admit(to: refused, at: 3600 * Lane.second) == .notNow("InvalidProviderToken"))
+    let out = Lane.new()
+    for number in 0..<5 { send(.answerLost, over: out, at: UInt64(number) * Lane.second) }
+    #expect(admit(to: out, at: 4 * Lane.second) == .notNow("apns_answer_lost"))
+    #expect(admit(to: out, at: 60 * Lane.second) == .admitted)
+    #expect(out.concludeTrial(.refused, now: 60 * Lane.second, draw: 0.5))
     #expect(out.fault == nil)
   }
 
   @Test("one that finds APNs back and its credential for the other environment alone opens the lane, and is the last")
   func otherKeyAfterOutage() {
-    let lane = makeLane()
-    for number in 0..<5 { ask(.unreachable, over: lane, at: UInt64(number) * Self.second) }
+    let lane = Lane.new()
+    for number in 0..<5 { ask(.unreachable, over: lane, at: UInt64(number) * Lane.second) }
     #expect(lane.fault == "apns_unreachable")
-    #expect(ask(.answered(403, "BadEnvironmentKeyInToken"), over: lane, at: 60 * Self.second) == .admitted)
+    #expect(ask(.answered(403, "BadEnvironmentKeyInToken"), over: lane, at: 60 * Lane.second) == .admitted)
     #expect(lane.fault == nil)
-    #expect(admit(to: lane, at: 60 * Self.second) == .impossible)
+    #expect(admit(to: lane, at: 60 * Lane.second) == .impossible)
   }
 
   @Test("a lane that only trials have shut for its settings is probed by trials, or nobody would ever open it")
   func shutByTrials() {
-    let lane = makeLane()
-    for number in 0..<5 { ask(.badKey, over: lane, at: UInt64(number) * Self.second) }
+    let lane = Lane.new()
+    for number in 0..<5 { ask(.badKey, over: lane, at: UInt64(number) * Lane.second) }
     #expect(lane.fault == "InvalidProviderToken")
-    #expect(ask(.badKey, over: lane, at: 60 * Self.second) == .admitted)
-    #expect(ask(.accepted, over: lane, at: 61 * Self.second) == .notNow("InvalidProviderToken"))
-    #expect(ask(.accepted, over: lane, at: 120 * Self.second) == .admitted)
+    #expect(ask(.badKey, over: lane, at: 60 * Lane.second) == .admitted)
+    #expect(ask(.accepted, over: lane, at: 61 * Lane.second) == .notNow("InvalidProviderToken"))
+    #expect(ask(.accepted, over: lane, at: 120 * Lane.second) == .admitted)
     #expect(lane.fault == nil)
   }
 
   @Test("none is made where a push of the lane's own has been told that the credential is not for this environment")
   func otherKeyOfOwn() {
-    let lane = makeLane()
+    let lane = Lane.new()
     send(.answered(403, "BadEnvironmentKeyInToken"), over: lane)
     #expect(lane.fault == "BadEnvironmentKeyInToken")
-    #expect(admit(to: lane, at: 3600 * Self.second) == .impossible)
-    #expect(send(.accepted, over: lane, at: 3600 * Self.second) == .accepted)
-    #expect(admit(to: lane, at: 3600 * Self.second) == .admitted)
+    #expect(admit(to: lane, at: 3600 * Lane.second) == .impossible)
+    #expect(send(.accepted, over: lane, at: 3600 * Lane.second) == .accepted)
+    #expect(admit(to: lane, at: 3600 * Lane.second) == .admitted)
   }
 
   @Test("trials that shut a lane leave nobody waiting for it; a push of its own does, until the lane is open")
   func waitedFor() {
-    let lane = makeLane()
-    for number in 0..<5 { ask(.unreachable, over: lane, at: UInt64(number) * Self.second) }
+    let lane = Lane.new()
+    for number in 0..<5 { ask(.unreachable, over: lane, at: UInt64(number) * Lane.second) }
     #expect(lane.fault != nil && !lane.isWaitedFor)
-    send(.accepted, over: lane, at: 4 * Self.second)
+    send(.accepted, over: lane, at: 4 * Lane.second)
     #expect(lane.isWaitedFor, "it was turned away")
-    ask(.refused, over: lane, at: 60 * Self.second)
+    ask(.refused, over: lane, at: 60 * Lane.second)
     #expect(lane.fault == nil && !lane.isWaitedFor)
-    send(.badKey, over: lane, at: 61 * Self.second)
+    send(.badKey, over: lane, at: 61 * Lane.second)
     #expect(lane.fault != nil && lane.isWaitedFor)
-    send(.limited, over: lane, at: 120 * Self.second)
+    send(.limited, over: lane, at: 120 * Lane.second)
     #expect(lane.fault != nil && lane.isWaitedFor, "others still wait")
-    send(.accepted, over: lane, at: 240 * Self.second)
+    send(.accepted, over: lane, at: 240 * Lane.second)
     #expect(lane.fault == nil && !lane.isWaitedFor)
   }
 }

@@ -17,8 +17,7 @@ struct OtherEnvironmentTests {
 
   @Test("is tried there once, under the same identifiers; the next push goes right", arguments: [nil, "production"])
   func learnt(_ registered: String?) async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       if let registered {
         try await rig.execute("update public.push_tokens set environment = '\(registered)'", on: reactor)
       }
@@ -49,8 +48,7 @@ struct OtherEnvironmentTests {
     "is asked for once in each environment when both refuse it, and then it is suspect",
     arguments: [nil, "com.example.app"])
   func refusedByBoth(_ app: String?) async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(devices: [], in: rig, on: reactor)
+    try await Chat.run(devices: []) { rig, chat, reactor in
       try await rig.prove(chat, on: reactor)
       if let app { try await rig.execute("update public.push_tokens set app = '\(app)'", on: reactor) }
       rig.channel.answer = { push, _ in push.environment == .sandbox ? .otherApps : .refused }
@@ -66,8 +64,7 @@ struct OtherEnvironmentTests {
 
   @Test("is dropped when the other environment says that it is dead")
   func deadThere() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       rig.channel.answer = { push, _ in push.environment == .sandbox ? .answered(410, "Unregistered") : .refused }
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -84,8 +81,7 @@ struct OtherEnvironmentTests {
       .refused("InvalidProviderToken"),
     ])
   func unresolved(_ attempt: PushAttempt) async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(devices: [], in: rig, on: reactor)
+    try await Chat.run(devices: []) { rig, chat, reactor in
       try await rig.prove(chat, on: reactor)
       let isBack = Flag()
       rig.channel.answer = { push, _ in
@@ -110,8 +106,7 @@ struct OtherEnvironmentTests {
 
   @Test("is put off, and tried nowhere else, when the first environment took all the time that the push has")
   func noTimeLeft() async throws {
-    try await PipelineRig.run(configure: { $0.pushLimit = .zero }) { rig, reactor in
-      let chat = try await Chat(devices: [], in: rig, on: reactor)
+    try await Chat.run(devices: [], configure: { $0.pushLimit = .zero }) { rig, chat, reactor in
       try await rig.prove(chat, on: reactor)
       rig.channel.answer = Self.sandboxOnly
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -148,8 +143,7 @@ struct OtherEnvironmentTests {
 
   @Test("is judged so after an outage of the other environment as well, and nothing is left waiting or shut")
   func otherKeyAfterOutage() async throws {
-    try await PipelineRig.run(configure: { $0.lanes.breaker = .quick }) { rig, reactor in
-      let chat = try await Chat(devices: [], in: rig, on: reactor)
+    try await Chat.run(devices: [], configure: { $0.lanes.breaker = .quick }) { rig, chat, reactor in
       try await rig.prove(chat, on: reactor)
       let isBack = Flag()
       rig.channel.answer = { push, _ in
@@ -185,8 +179,7 @@ struct OtherEnvironmentTests {
 
   @Test("whose push was accepted there and never recorded is sent again under the same identifiers, and learnt then")
   func crash() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       rig.channel.answer = Self.sandboxOnly
       let limits = ClaimLimits(eventsMax: 9, deliveriesMax: 9, lease: .milliseconds(1))
       let id = try await chat.post(on: reactor)[0]
@@ -218,8 +211,7 @@ struct OtherEnvironmentTests {
 
   @Test("a registration that comes while its push is on the way keeps what it says")
   func registeredMeanwhile() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       rig.channel.answer = Self.sandboxOnly
       rig.channel.holds = true
       rig.start(on: reactor)

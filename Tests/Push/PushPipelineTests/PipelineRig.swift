@@ -207,6 +207,17 @@ struct Chat {
   private let rig: PipelineRig
 
   /// Makes the conversation; every recipient has the devices given, whose tokens get the recipient's number in front.
+  /// Runs a test's body with a rig and a chat in it.
+  static func run(
+    of count: Int = 1, devices: [String] = ["aa"], on server: TestPostgres? = nil,
+    configure: @escaping @Sendable (inout PipelineConfiguration) -> Void = { _ in },
+    _ body: @escaping @Sendable (PipelineRig, Chat, isolated Reactor) async throws -> Void
+  ) async throws {
+    try await PipelineRig.run(on: server, configure: configure) { rig, reactor in
+      try await body(rig, Chat(of: count, devices: devices, in: rig, on: reactor), reactor)
+    }
+  }
+
   init(
     of count: Int = 1, devices: [String] = ["aa"], in rig: PipelineRig, on reactor: isolated Reactor
   ) async throws {
@@ -344,11 +355,6 @@ struct TestFailure: Error, CustomStringConvertible {
 
 /// A deliverer of another channel than APNs that answers as the test says. Each target's app is its route.
 final class ScriptedDeliverer: PushDeliverer {
-  struct Request: DeliveryRequest {
-    let push: OutgoingPush
-    var identifier: String? { nil }
-  }
-
   static let routeNames = ["web_push/one", "web_push/two"]
 
   let channel = DeliveryChannel(rawValue: "web_push")
@@ -374,14 +380,13 @@ final class ScriptedDeliverer: PushDeliverer {
 
   func request(
     for push: OutgoingPush, over route: DeliveryRoute
-  ) throws(PushRequestError) -> any DeliveryRequest { Request(push: push) }
+  ) throws(PushRequestError) -> OutgoingPush { push }
 
   func send(
-    _ request: any DeliveryRequest, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
+    _ push: OutgoingPush, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
   ) async -> DeliveryAttempt {
-    guard let request = request as? Request else { preconditionFailure("another deliverer's request") }
-    sent.append((request.push, route))
+    sent.append((push, route))
     inFlight += 1
     mostInFlight = max(mostInFlight, inFlight)
     changed.signal(on: reactor)
@@ -391,7 +396,7 @@ final class ScriptedDeliverer: PushDeliverer {
       _ = await signal.wait(on: reactor)
     }
     inFlight -= 1
-    return answer(request.push, route)
+    return answer(push, route)
   }
 
   func release(on reactor: isolated Reactor) {

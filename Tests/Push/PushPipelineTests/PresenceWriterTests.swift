@@ -12,8 +12,7 @@ import Testing
 struct PresenceWriterTests {
   @Test("what is reported in one tick is one statement, whose callers each learn what became of theirs")
   func batch() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(of: 20, in: rig, on: reactor)
+    try await Chat.run(of: 20) { rig, chat, reactor in
       let writer = PresenceWriter(store: rig.store)
       let crowd = PresenceCrowd(writer)
       for user in chat.recipients { crowd.say(.looking, of: .conversation(chat.id), by: user, on: reactor) }
@@ -46,8 +45,7 @@ struct PresenceWriterTests {
 
   @Test("what comes while a statement is under way is gathered for the next")
   func gathering() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(of: 10, in: rig, on: reactor)
+    try await Chat.run(of: 10) { rig, chat, reactor in
       let writer = PresenceWriter(store: rig.store)
       let crowd = PresenceCrowd(writer)
       try await rig.pool.withConnection(on: reactor) { other in
@@ -78,8 +76,7 @@ struct PresenceWriterTests {
 
   @Test("a statement that fails is told to all its callers, and the next one works")
   func failure() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(of: 3, in: rig, on: reactor)
+    try await Chat.run(of: 3) { rig, chat, reactor in
       let writer = PresenceWriter(store: rig.store)
       let renamed = "alter function tacet.view_conversations rename to view_conversations_elsewhere"
       try await rig.execute(renamed, on: reactor)
@@ -95,8 +92,7 @@ struct PresenceWriterTests {
 
   @Test("a report that the database refuses fails alone", arguments: [1, 2, 50])
   func refused(_ count: Int) async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(of: count, in: rig, on: reactor)
+    try await Chat.run(of: count) { rig, chat, reactor in
       try await rig.execute(
         """
         create or replace function tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
@@ -126,8 +122,7 @@ struct PresenceWriterTests {
 
   @Test("a row that somebody has locked keeps nobody else waiting, and is written when it is free")
   func locked() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(of: 3, in: rig, on: reactor)
+    try await Chat.run(of: 3) { rig, chat, reactor in
       let writer = PresenceWriter(store: rig.store)
       let (crowd, late) = (PresenceCrowd(writer), PresenceCrowd(writer))
       try await rig.pool.withConnection(on: reactor) { host in
@@ -146,8 +141,7 @@ struct PresenceWriterTests {
 
   @Test("what stays locked is said to be busy, and the host is not waited for")
   func busy() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       let writer = PresenceWriter(store: rig.store)
       let crowd = PresenceCrowd(writer)
       try await rig.pool.withConnection(on: reactor) { host in

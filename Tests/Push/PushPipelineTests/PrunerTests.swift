@@ -202,8 +202,7 @@ struct EngagementAnalystTests {
 struct RescuerTests {
   @Test("of an import nothing is pushed or recorded, it is counted, and the message in between goes")
   func importsAreDiscarded() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       let old = """
         insert into public.messages (conversation_id, from_id, text, created_at)
         select '\(chat.id)', '\(chat.sender)', 'old', now() - interval '2 years' from generate_series(1, 2000)
@@ -224,8 +223,7 @@ struct RescuerTests {
 
   @Test("a release that a host could not make ends the hold, by notification and without", arguments: [true, false])
   func queuedReleases(_ isNotified: Bool) async throws {
-    try await PipelineRig.run(configure: withoutPolls) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: withoutPolls) { rig, chat, reactor in
       try await chat.see(ago: "1 s", on: reactor)
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)

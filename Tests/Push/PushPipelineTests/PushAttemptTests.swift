@@ -72,16 +72,4 @@ struct PushAttemptTests {
   }
 
   private static func xs(_ count: Int) -> String { String(repeating: "x", count: count) }
-
-  @Test("every reason that Apple documents is shorter than what is kept")
-  func longest() {
-    #expect("TooManyProviderTokenUpdates".count < DeliveryAttempt.ledgerReasonMax)
-  }
-
-  @Test("an accepted push has no reason, one without a word of APNs has its status or the connection's end")
-  func withoutReason() {
-    #expect(DeliveryAttempt(PushAttempt.accepted).ledgerReason == nil)
-    #expect(DeliveryAttempt(PushAttempt.answered(418, nil)).ledgerReason == "http_418")
-    #expect(DeliveryAttempt(PushAttempt.answerLost).ledgerReason == "apns_answer_lost")
-  }
 }

@@ -17,8 +17,7 @@ struct QuietHoursPipelineTests {
 
   @Test("a message in quiet hours is held until exactly their end, is sent then by itself, and has not expired")
   func held() async throws {
-    try await PipelineRig.run(configure: Self.shortLife) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: Self.shortLife) { rig, chat, reactor in
       rig.start(on: reactor)
       try await Self.quiet(chat, end: "5 s", in: rig, on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -38,8 +37,7 @@ struct QuietHoursPipelineTests {
 
   @Test("a hold for presence that ends in quiet hours is held on for them; both count as held")
   func presenceThenQuiet() async throws {
-    try await PipelineRig.run(configure: Self.shortLife) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: Self.shortLife) { rig, chat, reactor in
       rig.start(on: reactor)
       try await chat.see(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -144,8 +142,7 @@ struct HoldReviewTests {
       ("delete from public.conversation_participants", .skipped, "not_participant"),
     ] as [(String, OutcomeDecision, String?)])
   func found(_ change: String, _ decision: OutcomeDecision, _ reason: String?) async throws {
-    try await PipelineRig.run(configure: Self.quickReview) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: Self.quickReview) { rig, chat, reactor in
       try await chat.see(ago: "1 s", on: reactor)
       let host = try await PostgresConnection.connect(rig.database, logger: .quiet, on: reactor)
       defer { host.close(on: reactor) }

@@ -9,28 +9,27 @@ import Testing
 
 @Suite("The recorder")
 struct RecorderTests {
-  /// Claims messages and decides them all as sent.
+  /// Claims messages and decides them all as sent; a recorder that may write them, and its owner.
   private func decided(
     _ count: Int, in chat: Chat, of rig: PipelineRig, on reactor: isolated Reactor
-  ) async throws -> [DecidedEvent] {
+  ) async throws -> (events: [DecidedEvent], owner: RecordingOwner, recorder: Recorder) {
     try await chat.post(count, on: reactor)
     let events = try await rig.store.claim(
       ClaimLimits(eventsMax: count, deliveriesMax: 0, lease: .seconds(30)), on: reactor)
-    return events.map { event in
+    let decided = events.map { event in
       let outcomes = event.recipients.map {
         RecipientOutcome(userID: $0.userID, decision: .sent, acceptedDevices: $0.targets.map(\.address))
       }
       return DecidedEvent(event: event, outcomes: outcomes, deadTargets: [], wokenBy: "webhook")
     }
+    let owner = RecordingOwner()
+    return (decided, owner, Recorder(store: rig.store, logger: .quiet, owner: owner))
   }
 
   @Test("what is decided in one tick is written in one statement, and what comes meanwhile in the next")
   func batches() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      let events = try await decided(30, in: chat, of: rig, on: reactor)
-      let owner = RecordingOwner()
-      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
+    try await Chat.run { rig, chat, reactor in
+      let (events, owner, recorder) = try await decided(30, in: chat, of: rig, on: reactor)
       for event in events[..<20] { recorder.add(event, on: reactor) }
       recorder.tickEnded(on: reactor)
       for event in events[20...] { recorder.add(event, on: reactor) }
@@ -42,11 +41,8 @@ struct RecorderTests {
 
   @Test("what follows a write closely is gathered for the next, unless somebody waits for it")
   func pace() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      let events = try await decided(7, in: chat, of: rig, on: reactor)
-      let owner = RecordingOwner()
-      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
+    try await Chat.run { rig, chat, reactor in
+      let (events, owner, recorder) = try await decided(7, in: chat, of: rig, on: reactor)
       recorder.add(events[0], on: reactor)
       try await owner.recorded(1, on: reactor)
       for event in events[1...2] { recorder.add(event, isUrgent: true, on: reactor) }
@@ -66,11 +62,8 @@ struct RecorderTests {
 
   @Test("a statement holds at most a thousand events")
   func largeBatch() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      let events = try await decided(1001, in: chat, of: rig, on: reactor)
-      let owner = RecordingOwner()
-      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
+    try await Chat.run { rig, chat, reactor in
+      let (events, owner, recorder) = try await decided(1001, in: chat, of: rig, on: reactor)
       for event in events { recorder.add(event, on: reactor) }
       try await owner.recorded(1001, on: reactor)
       #expect(owner.batches == [1000, 1])
@@ -79,11 +72,9 @@ struct RecorderTests {
 
   @Test("the same event decided twice is written in two statements, because one cannot touch a row twice")
   func twice() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      let event = try #require(try await decided(1, in: chat, of: rig, on: reactor).first)
-      let owner = RecordingOwner()
-      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
+    try await Chat.run { rig, chat, reactor in
+      let (events, owner, recorder) = try await decided(1, in: chat, of: rig, on: reactor)
+      let event = events[0]
       for _ in 0..<3 { recorder.add(event, on: reactor) }
       try await owner.recorded(3, on: reactor)
       #expect(owner.batches == [1, 1, 1])
@@ -93,14 +84,12 @@ struct RecorderTests {
 
   @Test("one event that the database refuses takes no other down with it, and is parked with the reason")
   func poison() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      var events = try await decided(10, in: chat, of: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
+      let (healthy, owner, recorder) = try await decided(10, in: chat, of: rig, on: reactor)
+      var events = healthy
       // PostgreSQL's text holds no zero byte.
       let refused = RecipientOutcome(userID: chat.recipients[0], decision: .skipped, reason: "a\u{0}b")
       events[4] = DecidedEvent(event: events[4].event, outcomes: [refused], deadTargets: [], wokenBy: "webhook")
-      let owner = RecordingOwner()
-      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
       for event in events { recorder.add(event, on: reactor) }
       try await owner.recorded(9, on: reactor)
       #expect(owner.parked == [events[4].event.subject])
@@ -112,9 +101,9 @@ struct RecorderTests {
 
   @Test("what is learnt about a token may be refused, what was sent is recorded all the same")
   func refusedFindings() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      let event = try #require(try await decided(1, in: chat, of: rig, on: reactor).first)
+    try await Chat.run { rig, chat, reactor in
+      let (events, owner, recorder) = try await decided(1, in: chat, of: rig, on: reactor)
+      let event = events[0]
       try await rig.execute(
         """
         alter table public.push_tokens add constraint host_rule check (environment is null and invalidated_at is null)
@@ -125,8 +114,6 @@ struct RecorderTests {
           event: event.event, outcomes: event.outcomes,
           deadTargets: [DeadTarget(address: token, reason: "Unregistered", invalidSince: event.event.claimedAt)],
           wokenBy: "webhook")
-      let owner = RecordingOwner()
-      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
       recorder.add(finding, on: reactor)
       try await owner.recorded(1, on: reactor)
       #expect(owner.parked.isEmpty)
@@ -138,12 +125,9 @@ struct RecorderTests {
   @Test("a record is tried until the database takes it, far beyond the lease")
   func databaseAway() async throws {
     let server = try await TestPostgres.launch()
-    try await PipelineRig.run(on: server) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      let events = try await decided(3, in: chat, of: rig, on: reactor)
+    try await Chat.run(on: server) { rig, chat, reactor in
+      let (events, owner, recorder) = try await decided(3, in: chat, of: rig, on: reactor)
       try await server.stop()
-      let owner = RecordingOwner()
-      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
       for event in events { recorder.add(event, on: reactor) }
       try await server.start()
       try await owner.recorded(3, on: reactor)
@@ -153,11 +137,8 @@ struct RecorderTests {
 
   @Test("what a crash of the server has forgotten is recorded again, and what is too old for that is not")
   func forgotten() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      let events = try await decided(3, in: chat, of: rig, on: reactor)
-      let owner = RecordingOwner()
-      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
+    try await Chat.run { rig, chat, reactor in
+      let (events, owner, recorder) = try await decided(3, in: chat, of: rig, on: reactor)
       try await rig.execute("create table public.kept as select * from tacet.inbox", on: reactor)
       for event in events[..<2] { recorder.add(event, on: reactor) }
       try await owner.recorded(2, on: reactor)
@@ -183,11 +164,8 @@ struct RecorderTests {
 
   @Test("who gives up writes nothing more")
   func givesUp() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      let events = try await decided(1, in: chat, of: rig, on: reactor)
-      let owner = RecordingOwner()
-      let recorder = Recorder(store: rig.store, logger: .quiet, owner: owner)
+    try await Chat.run { rig, chat, reactor in
+      let (events, owner, recorder) = try await decided(1, in: chat, of: rig, on: reactor)
       recorder.giveUp()
       recorder.add(events[0], on: reactor)
       recorder.tickEnded(on: reactor)

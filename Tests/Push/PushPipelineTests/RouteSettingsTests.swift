@@ -27,8 +27,7 @@ struct RouteSettingsTests {
     "keeps its pushes and its tokens, and lets them go when it is mended",
     arguments: [PushAttempt.refused, .otherApps, .badKey, .answered(400, "TopicDisallowed")])
   func waits(_ refusal: PushAttempt) async throws {
-    try await PipelineRig.run(configure: Self.quick) { rig, reactor in
-      let chat = try await Chat(of: 100, in: rig, on: reactor)
+    try await Chat.run(of: 100, configure: Self.quick) { rig, chat, reactor in
       let isMended = Flag()
       rig.channel.answer = { _, _ in isMended.isSet ? .accepted : refusal }
       rig.start(on: reactor)
@@ -101,8 +100,7 @@ struct RouteSettingsTests {
 
   @Test("is not taken for one because of some tokens of many: they are dropped, the others served")
   func someBad() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(of: 100, devices: [], in: rig, on: reactor)
+    try await Chat.run(of: 100, devices: []) { rig, chat, reactor in
       try await rig.prove(chat, on: reactor)
       rig.channel.answer = { push, _ in ["aa1000", "aa1010", "aa1099"].contains(push.token) ? .refused : .accepted }
       let id = try await Self.post(chat, rig, on: reactor)
@@ -117,8 +115,7 @@ struct RouteSettingsTests {
 
   @Test("a crowd of refusals costs few tokens, and rubbish among them does not keep the good ones from their pushes")
   func crowd() async throws {
-    try await PipelineRig.run(configure: Self.quick) { rig, reactor in
-      let chat = try await Chat(of: 200, devices: [], in: rig, on: reactor)
+    try await Chat.run(of: 200, devices: [], configure: Self.quick) { rig, chat, reactor in
       try await rig.prove(chat, on: reactor)
       // Every second token, with digits from 0 to 9 at the end.
       rig.channel.answer = { push, _ in push.token.utf8.last.map { $0 % 2 == 0 } == true ? .refused : .accepted }
@@ -142,8 +139,7 @@ struct RouteSettingsTests {
 
   @Test("what waited goes in growing numbers when a route is back: one, 8, 64, all")
   func slowStart() async throws {
-    try await PipelineRig.run(configure: Self.quick) { rig, reactor in
-      let chat = try await Chat(of: 200, in: rig, on: reactor)
+    try await Chat.run(of: 200, configure: Self.quick) { rig, chat, reactor in
       rig.channel.answer = { _, _ in .unreachable }
       rig.start(on: reactor)
       let id = try await Self.post(chat, rig, on: reactor)
@@ -174,8 +170,7 @@ struct RouteSettingsTests {
 struct RouteTests {
   @Test("a device's own environment goes before the service's")
   func environments() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(of: 3, in: rig, on: reactor)
+    try await Chat.run(of: 3) { rig, chat, reactor in
       try await rig.execute(
         """
         update public.push_tokens set environment = 'sandbox' where device_token = '10aa';
@@ -225,8 +220,7 @@ struct AppUpdateTests {
 
   @Test("a device that does not say belongs to its app's environment, and without an app to the default route")
   func environments() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(of: 3, in: rig, on: reactor)
+    try await Chat.run(of: 3) { rig, chat, reactor in
       try await rig.execute(
         """
         update public.push_tokens set app = 'com.example.coach' where device_token = '10aa';
@@ -285,8 +279,7 @@ struct AppUpdateTests {
 
   @Test("a token that is refused while its app goes is put off: its other environment can no longer be asked")
   func removedMeanwhile() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(devices: [], in: rig, on: reactor)
+    try await Chat.run(devices: []) { rig, chat, reactor in
       try await rig.prove(chat, on: reactor)
       rig.channel.answer = { _, _ in .refused }
       rig.channel.holds = true

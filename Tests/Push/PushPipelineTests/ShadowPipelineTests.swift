@@ -17,8 +17,7 @@ struct ShadowPipelineTests {
 
   @Test("of all kinds builds each push, records where it would have gone and when, and sends none")
   func all() async throws {
-    try await PipelineRig.run(configure: { $0.shadow = .all }) { rig, reactor in
-      let chat = try await Chat(devices: ["aa", "bb"], in: rig, on: reactor)
+    try await Chat.run(devices: ["aa", "bb"], configure: { $0.shadow = .all }) { rig, chat, reactor in
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       let outcome = try #require(try await rig.outcomes(of: id, on: reactor).first)
@@ -59,8 +58,7 @@ struct ShadowPipelineTests {
 
   @Test("of some kinds lets the others go")
   func some() async throws {
-    try await PipelineRig.run(configure: { $0.shadow = .only(["check_in"]) }) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: { $0.shadow = .only(["check_in"]) }) { rig, chat, reactor in
       rig.start(on: reactor)
       let message = try await chat.post(waking: .webhook, on: reactor)
       #expect(try await rig.outcomes(of: message, on: reactor).map(\.decision) == [.sent])
@@ -77,8 +75,7 @@ struct ShadowPipelineTests {
 
   @Test("counts a push that it withheld as the push of the day, and for the gap between campaigns")
   func caps() async throws {
-    try await PipelineRig.run(configure: { $0.shadow = .all }) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: { $0.shadow = .all }) { rig, chat, reactor in
       rig.start(on: reactor)
       var push = PushSubmission(userID: chat.recipients[0], kind: "check_in", title: "Hello", body: "")
       push.capGroup = "care"
@@ -99,8 +96,7 @@ struct ShadowPipelineTests {
 
   @Test("says of a target without a route, and of one that no push can reach, what it is; nothing waits")
   func unreachable() async throws {
-    try await PipelineRig.run(configure: { $0.shadow = .all }) { rig, reactor in
-      let chat = try await Chat(of: 3, in: rig, on: reactor)
+    try await Chat.run(of: 3, configure: { $0.shadow = .all }) { rig, chat, reactor in
       try await rig.execute(
         """
         update public.push_tokens set app = 'com.example.other' where device_token = '10aa';
@@ -153,8 +149,7 @@ struct ShadowPipelineTests {
 
   @Test("withholds what shows no message: read syncs and the starts of Live Activities")
   func others() async throws {
-    try await PipelineRig.run(configure: { $0.shadow = .all }) { rig, reactor in
-      let chat = try await Chat(devices: ["aa", "bb"], in: rig, on: reactor)
+    try await Chat.run(devices: ["aa", "bb"], configure: { $0.shadow = .all }) { rig, chat, reactor in
       let user = chat.recipients[0]
       let message = try await chat.post(on: reactor)[0]
       try await rig.execute(

@@ -103,8 +103,7 @@ struct StubbornWorkTests {
 
   @Test("when nothing can be looked at, nothing is lost: all goes out once the host has mended its function")
   func brokenContract() async throws {
-    try await PipelineRig.run(configure: { $0.lease = .seconds(20) }) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: { $0.lease = .seconds(20) }) { rig, chat, reactor in
       let ids = try await chat.post(20, on: reactor)
       try await poison(ids[0], of: rig, on: reactor)
       rig.start(on: reactor)
@@ -123,8 +122,7 @@ struct StubbornWorkTests {
 
   @Test("events that the trigger could not write to the inbox are found and sent")
   func missed() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       rig.start(on: reactor)
       let locker = try await PostgresConnection.connect(rig.database, logger: .quiet, on: reactor)
       defer { locker.close(on: reactor) }
@@ -143,8 +141,7 @@ struct StubbornWorkTests {
   @Test("a user who was deleted before the database restarted is forgotten after it")
   func erasedAfterRestart() async throws {
     let server = try await TestPostgres.launch(isDurable: true)
-    try await PipelineRig.run(on: server) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(on: server) { rig, chat, reactor in
       try await chat.see(ago: "20 s", on: reactor)
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -173,15 +170,14 @@ struct StubbornWorkTests {
 
   @Test("what was claimed before this process stood still is left to others")
   func stale() async throws {
-    try await PipelineRig.run { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run { rig, chat, reactor in
       try await chat.post(on: reactor)
       let limits = ClaimLimits(eventsMax: 1, deliveriesMax: 0, lease: .seconds(30))
       let events = try await rig.store.claim(limits, on: reactor)
       let half: UInt64 = 15_000_000_000
       rig.pipeline.process(
         events, found: Look(cause: .poll, wokenAt: 0, askedAt: Reactor.now - half - 1), on: reactor)
-      #expect(rig.channel.sent.isEmpty && rig.pipeline.placesInFlight == 0)
+      #expect(rig.channel.sent.isEmpty && rig.pipeline.room.places == 0)
       rig.pipeline.process(events, found: Look(cause: .poll, wokenAt: 0, askedAt: Reactor.now), on: reactor)
       try await rig.channel.received(1, on: reactor)
     }
@@ -232,8 +228,7 @@ struct RefusedLooksTests {
 
   @Test("what the server lacks for everybody parks nobody: no try counts, and all goes out afterwards")
   func serverCondition() async throws {
-    try await PipelineRig.run(configure: { $0.lease = .milliseconds(500) }) { rig, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
+    try await Chat.run(configure: { $0.lease = .milliseconds(500) }) { rig, chat, reactor in
       try await count(doing: "raise using errcode = '53200';", for: nil, of: rig, on: reactor)
       try await chat.post(3, on: reactor)
       rig.start(on: reactor)

@@ -14,7 +14,7 @@ struct ContentFormsTests {
   private func form(
     _ content: (any PushContent)? = nil, keys: String? = nil, service: ContentChoice = .full,
     apps: [String: ContentLevel] = [:], app: String? = nil, channel: DeliveryChannel = .apns
-  ) throws -> DisclosedPush {
+  ) throws -> PreparedPush {
     let content = content ?? message
     let subject = content is MessagePush ? subject : PushSubject(id: HostID(text: "r-1"), kind: "claimed_request")
     var forms = ContentForms()
@@ -24,8 +24,8 @@ struct ContentFormsTests {
       about: ContentForms.Event(subject, sender: content.sender, in: .builtIn, nil, issuedAt: 1))
   }
 
-  private func shown(_ form: DisclosedPush) -> [String?] {
-    [form.push.alert?.title?.words, form.push.alert?.body?.words]
+  private func shown(_ form: PreparedPush) -> [String?] {
+    [form.alert?.title?.words, form.alert?.body?.words]
   }
 
   @Test(
@@ -83,7 +83,7 @@ struct ContentFormsTests {
     let row = WatchedRowPush(
       title: "A secret", body: "too", surface: SurfaceID(kind: "board", id: HostID(text: "b-1")), presentation: shown)
     let none = try form(row, service: .none)
-    let alert = try #require(none.push.alert)
+    let alert = try #require(none.alert)
     #expect(alert.title == "New notification" && alert.body == nil && alert.subtitle == nil)
     #expect(alert.category == "INVITE" && alert.threadIdentifier == "b-1" && alert.sound == .default)
     #expect(alert.runsServiceExtension)
@@ -115,7 +115,7 @@ struct ContentFormsTests {
       return try forms.form(
         of: push, for: target, by: ContentPolicy(service: ContentLevel(.sender)),
         about: ContentForms.Event(subject, sender: text, in: .builtIn, nil, issuedAt: 1)
-      ).push.document
+      ).document
     }
     #expect(try document("a") == document("a"))
     #expect(try document("a") != document("b"))

@@ -91,7 +91,7 @@ private struct SealedCase {
       of: content.push(about: subject), for: PushTarget(address: address, keys: keys), by: ContentPolicy(),
       about: ContentForms.Event(subject, sender: content.sender, in: .builtIn, nil, issuedAt: 1_800_000_000_123))
     #expect(form.note == .sealed)
-    guard case .alert(let prepared, _) = form.push.document else { return }
+    guard case .alert(let prepared, _) = form.document else { return }
     payload = prepared.encoded(badge: 99_999, identifier: UUID().uuidString.lowercased())
   }
 

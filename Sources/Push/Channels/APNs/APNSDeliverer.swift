@@ -47,17 +47,19 @@ extension APNSDeliverer: PushDeliverer {
 
   package func request(
     for push: OutgoingPush, over route: DeliveryRoute
-  ) throws(PushRequestError) -> any DeliveryRequest {
+  ) throws(PushRequestError) -> APNSDelivery {
     let app: BundleIdentifier
     if let known = known[route] { app = known.app } else { app = try places.route(to: push.target).app }
     return APNSDelivery(request: try push.request(of: app), namesApp: push.target.app != nil)
   }
 
+  package func identifier(of delivery: APNSDelivery) -> String? { delivery.request.head.identifier.text }
+
   package func send(
-    _ request: any DeliveryRequest, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
+    _ delivery: APNSDelivery, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
   ) async -> DeliveryAttempt {
-    guard let delivery = request as? APNSDelivery, let route = known[route] else {
+    guard let route = known[route] else {
       return DeliveryAttempt(.retryLater(minimumWait: .zero), reason: "apns_unreachable", fault: .connection)
     }
     var attempt = DeliveryAttempt(
@@ -77,12 +79,10 @@ extension APNSDeliverer: PushDeliverer {
   package func environment(of route: DeliveryRoute) -> String? { known[route]?.environment.rawValue }
 }
 
-struct APNSDelivery: DeliveryRequest {
+package struct APNSDelivery: Sendable {
   let request: PushRequest
   /// Whether the registration said which app has the token.
   let namesApp: Bool
-
-  var identifier: String? { request.head.identifier.text }
 }
 
 extension PushRoute {

@@ -41,8 +41,7 @@ package struct ProviderCredentials: Sendable {
   func sign(issuedAt unixSeconds: Int64) throws -> String {
     let header = #"{"alg":"ES256","kid":"\#(keyIdentifier)"}"#
     let claims = #"{"iat":\#(unixSeconds),"iss":"\#(teamIdentifier)"}"#
-    let signed = Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
-    return signed + "." + Base64URL.encode(try key.sign(Array(signed.utf8)).raw)
+    return try SignedStatement.text(header: header.utf8, claims: claims.utf8) { try key.sign($0).raw }
   }
 }
 

@@ -74,15 +74,13 @@ extension DeliveryAttempt {
 extension PushAttempt {
   /// Where the route's fault lies; nil when it concerns the push or its device alone.
   fileprivate var faultCause: DeliveryFault? {
-    switch disposition {
-    case .accepted, .dropToken, .suspectToken, .never, .fixRequest: return nil
+    switch self {
+    case .failed, .withdrawn: .connection
     // The client has already made a new token if one could help: what remains is a clock or a key.
-    case .fixCredentials, .refreshProviderToken: return .configuration
-    case .reconnect: return .connection
-    case .retryLater:
-      guard case .answered(let answer) = self else { return .connection }
-      if answer.reason == "TooManyProviderTokenUpdates" { return .throttle }
-      return answer.status == 429 ? nil : .service
+    case _ where disposition == .refreshProviderToken: .configuration
+    case .answered(let answer) where answer.reason == "TooManyProviderTokenUpdates" && disposition == .tooMany:
+      .throttle
+    default: disposition.fault
     }
   }
 

@@ -346,52 +346,29 @@ struct AccessTokenAnswer: Equatable {
   ///   the scope is not one of the account's. `unavailable` for 408, 429, 5xx and for a success that is not JSON, which
   ///   does not come from Google.
   init(status: Int, fields: HTTPFields, body: [UInt8]) throws(AccessTokenError) {
-    let document = try? JSONDecoder().decode(Document.self, from: Data(body.prefix(Self.bytesMax)))
+    let document = PayloadObject(reading: body.prefix(Self.bytesMax))
     guard status == 200 else { throw Self.refusal(status, fields, document) }
     guard let document else { throw AccessTokenError(.unavailable, "invalid_answer", fault: .service) }
-    guard let token = document.accessToken else {
+    guard let token = document.text("access_token") else {
       throw AccessTokenError(.credentials, "no_access_token", fault: .configuration)
     }
     guard 1...Self.tokenBytesMax ~= token.utf8.count, token.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw AccessTokenError(.unavailable, "invalid_answer", fault: .service)
     }
     self.token = token
-    let seconds = document.expiresIn ?? Self.lifetimes.upperBound
+    let seconds = document.integer("expires_in") ?? Self.lifetimes.upperBound
     lifetime = .seconds(min(max(seconds, Self.lifetimes.lowerBound), Self.lifetimes.upperBound))
   }
 
-  private static func refusal(_ status: Int, _ fields: HTTPFields, _ document: Document?) -> AccessTokenError {
-    let word = document?.error.flatMap { AnswerWord($0)?.text } ?? "http_\(status)"
-    let message = document?.errorDescription ?? ""
+  private static func refusal(_ status: Int, _ fields: HTTPFields, _ document: PayloadObject?) -> AccessTokenError {
+    let word = document?.text("error").flatMap { AnswerWord($0)?.text } ?? "http_\(status)"
+    let message = document?.text("error_description") ?? ""
     guard status == 408 || status == 429 || status >= 500 else {
       return AccessTokenError(.credentials, word, message, fault: .configuration)
     }
     var error = AccessTokenError(.unavailable, word, message, fault: status == 429 ? .throttle : .service)
     error.askedWait = RetryAfter.wait(fields) ?? .zero
     return error
-  }
-
-  /// A member of a wrong type counts as missing.
-  private struct Document: Decodable {
-    let accessToken: String?
-    let expiresIn: Int64?
-    let error: String?
-    let errorDescription: String?
-
-    enum CodingKeys: String, CodingKey {
-      case error
-      case accessToken = "access_token"
-      case expiresIn = "expires_in"
-      case errorDescription = "error_description"
-    }
-
-    init(from decoder: any Decoder) throws {
-      let values = try decoder.container(keyedBy: CodingKeys.self)
-      accessToken = try? values.decode(String.self, forKey: .accessToken)
-      expiresIn = try? values.decode(Int64.self, forKey: .expiresIn)
-      error = try? values.decode(String.self, forKey: .error)
-      errorDescription = try? values.decode(String.self, forKey: .errorDescription)
-    }
   }
 }
 

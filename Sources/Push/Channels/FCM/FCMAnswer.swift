@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 package import HTTPTypes
 package import PushRules
 
@@ -25,68 +24,58 @@ package enum FCMAnswer {
     if 200...299 ~= status { return accepted(status, body) }
     let refusal = FCMRefusal(body)
     let asked = RetryAfter.wait(fields)
-    let disposition = disposition(status, refusal, asked)
+    let (disposition, fault) = disposition(status, refusal, asked)
     var attempt = DeliveryAttempt(
-      disposition, status: status, reason: refusal.code ?? refusal.status ?? "http_\(status)",
-      fault: fault(status, refusal, disposition))
+      disposition, status: status, reason: refusal.code ?? refusal.status ?? "http_\(status)", fault: fault)
     // Google wants ten seconds before the first retry after a fault of its own.
-    attempt.askedWait = max(asked ?? .zero, attempt.fault == .service ? serviceWait : .zero)
+    attempt.askedWait = max(asked ?? .zero, fault == .service ? serviceWait : .zero)
     return attempt
   }
 
-  private static func disposition(_ status: Int, _ refusal: FCMRefusal, _ asked: Duration?) -> PushDisposition {
-    switch (status, refusal.code) {
-    case (400...499, "UNREGISTERED"): .dropToken(invalidSinceMilliseconds: nil)
-    case (400...499, "SENDER_ID_MISMATCH"): .suspectToken
-    case (400...499, "THIRD_PARTY_AUTH_ERROR"): .fixCredentials
-    case (400, "INVALID_ARGUMENT") where refusal.fields.contains("message.token"),
-      (400, "INVALID_ARGUMENT") where refusal.fields.isEmpty && refusal.namesToken,
-      (400, nil) where refusal.status == "INVALID_ARGUMENT" && refusal.fields.isEmpty && refusal.namesToken:
-      .dropToken(invalidSinceMilliseconds: nil)
-    case (429, _), (400...499, "QUOTA_EXCEEDED"): .retryLater(minimumWait: asked ?? PushDisposition.tooManyWait)
-    case (401, nil): .refreshProviderToken
-    case (401, _), (403, _), (404, _): .fixCredentials
-    case (408, _): .retryLater(minimumWait: max(asked ?? .zero, serviceWait))
-    case (400...499, _): .fixRequest
-    // Also redirects: FCM sends none, so they come from something in between.
-    default: .retryLater(minimumWait: max(asked ?? .zero, serviceWait))
+  private static func disposition(
+    _ status: Int, _ refusal: FCMRefusal, _ asked: Duration?
+  ) -> (PushDisposition, DeliveryFault?) {
+    let word = refusal.faultsToken && status == 400 ? malformedToken : refusal.code ?? ""
+    let disposition = table.disposition(ofStatus: status, word: word)
+    guard case .retryLater(let usual) = disposition else { return (disposition, disposition.fault) }
+    guard disposition == .tooMany else {
+      return (.retryLater(minimumWait: max(asked ?? .zero, usual)), .service)
     }
+    // A quota of the project holds every push. Any other 429 concerns one device.
+    let isOfProject = refusal.quotaLimit?.hasSuffix("PerProject") == true
+    return (.retryLater(minimumWait: asked ?? usual), isOfProject ? .throttle : nil)
   }
 
-  /// A quota of the project holds every push. Any other 429 concerns one device.
-  private static func fault(
-    _ status: Int, _ refusal: FCMRefusal, _ disposition: PushDisposition
-  ) -> DeliveryFault? {
-    switch disposition {
-    case .fixCredentials: .configuration
-    case .retryLater where status == 429 || refusal.code == "QUOTA_EXCEEDED":
-      refusal.quotaLimit?.hasSuffix("PerProject") == true ? .throttle : nil
-    case .retryLater: .service
-    default: nil
-    }
-  }
+  /// Stands for `INVALID_ARGUMENT` with the field of the token.
+  private static let malformedToken = "message.token"
+
+  private static let table = AnswerTable([
+    .init(400...499, "UNREGISTERED", to: .dropToken(invalidSinceMilliseconds: nil)),
+    .init(400...499, "SENDER_ID_MISMATCH", to: .suspectToken),
+    .init(400...499, "THIRD_PARTY_AUTH_ERROR", to: .fixCredentials),
+    .init(400, malformedToken, to: .dropToken(invalidSinceMilliseconds: nil)),
+    .init(400...499, "QUOTA_EXCEEDED", to: .tooMany),
+    // Without a code.
+    .init(401, "", to: .refreshProviderToken),
+    .init(401, to: .fixCredentials),
+    .init(403...404, to: .fixCredentials),
+    .init(408, to: .retryLater(minimumWait: serviceWait)),
+    .init(429, to: .tooMany),
+    .init(400...499, to: .fixRequest),
+    // Also redirects: FCM sends none, so they come from something in between.
+    .init(300...599, to: .retryLater(minimumWait: serviceWait)),
+  ])
 
   /// Any success means that FCM took the message. Its name is `projects/P/messages/ID`.
   private static func accepted(_ status: Int, _ body: [UInt8]) -> DeliveryAttempt {
     var attempt = DeliveryAttempt(.accepted, status: status)
     guard body.count <= FCMRefusal.bytesMax,
-      let name = (try? JSONDecoder().decode(Success.self, from: Data(body)))?.name,
+      let name = PayloadObject(reading: body)?.text("name"),
       let identifier = name.split(separator: "/", omittingEmptySubsequences: false).last,
       1...identifierBytesMax ~= identifier.utf8.count, identifier.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else { return attempt }
     attempt.identifier = String(identifier)
     return attempt
-  }
-
-  private struct Success: Decodable {
-    let name: String
-  }
-}
-
-extension RetryAfter {
-  /// The wait of an answer's fields; nil for a date that has passed. Google says to give up after 60 minutes ("Scale FCM").
-  static func wait(_ fields: HTTPFields) -> Duration? {
-    wait(fields[.retryAfter], date: fields[.date], atMost: .seconds(3600), passed: nil)
   }
 }
 
@@ -104,85 +93,31 @@ struct FCMRefusal: Equatable {
   /// `errorCode` of the detail `google.firebase.fcm.v1.FcmError`.
   private(set) var code: String?
 
-  /// The fields of the detail `google.rpc.BadRequest`, such as `message.token`.
-  private(set) var fields: [String] = []
-
   /// `metadata.quota_limit` of the detail `google.rpc.ErrorInfo`.
   private(set) var quotaLimit: String?
 
-  /// Whether the sentence for people says that the token is malformed. Details may be missing.
-  private(set) var namesToken = false
+  /// Whether the refusal is of the token, which is malformed. Details may be missing, and then the sentence for people says it.
+  private(set) var faultsToken = false
 
   /// Reads an answer. Anything but the envelope gives a value without words.
   init(_ body: [UInt8]) {
-    guard body.count <= Self.bytesMax,
-      let envelope = try? JSONDecoder().decode(Envelope.self, from: Data(body)), let error = envelope.error
-    else { return }
-    status = error.status.flatMap { AnswerWord($0)?.text }
-    namesToken = error.message?.contains("registration token is not a valid") == true
-    for detail in error.details { take(detail) }
-  }
-
-  private mutating func take(_ detail: Detail) {
-    let type = detail.type ?? ""
-    if type.hasSuffix("google.firebase.fcm.v1.FcmError") {
-      code = code ?? detail.errorCode.flatMap { AnswerWord($0)?.text }
+    guard body.count <= Self.bytesMax, let error = PayloadObject(reading: body)?.object("error") else { return }
+    status = error.text("status").flatMap { AnswerWord($0)?.text }
+    var fields: [String] = []
+    for detail in error.objects("details") {
+      let type = detail.text("@type") ?? ""
+      if type.hasSuffix("google.firebase.fcm.v1.FcmError") {
+        code = code ?? detail.text("errorCode").flatMap { AnswerWord($0)?.text }
+      }
+      if type.hasSuffix("google.rpc.BadRequest") {
+        fields += detail.objects("fieldViolations").compactMap { $0.text("field") }
+      }
+      if type.hasSuffix("google.rpc.ErrorInfo") {
+        quotaLimit = quotaLimit ?? detail.object("metadata")?.text("quota_limit")
+      }
     }
-    if type.hasSuffix("google.rpc.BadRequest") { fields += detail.fields }
-    if type.hasSuffix("google.rpc.ErrorInfo") { quotaLimit = quotaLimit ?? detail.quotaLimit }
-  }
-}
-
-private struct Envelope: Decodable {
-  struct Failure: Decodable {
-    let status: String?
-    let message: String?
-    let details: [Detail]
-
-    enum CodingKeys: CodingKey {
-      case status, message, details
-    }
-
-    init(from decoder: any Decoder) throws {
-      let values = try decoder.container(keyedBy: CodingKeys.self)
-      status = try? values.decode(String.self, forKey: .status)
-      message = try? values.decode(String.self, forKey: .message)
-      details = (try? values.decode([Detail].self, forKey: .details)) ?? []
-    }
-  }
-
-  let error: Failure?
-}
-
-/// One detail of any type. Never fails.
-private struct Detail: Decodable {
-  private(set) var type: String?
-  private(set) var errorCode: String?
-  private(set) var fields: [String] = []
-  private(set) var quotaLimit: String?
-
-  private enum CodingKeys: String, CodingKey {
-    case type = "@type"
-    case errorCode, fieldViolations, metadata
-  }
-
-  private struct Violation: Decodable {
-    let field: String?
-  }
-
-  private struct Metadata: Decodable {
-    let limit: String?
-
-    enum CodingKeys: String, CodingKey {
-      case limit = "quota_limit"
-    }
-  }
-
-  init(from decoder: any Decoder) throws {
-    guard let values = try? decoder.container(keyedBy: CodingKeys.self) else { return }
-    type = try? values.decode(String.self, forKey: .type)
-    errorCode = try? values.decode(String.self, forKey: .errorCode)
-    fields = ((try? values.decode([Violation].self, forKey: .fieldViolations)) ?? []).compactMap(\.field)
-    quotaLimit = (try? values.decode(Metadata.self, forKey: .metadata))?.limit
+    let saysToken = error.text("message")?.contains("registration token is not a valid") == true
+    guard code ?? status == "INVALID_ARGUMENT" else { return }
+    faultsToken = fields.isEmpty ? saysToken : code != nil && fields.contains("message.token")
   }
 }

@@ -47,21 +47,20 @@ extension FCMDeliverer: PushDeliverer {
   /// - Throws: ``PushRequestError`` for a token or a content that FCM would refuse.
   package func request(
     for push: OutgoingPush, over route: DeliveryRoute
-  ) throws(PushRequestError) -> any DeliveryRequest {
+  ) throws(PushRequestError) -> FCMMessage {
     do throws(FCMMessageError) {
-      return FCMDelivery(message: try message(push).fitted())
+      return try message(push).fitted()
     } catch {
       throw PushRequestError(error)
     }
   }
 
   package func send(
-    _ request: any DeliveryRequest, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
+    _ message: FCMMessage, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
   ) async -> DeliveryAttempt {
-    guard let delivery = request as? FCMDelivery else { preconditionFailure("a request of another deliverer") }
     guard permit?.isValid != false else { return .withdrawn }
-    let attempt = await client.send(delivery.message, until: deadline, on: reactor)
+    let attempt = await client.send(message, until: deadline, on: reactor)
     // The project's credential of another platform is wrong: an app of iOS has registered its token here.
     return attempt.reason == "THIRD_PARTY_AUTH_ERROR" ? attempt.suspectingTarget : attempt
   }
@@ -74,7 +73,7 @@ extension FCMDeliverer: PushDeliverer {
     case .background(let custom):
       message.presentation = .dataOnly
       message.priority = .normal
-      message.data = FCMData(renaming: custom.fewerReads.texts(badge: push.badge))
+      message.data = FCMData.renaming(custom.fewerReads.texts(badge: push.badge))
       message.collapseKey = "background"
     case .liveActivity: throw FCMMessageError(.nothingToShow, "Android shows no Live Activities")
     }
@@ -87,7 +86,7 @@ extension FCMDeliverer: PushDeliverer {
   private func fill(_ message: inout FCMMessage, with alert: AlertPayload, of push: OutgoingPush) {
     var texts = alert.custom.texts(badge: push.badge)
     message.image = texts.removeValue(forKey: "image_url")
-    var data = FCMData(renaming: texts, occupied: Self.ownNames).members
+    var data = FCMData.renaming(texts, occupied: Self.ownNames)
     data["push_log_id"] = push.logID.lowercased
     if alert.sound == nil { data["silent"] = "true" }
     if let category = alert.category { data["category"] = category }
@@ -97,20 +96,13 @@ extension FCMDeliverer: PushDeliverer {
     message.titleKey = alert.title?.key
     message.body = [alert.subtitle, alert.body].compactMap { $0?.words }.filter { !$0.isEmpty }.joined(separator: "\n")
     message.bodyKey = alert.body?.key
-    message.data = FCMData(renaming: data)
+    message.data = FCMData.renaming(data)
     message.priority = push.push.priority == .powerAware || alert.interruptionLevel == .passive ? .normal : .high
     // A resend after a lost answer replaces what it repeats.
     message.tag = push.push.collapseIdentifier.text
     message.channelIdentifier = style.channelIdentifier
     message.badge = push.badge
   }
-}
-
-struct FCMDelivery: DeliveryRequest {
-  let message: FCMMessage
-
-  /// FCM names a message in its answer.
-  var identifier: String? { nil }
 }
 
 extension AlertText {

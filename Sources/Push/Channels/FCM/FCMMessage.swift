@@ -49,7 +49,8 @@ package struct FCMMessage: Equatable, Sendable {
   /// An `https` URL of a picture, of at most 1 MB on Android.
   package var image: String?
 
-  package var data = FCMData()
+  /// The app's own; no name is reserved.
+  package var data: [String: String] = [:]
 
   package var priority = Priority.high
 
@@ -85,8 +86,6 @@ extension FCMMessage {
   /// The longest token, in bytes. FCM's have about 160.
   private static let tokenBytesMax = 1024
 
-  private static let continuation = "..."
-
   /// The size of names and texts, in bytes.
   package var payloadBytes: Int {
     let shown = presentation == .notification ? texts : []
@@ -103,9 +102,8 @@ extension FCMMessage {
     try check()
     let excess = payloadBytes - bytesMax
     guard excess > 0 else { return self }
-    let room = (body ?? "").utf8.count - excess - Self.continuation.utf8.count
     var message = self
-    message.body = room >= 0 ? (body ?? "").beginning(bytesMax: room) + Self.continuation : nil
+    message.body = (body ?? "").shortened(byBytes: excess)
     guard message.payloadBytes <= bytesMax, message.hasText || presentation == .dataOnly else {
       throw FCMMessageError(.payloadTooLarge, "more than \(bytesMax) bytes, even without its body")
     }
@@ -208,9 +206,8 @@ extension FCMMessage {
 
   /// The data as sent; of a data-only message with the texts.
   var sentData: [String: String] {
-    guard presentation == .dataOnly else { return data.members }
-    let own = FCMData(renaming: data.members, occupied: Self.textNames).members
-    return own.merging(texts.map { ("\($0.name)", $0.text) }) { $1 }
+    guard presentation == .dataOnly else { return data }
+    return FCMData.renaming(data, occupied: Self.textNames).merging(texts.map { ("\($0.name)", $0.text) }) { $1 }
   }
 
   private static let textNames: Set<String> = [
@@ -242,46 +239,28 @@ struct ShownText {
   }
 }
 
-/// The app's own data in a message: texts under names, which Google restricts.
+/// Names of the app's own data in a message, which Google restricts.
 ///
 /// Reserved are the empty name, `from`, `message_type`, and names that begin with `google.` or `gcm.notification`.
 /// Source: the discovery document of FCM, `Message.data`.
-package struct FCMData: Equatable, Sendable {
+enum FCMData {
   /// What a renamed member begins with.
-  package static let prefix = "app."
+  private static let prefix = "app."
 
-  package let members: [String: String]
-
-  package init() { members = [:] }
-
-  /// Takes members as they are.
-  /// - Throws: `reservedKey` that names the first reserved one.
-  package init(_ members: [String: String]) throws(FCMMessageError) {
-    if let key = members.keys.filter({ Self.isReserved($0) }).min() {
-      throw FCMMessageError(.reservedKey, "data has the reserved key \(key.debugDescription)")
-    }
-    self.members = members
-  }
-
-  /// Takes members, and writes ``prefix`` before reserved names, as often as it takes to make a name that is free.
-  package init(renaming members: [String: String]) {
-    self.init(renaming: members, occupied: [])
-  }
-
+  /// Writes ``prefix`` before reserved names, as often as it takes to make a name that is free.
   /// - Parameter occupied: further names that the message itself uses.
-  init(renaming members: [String: String], occupied: Set<String>) {
-    func isFree(_ key: String) -> Bool { !Self.isReserved(key) && !occupied.contains(key) }
+  static func renaming(_ members: [String: String], occupied: Set<String> = []) -> [String: String] {
+    func isFree(_ key: String) -> Bool { !isReserved(key) && !occupied.contains(key) }
     var renamed = members.filter { isFree($0.key) }
     for (key, value) in members.sorted(by: { $0.key < $1.key }) where !isFree(key) {
-      var key = Self.prefix + key
-      while renamed[key] != nil || !isFree(key) { key = Self.prefix + key }
+      var key = prefix + key
+      while renamed[key] != nil || !isFree(key) { key = prefix + key }
       renamed[key] = value
     }
-    self.members = renamed
+    return renamed
   }
 
-  /// Whether Google keeps a name for itself.
-  package static func isReserved(_ key: String) -> Bool {
+  private static func isReserved(_ key: String) -> Bool {
     key.isEmpty || key == "from" || key == "message_type" || key.hasPrefix("google.")
       || key.hasPrefix("gcm.notification")
   }
@@ -295,7 +274,6 @@ package struct FCMMessageError: Error, Equatable, Sendable, CustomStringConverti
     case nothingToShow = "nothing_to_show"
     /// The image is not an `https` URL.
     case invalidImage = "invalid_image"
-    case reservedKey = "reserved_data_key"
     /// It is too large even without its body.
     case payloadTooLarge = "payload_too_large"
   }

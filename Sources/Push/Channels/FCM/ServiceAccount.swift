@@ -35,7 +35,7 @@ package struct ServiceAccount: Sendable {
     guard json.count <= Self.fileBytesMax else {
       throw ServiceAccountError(nil, "is larger than \(Self.fileBytesMax) bytes")
     }
-    guard let file = try? JSONDecoder().decode([String: AccountMember].self, from: Data(json)) else {
+    guard let file = PayloadObject(reading: json) else {
       throw ServiceAccountError(nil, "is not a JSON object")
     }
     if let type = file["type"], type.text != "service_account" {
@@ -70,8 +70,9 @@ package struct ServiceAccount: Sendable {
       json.append(member: "iat", integer: seconds)
       json.append(member: "exp", integer: seconds + Self.assertionSeconds)
     }
-    let signed = Base64URL.encode(header) + "." + Base64URL.encode(claims)
-    return signed + "." + Base64URL.encode(try key.sign(Array(signed.utf8)))
+    return try SignedStatement.text(header: header, claims: claims) { (text) throws(CryptographyError) in
+      try key.sign(text)
+    }
   }
 }
 
@@ -85,7 +86,7 @@ extension ServiceAccount {
   }
 
   private static func text(
-    _ name: String, of file: [String: AccountMember]
+    _ name: String, of file: PayloadObject
   ) throws(ServiceAccountError) -> String {
     guard let member = file[name] else { throw ServiceAccountError(name, "is missing") }
     guard let text = member.text, !text.isEmpty else { throw ServiceAccountError(name, "is not a text") }
@@ -93,7 +94,7 @@ extension ServiceAccount {
   }
 
   private static func member(
-    _ name: String, of file: [String: AccountMember], bytesMax: Int, _ isAllowed: (UInt8) -> Bool
+    _ name: String, of file: PayloadObject, bytesMax: Int, _ isAllowed: (UInt8) -> Bool
   ) throws(ServiceAccountError) -> String {
     let text = try text(name, of: file)
     guard text.utf8.count <= bytesMax else { throw ServiceAccountError(name, "is longer than \(bytesMax) bytes") }
@@ -127,15 +128,6 @@ package struct ServiceAccountError: Error, Equatable, Sendable, CustomStringConv
   }
 
   package var description: String { "\(member ?? "the service account's file") \(message)" }
-}
-
-/// The value of a member: a text, or nil for any other JSON value.
-private struct AccountMember: Decodable {
-  let text: String?
-
-  init(from decoder: any Decoder) throws {
-    text = try? decoder.singleValueContainer().decode(String.self)
-  }
 }
 
 /// An absolute URL that requests with credentials may go to: `https`, or `http` on this machine for tests.

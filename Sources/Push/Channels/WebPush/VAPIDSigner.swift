@@ -95,9 +95,10 @@ package final class VAPIDSigner: Sendable {
   /// Neither an origin nor a subject holds anything that JSON escapes.
   private func authorization(for origin: String, _ now: Int64) throws(CryptographyError) -> String {
     let claims = #"{"aud":"\#(origin)","exp":\#(now + Self.lifetime),"sub":"\#(subject.text)"}"#
-    let signed = Base64URL.encode(#"{"typ":"JWT","alg":"ES256"}"#.utf8) + "." + Base64URL.encode(claims.utf8)
-    let signature = try key.sign(Array(signed.utf8))
-    return "vapid t=\(signed).\(Base64URL.encode(signature.raw)), k=\(publicKeyText)"
+    let token = try SignedStatement.text(header: #"{"typ":"JWT","alg":"ES256"}"#.utf8, claims: claims.utf8) {
+      (text) throws(CryptographyError) in try key.sign(text).raw
+    }
+    return "vapid t=\(token), k=\(publicKeyText)"
   }
 }
 

@@ -41,17 +41,20 @@ package struct WebPushAnswer: Equatable, Sendable {
   /// - Parameter now: Unix seconds, for a `Retry-After` date in an answer without `Date`.
   package init(status: Int, fields: HTTPFields, body: [UInt8], now: Int64) {
     self.status = status
-    let refusal = status < 400 || body.count > Self.bodyBytesMax ? Refusal() : Refusal(body)
+    let isRead = status >= 400 && body.count <= Self.bodyBytesMax
+    let refusal = isRead ? PayloadObject(reading: body) : nil
+    let word = refusal?.text("reason")
     let windowsText = fields[.windowsStatus]
     windowsStatus = windowsText.flatMap { WindowsStatus(rawValue: $0.lowercased()) }
-    reason = (refusal.reason ?? refusal.number.map { "errno_\($0)" } ?? fields[.windowsError] ?? windowsText).flatMap {
-      Self.shown($0)
+    let number = refusal?.integer("errno").map { "errno_\($0)" }
+    reason = (word ?? number ?? fields[.windowsError] ?? windowsText).flatMap { Self.shown($0) }
+    // At most an hour, because a longer wait would outlive most pushes, and a broken proxy may ask for years.
+    func wait(_ text: String?, date: String?) -> Duration? {
+      RetryAfter.wait(text, date: date, atMost: .seconds(3600), now: now)
     }
-    askedWait =
-      RetryAfter.wait(fields[.retryAfter], date: fields[.date], now: now)
-      ?? RetryAfter.wait(fields[.windowsWait], date: nil, now: now)
+    askedWait = wait(fields[.retryAfter], date: fields[.date]) ?? wait(fields[.windowsWait], date: nil)
     identifier = fields[.appleIdentifier].flatMap { Self.shown($0) }
-    namesOtherKey = refusal.reason == "VapidPkHashMismatch" || (status == 403 && Self.isOtherKeyOfFCM(body))
+    namesOtherKey = word == "VapidPkHashMismatch" || (status == 403 && Self.isOtherKeyOfFCM(body))
   }
 
   private static func shown(_ text: String) -> String? {
@@ -62,38 +65,6 @@ package struct WebPushAnswer: Equatable, Sendable {
   /// credentials in the authorization header do not correspond to the credentials used to create the subscriptions.`
   private static func isOtherKeyOfFCM(_ body: [UInt8]) -> Bool {
     String(decoding: body.prefix(bodyBytesMax), as: UTF8.self).contains("not correspond to the")
-  }
-}
-
-extension RetryAfter {
-  /// The wait of a field: at most an hour, because a longer one would outlive most pushes, and a broken proxy may ask for years.
-  /// - Parameter now: Unix seconds by this machine, in place of a missing `Date`.
-  static func wait(_ text: String?, date: String?, now: Int64) -> Duration? {
-    wait(text, date: date, atMost: .seconds(3600), now: now)
-  }
-}
-
-/// The content of a refusal by Apple or Mozilla. Empty for any other content.
-private struct Refusal: Decodable {
-  var reason: String?
-  var number: Int?
-
-  private enum CodingKeys: String, CodingKey {
-    case reason
-    case number = "errno"
-  }
-
-  init() {}
-
-  init(_ body: [UInt8]) {
-    self = (try? JSONDecoder().decode(Refusal.self, from: Data(body))) ?? Refusal()
-  }
-
-  /// A member of another type counts as absent.
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.container(keyedBy: CodingKeys.self)
-    reason = try? container.decode(String.self, forKey: .reason)
-    number = try? container.decode(Int.self, forKey: .number)
   }
 }
 
@@ -131,61 +102,39 @@ extension WebPushAnswer {
     return attempt
   }
 
-  private typealias Ruling = (PushDisposition, DeliveryFault?)
-
-  private func ruling(_ sent: Sent) -> Ruling {
-    if namesOtherKey { return otherKey(sent) }
-    if let ruling = appleRuling(sent) { return ruling }
-    switch status {
-    case 200...299: return accepted
-    // Not in the protocol for senders, and never followed: it could lead anywhere.
-    case 300...399: return (.never, nil)
-    case 401, 403: return refusedCredential(sent)
-    case 404, 410: return (.dropToken(invalidSinceMilliseconds: nil), nil)
-    // Windows uses 406 for its limits.
-    case 406, 429: return later(PushDisposition.tooManyWait, windowsStatus == .appThrottled ? .throttle : nil)
-    // RFC 9110 sections 15.5.9 and 15.5.20: the same request may succeed on another connection.
-    case 408, 421: return (.reconnect, .connection)
-    case 413: return (.never, nil)
-    case 400...499: return (.fixRequest, nil)
-    default: return later(PushDisposition.serviceFaultWait, .service)
+  /// - Returns: also where the fault lies when it is the route's.
+  private func ruling(_ sent: Sent) -> (PushDisposition, DeliveryFault?) {
+    var disposition = Self.table.disposition(ofStatus: status, word: acceptedStatus ?? reason)
+    var fault = disposition.fault
+    if disposition == .tooMany, windowsStatus == .appThrottled { fault = .throttle }
+    // The token is absent or invalid, or the key is not the subscription's: Mozilla and Windows do not tell which. A subscription never
+    // takes another key than the one it was made with; with the same key the fault is here.
+    let isRefused = disposition == .refreshProviderToken
+    if namesOtherKey || (isRefused && (sent.hasOtherKey || !sent.mayRenewToken)) {
+      disposition = sent.hasOtherKey ? .dropToken(invalidSinceMilliseconds: nil) : .fixCredentials
+      fault = disposition.fault
     }
+    if case .retryLater(let usual) = disposition { disposition = .retryLater(minimumWait: askedWait ?? usual) }
+    return (disposition, fault)
   }
 
   /// Windows may accept a push and not deliver it.
-  private var accepted: Ruling {
-    switch windowsStatus {
-    case .dropped: (.never, nil)
-    case .channelThrottled: later(PushDisposition.tooManyWait, nil)
-    case .appThrottled: later(PushDisposition.tooManyWait, .throttle)
-    case .received, nil: (.accepted, nil)
-    }
-  }
+  private var acceptedStatus: String? { 200...299 ~= status ? windowsStatus?.rawValue ?? "" : nil }
 
-  /// Apple's words that say more than their status.
-  private func appleRuling(_ sent: Sent) -> Ruling? {
-    switch reason {
-    case "BadAuthorizationHeader" where status < 500: refusedCredential(sent)
-    case "BadJwtToken" where status < 500: refusedCredential(sent)
-    case "BadVapidPublicKey" where status < 500: refusedCredential(sent)
-    case "IdleTimeout", "Shutdown": (.reconnect, .connection)
-    case "TooManyRequests" where status < 500: later(PushDisposition.tooManyWait, nil)
-    default: nil
-    }
-  }
-
-  /// The token is absent or invalid, or the key is not the subscription's: Mozilla and Windows do not tell which.
-  private func refusedCredential(_ sent: Sent) -> Ruling {
-    if sent.mayRenewToken, !sent.hasOtherKey { return (.refreshProviderToken, nil) }
-    return otherKey(sent)
-  }
-
-  /// A subscription never takes another key than the one it was made with. With the same key the fault is here.
-  private func otherKey(_ sent: Sent) -> Ruling {
-    sent.hasOtherKey ? (.dropToken(invalidSinceMilliseconds: nil), nil) : (.fixCredentials, .configuration)
-  }
-
-  private func later(_ usual: Duration, _ fault: DeliveryFault?) -> Ruling {
-    (.retryLater(minimumWait: askedWait ?? usual), fault)
-  }
+  private static let table = AnswerTable([
+    .init(200...299, "dropped", to: .never),
+    .init(200...299, "channelthrottled", "appthrottled", to: .tooMany),
+    // Apple's words that say more than their status.
+    .init(100...499, "BadAuthorizationHeader", "BadJwtToken", "BadVapidPublicKey", to: .refreshProviderToken),
+    .init(100...599, "IdleTimeout", "Shutdown", to: .reconnect),
+    .init(100...499, "TooManyRequests", to: .tooMany),
+    // Not in the protocol for senders, and never followed: it could lead anywhere.
+    .init(300...399, to: .never),
+    .init(401, to: .refreshProviderToken),
+    .init(403, to: .refreshProviderToken),
+    .init(404, to: .dropToken(invalidSinceMilliseconds: nil)),
+    .init(410, to: .dropToken(invalidSinceMilliseconds: nil)),
+    // Windows uses it for its limits.
+    .init(406, to: .tooMany),
+  ])
 }

@@ -184,11 +184,7 @@ extension DeliveryAttempt {
 /// One push to a browser, before it is encrypted.
 package struct WebPushRequest: Equatable, Sendable {
   /// How soon a battery-powered device is to be woken (RFC 8030 section 5.3).
-  package enum Urgency: String, CaseIterable, Sendable {
-    /// Only on power and Wi-Fi.
-    case veryLow = "very-low"
-    /// On power or Wi-Fi.
-    case low
+  package enum Urgency: String, Sendable {
     /// At any time except with little battery.
     case normal
     /// At any time: messages and time-sensitive news.

@@ -46,24 +46,25 @@ extension WebPushDeliverer: PushDeliverer {
   /// - Throws: ``PushRequestError`` for keys that cannot be a browser's, and for content that browsers cannot have.
   package func request(
     for push: OutgoingPush, over route: DeliveryRoute
-  ) throws(PushRequestError) -> any DeliveryRequest {
+  ) throws(PushRequestError) -> WebPushDelivery {
     let endpoint = try endpoint(of: push.target)
-    let keys = try StoredKeys(push.target.keys)
+    guard let stored = push.target.keys.flatMap({ PayloadObject(reading: $0.utf8) }),
+      let p256dh = stored.text("p256dh"), let auth = stored.text("auth")
+    else { throw PushRequestError(.targetMalformed, "the keys of a browser are missing") }
     do throws(WebPushError) {
       return WebPushDelivery(
         request: try request(push, to: endpoint),
         subscription: WebPushSubscription(
-          endpoint: endpoint, keys: try WebPushKeys(p256dh: keys.p256dh, auth: keys.auth), serverKey: keys.key))
+          endpoint: endpoint, keys: try WebPushKeys(p256dh: p256dh, auth: auth), serverKey: stored.text("key")))
     } catch {
       throw PushRequestError(error)
     }
   }
 
   package func send(
-    _ request: any DeliveryRequest, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
+    _ delivery: WebPushDelivery, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
   ) async -> DeliveryAttempt {
-    guard let delivery = request as? WebPushDelivery else { preconditionFailure("a request of another deliverer") }
     let attempt = await client.send(
       delivery.request, to: delivery.subscription, until: deadline, permit: permit, on: reactor)
     guard attempt.disposition == .fixCredentials else { return attempt }
@@ -114,27 +115,9 @@ extension OutgoingPush {
   }
 }
 
-struct WebPushDelivery: DeliveryRequest {
+package struct WebPushDelivery: Sendable {
   let request: WebPushRequest
   let subscription: WebPushSubscription
-
-  /// A service names a push in its answer, if at all.
-  var identifier: String? { nil }
-}
-
-/// What is kept beside an endpoint.
-private struct StoredKeys: Decodable {
-  let p256dh: String
-  let auth: String
-  /// The application server key that the browser subscribed with.
-  let key: String?
-
-  init(_ text: String?) throws(PushRequestError) {
-    guard let text, let keys = try? JSONDecoder().decode(StoredKeys.self, from: Data(text.utf8)) else {
-      throw PushRequestError(.targetMalformed, "the keys of a browser are missing")
-    }
-    self = keys
-  }
 }
 
 extension PushRequestError {
@@ -192,10 +175,6 @@ struct WebPushClearing {
       json.append(object: tacet)
     }
   }
-}
-
-extension PayloadValue {
-  fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
 }
 
 /// Where a click on a notification leads: a template such as `https://chat.example.com/c/{conversation_id}`.

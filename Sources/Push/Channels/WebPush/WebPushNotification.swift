@@ -26,30 +26,14 @@ package struct WebPushNotification: Equatable, Sendable {
   /// Whether a notification that replaces another alerts again. Without a tag, and when silent, browsers refuse it, so it is
   /// left out.
   package let alertsAgain: Bool
-  /// The buttons, in order. Browsers show two or three.
-  package let actions: [Action]
   /// The app's own data, for the worker and the page.
   package let data: PayloadObject
-
-  package struct Action: Equatable, Sendable {
-    /// The name that the worker gets.
-    package let name: String
-    package let title: String
-    /// The link that it opens; nil leaves that to the worker.
-    package let link: String?
-
-    package init(name: String, title: String, link: String? = nil) {
-      self.name = name
-      self.title = title
-      self.link = link
-    }
-  }
 
   /// Puts a notification together; each parameter is the property of the same name.
   /// - Throws: `notificationIncomplete` without a title or a link, which declarative messages need.
   package init(
     title: String, link: String, body: String? = nil, tag: String? = nil, language: String? = nil, badge: Int? = nil,
-    image: String? = nil, isSilent: Bool = false, alertsAgain: Bool = false, actions: [Action] = [],
+    image: String? = nil, isSilent: Bool = false, alertsAgain: Bool = false,
     data: PayloadObject = [:]
   ) throws(WebPushError) {
     guard !title.isEmpty, !link.isEmpty else { throw WebPushError(.notificationIncomplete, "no title, or no link") }
@@ -62,7 +46,6 @@ package struct WebPushNotification: Equatable, Sendable {
     self.image = image
     self.isSilent = isSilent
     self.alertsAgain = alertsAgain
-    self.actions = actions
     self.data = data
   }
 
@@ -85,24 +68,9 @@ package struct WebPushNotification: Equatable, Sendable {
     json.append(member: "app_badge", text: badge.map { "\(max(0, $0))" })
     if isSilent { json.append(trueMember: "silent") }
     if alertsAgain, !isSilent, tag?.isEmpty == false { json.append(trueMember: "renotify") }
-    if !actions.isEmpty { append(actionsTo: &json) }
     guard !data.members.isEmpty else { return }
     json.append(name: "data")
     json.append(object: data)
-  }
-
-  private func append(actionsTo json: inout JSONBytes) {
-    json.append(name: "actions")
-    json.append(literal: "[")
-    for action in actions {
-      json.appendComma()
-      json.append(literal: "{")
-      json.append(member: "action", text: action.name)
-      json.append(member: "title", text: action.title)
-      json.append(member: "navigate", text: action.link)
-      json.append(literal: "}")
-    }
-    json.append(literal: "]")
   }
 }
 
@@ -114,8 +82,6 @@ extension JSONBytes {
 }
 
 extension WebPushNotification {
-  private static let continuation = "..."
-
   /// The JSON document with as much of its text as the limit leaves room for.
   ///
   /// Cuts the body, and then the title, between grapheme clusters and appends `...`. Everything else stays, because the page
@@ -128,7 +94,8 @@ extension WebPushNotification {
     for member in [\Self.shownBody, \Self.title] {
       let excess = notification.encoded().count - bytesMax
       guard excess > 0 else { break }
-      notification[keyPath: member] = Self.shortened(notification[keyPath: member], byBytes: excess)
+      notification[keyPath: member] =
+        notification[keyPath: member].shortened(byBytes: excess, width: JSONEscape.width) ?? ""
     }
     let document = notification.encoded()
     guard document.count <= bytesMax, !notification.title.isEmpty else {
@@ -140,13 +107,5 @@ extension WebPushNotification {
   private var shownBody: String {
     get { body ?? "" }
     set { body = newValue }
-  }
-
-  /// The longest beginning and the continuation that together take so many bytes less in the document; empty when even the
-  /// continuation alone does not.
-  private static func shortened(_ text: String, byBytes excess: Int) -> String {
-    let width = text.utf8.reduce(0) { $0 + JSONEscape.width(of: $1) }
-    let room = width - excess - continuation.utf8.count
-    return room < 0 ? "" : text.beginning(bytesMax: room, width: JSONEscape.width) + continuation
   }
 }

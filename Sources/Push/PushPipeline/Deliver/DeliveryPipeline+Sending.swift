@@ -18,7 +18,6 @@ extension DeliveryPipeline {
   ) {
     progress.begin(index, fold: fold)
     let recipient = progress.event.recipients[index]
-    let isShadowed = configuration.shadow.covers(progress.event.subject.kind)
     for target in recipient.targets {
       if let wait = recipient.deviceWaits[target.mark], wait.until > progress.event.claimedAt {
         turnAway(target, of: index, in: progress, .resting(wait))
@@ -30,29 +29,39 @@ extension DeliveryPipeline {
           turnAway(target, of: index, in: progress, .refused(reason: Lanes.isNotSetUp))
           continue
         }
-        let route = try deliverer.route(to: target)
-        let (composed, locale) = push.push(for: target)
-        let form = try progress.form(of: composed, for: target, by: content, words.current(on: reactor))
-        let outgoing = progress.event.push(
-          form.push, to: target, of: recipient, timeToLive: configuration.policy.timeToLive)
-        let request = try deliverer.request(for: outgoing, over: route)
-        if isShadowed {
-          turnAway(target, of: index, in: progress, shadow(of: request, over: route))
-        } else {
-          let trail = AttemptTrail(locale: locale, form.note)
-          send(request, trail, through: deliverer, to: target, over: route, of: index, in: progress, on: reactor)
-        }
+        try deliver(push, through: deliverer, to: target, of: index, in: progress, on: reactor)
       } catch {
         turnAway(target, of: index, in: progress, .refused(reason: error.code.rawValue))
       }
     }
   }
 
+  private func deliver(
+    _ push: ComposedPush, through deliverer: some PushDeliverer, to target: PushTarget, of index: Int,
+    in progress: EventProgress, on reactor: isolated Reactor
+  ) throws(PushRequestError) {
+    let event = progress.event
+    let route = try deliverer.route(to: target)
+    let (composed, locale) = push.push(for: target)
+    let form = try progress.form(of: composed, for: target, by: content, words.current(on: reactor))
+    let request = try deliverer.request(
+      for: event.push(
+        form, to: target, of: event.recipients[index], timeToLive: configuration.policy.timeToLive),
+      over: route)
+    if configuration.shadow.covers(event.subject.kind) {
+      turnAway(
+        target, of: index, in: progress, shadow(identifiedBy: deliverer.identifier(of: request), over: route))
+    } else {
+      let trail = AttemptTrail(locale: locale, form.note)
+      send(request, trail, through: deliverer, to: target, over: route, of: index, in: progress, on: reactor)
+    }
+  }
+
   /// What a push comes to that is not sent: its service would have had it now. Breakers, quarantines and limits of a route know
   /// nothing, because no push of the kind takes it. Nothing waits either for a route that an operator may configure later.
-  private func shadow(of request: any DeliveryRequest, over route: DeliveryRoute) -> DeviceVerdict {
+  private func shadow(identifiedBy identifier: String?, over route: DeliveryRoute) -> DeviceVerdict {
     guard lanes[route] != nil else { return .refused(reason: Lanes.isNotConfigured) }
-    return .shadowed(lane: route.name, identifier: request.identifier)
+    return .shadowed(lane: route.name, identifier: identifier)
   }
 
   private func turnAway(_ target: PushTarget, of index: Int, in progress: EventProgress, _ verdict: DeviceVerdict) {
@@ -60,14 +69,14 @@ extension DeliveryPipeline {
     finishIfComplete(index, of: progress)
   }
 
-  private func send(
-    _ request: any DeliveryRequest, _ trail: AttemptTrail, through deliverer: any PushDeliverer, to target: PushTarget,
+  private func send<Deliverer: PushDeliverer>(
+    _ request: Deliverer.Request, _ trail: AttemptTrail, through deliverer: Deliverer, to target: PushTarget,
     over route: DeliveryRoute, of index: Int, in progress: EventProgress, on reactor: isolated Reactor
   ) {
     switch lanes.admit(target.mark, to: route) {
     case .turnedAway(let verdict): turnAway(target, of: index, in: progress, verdict)
     case .admitted(let lane):
-      pushesInFlight += 1
+      room.pushes += 1
       let owned = OwnedTarget(target: target, user: progress.event.recipients[index].userID)
       reactor.start {
         let deadline = progress.claimedAt &+ self.configuration.pushLimit.clampedNanoseconds
@@ -87,7 +96,7 @@ extension DeliveryPipeline {
               on: request, through: deliverer, to: owned, over: lane, until: deadline, trail: &trail, on: reactor)
           }
         }
-        self.pushesInFlight -= 1
+        self.room.pushes -= 1
         progress.add(verdict, for: target, of: index, after: trail)
         self.finishIfComplete(index, of: progress)
         self.recordIfDecided(progress, on: reactor)
@@ -121,21 +130,22 @@ extension DeliveryPipeline {
 
   /// Sends a push and judges its end.
   /// - Parameter deadline: of both environments together.
-  func verdict(
-    on request: any DeliveryRequest, through deliverer: any PushDeliverer, to target: OwnedTarget, over lane: Lane,
+  func verdict<Deliverer: PushDeliverer>(
+    on request: Deliverer.Request, through deliverer: Deliverer, to target: OwnedTarget, over lane: Lane,
     until deadline: UInt64, trail: inout AttemptTrail, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
     let shutCount = lane.shutCount
     let attempt = await deliverer.send(
       request, over: lane.route, until: deadline, permit: lane.permit, on: reactor)
     if attempt.isWithdrawn { return lane.withdraw() }
-    trail.add(attempt, of: request, over: lane.route)
+    trail.add(attempt, identifiedBy: deliverer.identifier(of: request), over: lane.route)
     if lane.route.channel != .apns { metrics.count(attempt, over: lane.route) }
     guard attempt.otherEnvironment == .mayKnowTarget else {
       return await judge(attempt, to: target, over: lane, on: reactor)
     }
     return await tryElsewhere(
-      request, after: attempt, to: target, over: lane, sinceShut: shutCount, until: deadline, trail: &trail,
+      request, through: deliverer, after: attempt, to: target, over: lane, sinceShut: shutCount, until: deadline,
+      trail: &trail,
       on: reactor)
   }
 
@@ -184,8 +194,9 @@ extension DeliveryPipeline {
   /// - Parameters:
   ///   - attempt: the refusal.
   ///   - shutCount: of the lane when the attempt began.
-  func tryElsewhere(
-    _ request: any DeliveryRequest, after attempt: DeliveryAttempt, to target: OwnedTarget, over lane: Lane,
+  private func tryElsewhere<Deliverer: PushDeliverer>(
+    _ request: Deliverer.Request, through deliverer: Deliverer, after attempt: DeliveryAttempt, to target: OwnedTarget,
+    over lane: Lane,
     sinceShut shutCount: Int, until deadline: UInt64, trail: inout AttemptTrail, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
     guard lane.admits(shutCount) else {
@@ -194,7 +205,7 @@ extension DeliveryPipeline {
       }
     }
     lane.beginDoubt(attempt.ledgerReason)
-    let trial = await trial(of: request, besides: lane, until: deadline, trail: &trail, on: reactor)
+    let trial = await trial(of: request, through: deliverer, besides: lane, until: deadline, trail: &trail, on: reactor)
     if lane.endDoubt() { wake(.due, on: reactor) }
     switch trial {
     case .impossible:
@@ -208,14 +219,14 @@ extension DeliveryPipeline {
   }
 
   /// Asks the other environment with the same request, so that both share their identifiers.
-  private func trial(
-    of request: any DeliveryRequest, besides lane: Lane, until deadline: UInt64, trail: inout AttemptTrail,
-    on reactor: isolated Reactor
+  private func trial<Deliverer: PushDeliverer>(
+    of request: Deliverer.Request, through deliverer: Deliverer, besides lane: Lane, until deadline: UInt64,
+    trail: inout AttemptTrail, on reactor: isolated Reactor
   ) async -> Trial {
     // Without a neighbour, the app has been removed meanwhile.
-    guard let deliverer = deliverers[lane.route.channel],
-      let other = deliverer.route(besides: lane.route).flatMap({ lanes[$0] }), Reactor.now < deadline
-    else { return .unresolved(reason: nil) }
+    guard let other = deliverer.route(besides: lane.route).flatMap({ lanes[$0] }), Reactor.now < deadline else {
+      return .unresolved(reason: nil)
+    }
     switch other.admitTrial(now: Reactor.now) {
     case .impossible: return .impossible
     case .notNow(let reason):
@@ -230,7 +241,7 @@ extension DeliveryPipeline {
       trail.addUnasked(other.route, reason: other.fault)
       return .unresolved(reason: other.fault)
     }
-    trail.add(attempt, of: request, over: other.route)
+    trail.add(attempt, identifiedBy: deliverer.identifier(of: request), over: other.route)
     if other.concludeTrial(attempt, now: Reactor.now, draw: jitter.draw()) { wake(.due, on: reactor) }
     return .ended(attempt, other.route)
   }
@@ -298,11 +309,11 @@ struct AttemptTrail {
   var isJudgedByFirst = false
 
   /// Adds an attempt that has ended now.
-  mutating func add(_ attempt: DeliveryAttempt, of request: any DeliveryRequest, over route: DeliveryRoute) {
+  mutating func add(_ attempt: DeliveryAttempt, identifiedBy identifier: String?, over route: DeliveryRoute) {
     ends.append(
       End(
         status: attempt.status, reason: attempt.ledgerReason, route: route,
-        identifier: request.identifier ?? attempt.identifier, at: Reactor.now))
+        identifier: identifier ?? attempt.identifier, at: Reactor.now))
   }
 
   /// Begins anew for the next try.

@@ -29,30 +29,41 @@ final class HoldReview {
     var nextToBegin: Int64?
   }
 
+  private let store: PushDatabase
+  /// From the record of a hold to its first review.
+  private let wait: Duration
   /// Weak, because the reactor keeps this alive as long as a timer is set.
-  private weak var pipeline: DeliveryPipeline?
+  private weak var handler: (any DueHandler)?
+  private let logger: Logger
   /// By the number of reviews. All of one round wait equally long, so each is in the order of its times.
   private var rounds = [Deque<Entry>](repeating: [], count: reviewsMax)
   private var timer: TimerToken?
   private var isReviewing = false
+  private var isClosed = false
 
-  init(of pipeline: DeliveryPipeline) {
-    self.pipeline = pipeline
+  /// - Parameter handler: hears of holds that are released.
+  init(store: PushDatabase, waiting wait: Duration, logger: Logger, handler: any DueHandler) {
+    self.store = store
+    self.wait = wait
+    self.handler = handler
+    self.logger = logger
   }
 
   func add(_ hold: RecordedHold, on reactor: isolated Reactor) {
-    guard let pipeline, !pipeline.isDraining else { return }
-    add(hold, to: 0, nextToBegin: nil, waiting: pipeline.configuration.holdReviewWait)
+    guard !isClosed else { return }
+    add(hold, to: 0, nextToBegin: nil)
     arm(on: reactor)
   }
 
-  func cancel(on reactor: isolated Reactor) {
+  /// Begins no further review.
+  func close(on reactor: isolated Reactor) {
+    isClosed = true
     if let timer { reactor.cancel(timer) }
     timer = nil
     for round in rounds.indices { rounds[round].removeAll() }
   }
 
-  private func add(_ hold: RecordedHold, to round: Int, nextToBegin: Int64?, waiting wait: Duration) {
+  private func add(_ hold: RecordedHold, to round: Int, nextToBegin: Int64?) {
     guard round < Self.reviewsMax, rounds[round].count < Self.holdsMax else { return }
     let dueAt = Reactor.now &+ (wait * (1 << round)).clampedNanoseconds
     rounds[round].append(Entry(hold: hold, dueAt: dueAt, nextToBegin: nextToBegin))
@@ -66,13 +77,13 @@ final class HoldReview {
 
   private func review(on reactor: isolated Reactor) async {
     for round in rounds.indices {
-      while let pipeline, case let due = takeDue(of: round), !due.isEmpty {
+      while case let due = takeDue(of: round), !due.isEmpty {
         do throws(PostgresError) {
-          let reviewed = try await pipeline.store.review(due.map(\.hold), on: reactor)
-          if reviewed.released > 0 { pipeline.wake(.due, on: reactor) }
-          if !pipeline.isDraining { addAgain(due, after: reviewed, to: round + 1, of: pipeline) }
+          let reviewed = try await store.review(due.map(\.hold), on: reactor)
+          if reviewed.released > 0 { handler?.workBecameDue(on: reactor) }
+          if !isClosed { addAgain(due, after: reviewed, to: round + 1) }
         } catch {
-          pipeline.logger.debug("cannot review holds", metadata: ["error": "\(error)"])
+          logger.debug("cannot review holds", metadata: ["error": "\(error)"])
         }
       }
     }
@@ -81,13 +92,11 @@ final class HoldReview {
   }
 
   /// Adds the holds that a transaction from before their record may still concern.
-  private func addAgain(
-    _ entries: [Entry], after reviewed: ReviewedHolds, to round: Int, of pipeline: DeliveryPipeline
-  ) {
+  private func addAgain(_ entries: [Entry], after reviewed: ReviewedHolds, to round: Int) {
     for entry in entries {
       let nextToBegin = entry.nextToBegin ?? reviewed.nextToBegin
       guard reviewed.oldestRunning < nextToBegin else { continue }
-      add(entry.hold, to: round, nextToBegin: nextToBegin, waiting: pipeline.configuration.holdReviewWait)
+      add(entry.hold, to: round, nextToBegin: nextToBegin)
     }
   }
 
@@ -121,29 +130,33 @@ final class UnreadMarker {
   private static let waitingMax = 2000
   private static let rememberedMax = 20_000
 
-  /// Weak, because the reactor keeps this alive as long as a timer is set.
-  private weak var pipeline: DeliveryPipeline?
+  private let store: PushDatabase
+  private let logger: Logger
   private var movedAt: [HostID: UInt64] = [:]
   private var waiting = Deque<HostID>()
   private var timer: TimerToken?
   private var isMoving = false
+  private var isClosed = false
 
-  init(of pipeline: DeliveryPipeline) {
-    self.pipeline = pipeline
+  init(store: PushDatabase, logger: Logger) {
+    self.store = store
+    self.logger = logger
   }
 
   /// A user's outcome was recorded.
   func add(_ userID: HostID, on reactor: isolated Reactor) {
     let now = Reactor.now
     if let last = movedAt[userID], now &- last < Self.interval.clampedNanoseconds { return }
-    guard let pipeline, !pipeline.isDraining, waiting.count < Self.waitingMax else { return }
+    guard !isClosed, waiting.count < Self.waitingMax else { return }
     if movedAt.count >= Self.rememberedMax { movedAt.removeAll(keepingCapacity: true) }
     movedAt[userID] = now
     waiting.append(userID)
     arm(on: reactor)
   }
 
-  func cancel(on reactor: isolated Reactor) {
+  /// Moves no further marks.
+  func close(on reactor: isolated Reactor) {
+    isClosed = true
     if let timer { reactor.cancel(timer) }
     timer = nil
     waiting.removeAll()
@@ -158,9 +171,9 @@ final class UnreadMarker {
     let users = Array(waiting.prefix(Self.batchMax))
     waiting.removeFirst(users.count)
     do throws(PostgresError) {
-      try await pipeline?.store.moveUnreadMarks(of: users, on: reactor)
+      try await store.moveUnreadMarks(of: users, on: reactor)
     } catch {
-      pipeline?.logger.debug("cannot move the marks of unread messages", metadata: ["error": "\(error)"])
+      logger.debug("cannot move the marks of unread messages", metadata: ["error": "\(error)"])
     }
     isMoving = false
     arm(on: reactor)

@@ -69,7 +69,7 @@ extension DeliveryPipeline {
   private func process(
     _ progress: EventProgress, folding foldable: inout [FoldableEvent], on reactor: isolated Reactor
   ) {
-    placesInFlight += progress.event.places
+    room.places += progress.event.places
     var push: ComposedPush?
     var folding = FoldableEvent(progress, by: configuration.folding)
     var overdue: [Int: RecipientOutcome] = [:]

@@ -86,7 +86,7 @@ final class EventProgress {
   /// The push as a target may get it.
   func form(
     of push: PreparedPush, for target: PushTarget, by policy: ContentPolicy, _ words: @autoclosure () -> TacetWords
-  ) throws(PushRequestError) -> DisclosedPush {
+  ) throws(PushRequestError) -> PreparedPush {
     try forms.form(
       of: push, for: target, by: policy,
       about: ContentForms.Event(
@@ -159,7 +159,7 @@ extension DeliveryPipeline: RecorderOwner {
 
   /// Makes room for others: the events in these places are recorded, set aside or forgotten.
   func release(_ places: Int, on reactor: isolated Reactor) {
-    placesInFlight -= places
+    room.places -= places
     idle.signal(on: reactor)
   }
 
@@ -198,12 +198,12 @@ final class SlowEvents: TimerHandler {
   /// as a whole by then.
   private static let patience = Duration.milliseconds(100)
 
-  private weak var pipeline: DeliveryPipeline?
+  private let recorder: Recorder
   private var watched: [ObjectIdentifier: (progress: EventProgress, since: UInt64)] = [:]
   private var timer: TimerToken?
 
-  init(of pipeline: DeliveryPipeline) {
-    self.pipeline = pipeline
+  init(writingTo recorder: Recorder) {
+    self.recorder = recorder
   }
 
   func watch(_ progress: EventProgress, on reactor: isolated Reactor) {
@@ -225,7 +225,7 @@ final class SlowEvents: TimerHandler {
     watched = watched.filter { !$0.value.progress.isDecided }
     let now = Reactor.now
     for (progress, since) in watched.values where now &- since >= Self.patience.clampedNanoseconds {
-      if let part = progress.nextPart() { pipeline?.recorder.add(part, on: reactor) }
+      if let part = progress.nextPart() { recorder.add(part, on: reactor) }
     }
     if !watched.isEmpty { self.timer = reactor.schedule(after: Self.patience / 2, self) }
   }

@@ -9,8 +9,8 @@ extension DeliveryPipeline {
   /// New messages first, and everything else when the pacer says so.
   func look(on reactor: isolated Reactor) async {
     guard claimLimits != nil else { return await proveAnswer(on: reactor) }
-    var look = Look(cause: cause, wokenAt: wokenAt == 0 ? Reactor.now : wokenAt, askedAt: Reactor.now)
-    (cause, wokenAt) = (.poll, 0)
+    let wake = wakeMark.take()
+    var look = Look(cause: wake.cause, wokenAt: wake.at, askedAt: Reactor.now)
     do throws(PostgresError) {
       try await prepare(on: reactor)
       if pacer.asksBeforeMessages(isWoken: look.isWoken, now: Reactor.now) { try await ask(&look, on: reactor) }
@@ -26,7 +26,7 @@ extension DeliveryPipeline {
       }
       lookEnded(look, on: reactor)
       // The next due moment matters only after everything that is due has been claimed.
-      if needsAlarm, wait == .zero, !pacer.isEverythingFailing { try await setAlarm(on: reactor) }
+      if alarm.isUnset, wait == .zero, !pacer.isEverythingFailing { try await alarm.set(by: store, on: reactor) }
     } catch {
       lookFailed(error, on: reactor)
     }
@@ -52,11 +52,11 @@ extension DeliveryPipeline {
   ) {
     look.found += events.count
     if !events.isEmpty {
-      foundAt = Reactor.now
+      health.foundWork(now: Reactor.now)
       configuration.sleep?.stayAwake()
     }
     let new = events.prefix { $0.origin == .inbox }
-    if !new.isEmpty { placesPerEvent = max(1, new.reduce(0) { $0 + $1.places } / new.count) }
+    room.learn(from: new)
     if limits.isReached(by: events) {
       look.isFull = true
       // Where more waits than one look takes, conversations take turns, and only a look for everything knows their order.
@@ -67,11 +67,11 @@ extension DeliveryPipeline {
 
   /// What the next claim may take, without the limits of lanes; nil when there is no room.
   var claimLimits: ClaimLimits? {
-    let room = configuration.pushesInFlightMax - max(pushesInFlight, placesInFlight)
-    guard room > 0, !recorder.isRetrying else { return nil }
+    let free = configuration.pushesInFlightMax - room.taken
+    guard free > 0, !recorder.isRetrying else { return nil }
     var limits = ClaimLimits(
-      eventsMax: min(configuration.eventsPerClaimMax, max(1, room / placesPerEvent)),
-      deliveriesMax: min(configuration.deliveriesPerClaimMax, room), lease: configuration.lease)
+      eventsMax: min(configuration.eventsPerClaimMax, max(1, free / room.placesPerEvent)),
+      deliveriesMax: min(configuration.deliveriesPerClaimMax, free), lease: configuration.lease)
     limits.recipientsMax = configuration.recipientsPerClaimMax
     limits.rescuesMax = configuration.rescuesMax
     limits.life = configuration.policy.timeToLive
@@ -79,7 +79,7 @@ extension DeliveryPipeline {
   }
 
   private func lookEnded(_ look: Look, on reactor: isolated Reactor) {
-    if look.isAnswered { lookAnswered(on: reactor) }
+    if look.isAnswered { lookAnswered() }
     let wasBusy = pacer.schedule.isBusy
     pacer.schedule.looked(found: look.found, now: Reactor.now)
     if pacer.schedule.isBusy != wasBusy { observer?.pipelineBusyChanged(!wasBusy, on: reactor) }
@@ -106,6 +106,21 @@ struct Look {
   var isWoken: Bool { cause != .poll }
 }
 
+/// What a pipeline has in flight.
+struct Room {
+  var pushes = 0
+  /// Recipients between claim and record, and at least one for each event.
+  var places = 0
+  /// Of the last claim, which bounds the next one; at least one.
+  private(set) var placesPerEvent = 1
+
+  var taken: Int { max(pushes, places) }
+
+  mutating func learn(from new: ArraySlice<PushEvent>) {
+    if !new.isEmpty { placesPerEvent = max(1, new.reduce(0) { $0 + $1.places } / new.count) }
+  }
+}
+
 extension PushEvent {
   /// What it takes of the room in flight.
   var places: Int { max(1, recipients.count) }
@@ -128,7 +143,7 @@ extension DeliveryPipeline {
     look.askedAt = Reactor.now
     pacer.everythingBegan(now: Reactor.now)
     guard let events = try await claim(limits, for: &look, on: reactor) else { return }
-    if pacer.isEverythingFailing { needsAlarm = true }
+    if pacer.isEverythingFailing { alarm.isUnset = true }
     look.isAnswered = true
     pacer.everythingAnswered(
       places: events.reduce(0) { $0 + $1.places }, others: events.count { $0.subject.kind != MessagePush.name },
@@ -298,7 +313,7 @@ extension DeliveryPipeline {
 
   /// Whether a look at other work succeeded within a lease, which clears the host's functions and the server.
   private func othersWereFound(now: UInt64) -> Bool {
-    guard let foundAt else { return false }
+    guard let foundAt = health.foundAt else { return false }
     return now &- foundAt < configuration.lease.clampedNanoseconds
   }
 

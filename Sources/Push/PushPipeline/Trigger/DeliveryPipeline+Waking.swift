@@ -23,13 +23,10 @@ extension DeliveryPipeline {
     while !isDraining {
       await look(on: reactor)
       guard !isDraining else { break }
-      if await !pause(on: reactor) { rememberWake(.poll) }
+      if await !pause(on: reactor) { wakeMark.remember(.poll) }
     }
     isStopped = true
-    alarm.cancel(on: reactor)
     slowEvents.cancel(on: reactor)
-    holdReview.cancel(on: reactor)
-    unreadMarker.cancel(on: reactor)
     idle.signal(on: reactor)
   }
 
@@ -37,15 +34,30 @@ extension DeliveryPipeline {
   package func wake(_ cause: WakeCause, on reactor: isolated Reactor) {
     configuration.sleep?.stayAwake()
     if pacer.woken(by: cause, now: Reactor.now) { observer?.pipelineFoundMore(on: reactor) }
-    rememberWake(cause)
+    wakeMark.remember(cause)
     signal.signal(on: reactor)
   }
 
-  /// The first cause since the last look names it.
-  func rememberWake(_ newCause: WakeCause) {
-    guard cause == .poll || wokenAt == 0 else { return }
-    cause = newCause
-    wokenAt = Reactor.now
+  /// Makes the pipeline look for work after a time, unless it looks earlier.
+  package func expectWork(after wait: Duration, on reactor: isolated Reactor) { alarm.arm(after: wait, on: reactor) }
+}
+
+/// What made the pipeline look next, and when, in monotonic nanoseconds.
+struct WakeMark {
+  private(set) var cause = WakeCause.start
+  private(set) var at = Reactor.now
+  private var isTaken = false
+
+  /// The first cause since the last look names it, except that any other is before the poll.
+  mutating func remember(_ newCause: WakeCause) {
+    guard cause == .poll else { return }
+    self = WakeMark(cause: newCause)
+  }
+
+  /// For the look that begins now.
+  mutating func take() -> WakeMark {
+    defer { (cause, isTaken) = (.poll, true) }
+    return isTaken ? WakeMark(cause: cause) : self
   }
 }
 
@@ -100,7 +112,7 @@ extension DeliveryPipeline {
     health.resumed(now: Reactor.now)
     pacer.ask()
     isClockSuspect = true
-    needsAlarm = true
+    alarm.isUnset = true
   }
 
   /// Lets the process sleep when nothing waits that a poll would find, not even behind a shut route, and what is due later
@@ -113,7 +125,7 @@ extension DeliveryPipeline {
     limits.lookBack = .zero
     do throws(PostgresError) {
       guard try await !store.waitingWork(limits, on: reactor).hasOthers else { return }
-      try await setAlarm(on: reactor)
+      try await alarm.set(by: store, on: reactor)
       if mayFallAsleep, sleep.begin(now: Reactor.now) { logger.debug("the database may sleep") }
     } catch {
       lookFailed(error, on: reactor)
@@ -121,8 +133,17 @@ extension DeliveryPipeline {
   }
 
   private var mayFallAsleep: Bool {
-    !isDraining && !isAway && !pacer.isFailing && placesInFlight == 0 && !recorder.isRetrying
+    !isDraining && !health.isAway && !pacer.isFailing && room.places == 0 && !recorder.isRetrying
   }
+}
+
+/// Hears that the database has work that is due.
+protocol DueHandler: AnyObject {
+  func workBecameDue(on reactor: isolated Reactor)
+}
+
+extension DeliveryPipeline: DueHandler {
+  func workBecameDue(on reactor: isolated Reactor) { wake(.due, on: reactor) }
 }
 
 /// Wakes the pipeline at the next moment at which work becomes due: one timer for any number of holds.
@@ -133,29 +154,40 @@ final class DueAlarm {
   /// The least wait, so that due work that another replica has locked is not looked for in a loop.
   private static let shortest = Duration.milliseconds(20)
 
-  /// Weak, because the reactor keeps this alive as long as a timer is set.
-  private weak var pipeline: DeliveryPipeline?
+  /// Weak, because the reactor keeps this alive as long as the timer is set.
+  private weak var handler: (any DueHandler)?
   private var timer: TimerToken?
   private var deadline = UInt64.max
+  private var isClosed = false
 
-  init(for pipeline: DeliveryPipeline) {
-    self.pipeline = pipeline
+  /// Whether the database has not been asked for the next moment since the last one, or may have another.
+  var isUnset = true
+
+  init(for handler: any DueHandler) {
+    self.handler = handler
   }
 
   /// Makes sure that the alarm goes off no later than this.
   func arm(after wait: Duration, on reactor: isolated Reactor) {
     let wait = max(wait, Self.shortest)
     let wanted = Reactor.now &+ wait.clampedNanoseconds
-    guard wanted < deadline else { return }
+    guard wanted < deadline, !isClosed else { return }
     if let timer { reactor.cancel(timer) }
     deadline = wanted
     timer = reactor.schedule(after: wait, self)
   }
 
-  func cancel(on reactor: isolated Reactor) {
+  /// Asks the database for the next moment.
+  func set(by store: PushDatabase, on reactor: isolated Reactor) async throws(PostgresError) {
+    isUnset = false
+    if let wait = try await store.timeUntilNextDue(on: reactor) { arm(after: wait, on: reactor) }
+  }
+
+  /// Does not go off any more.
+  func close(on reactor: isolated Reactor) {
+    isClosed = true
     if let timer { reactor.cancel(timer) }
     timer = nil
-    deadline = .max
   }
 }
 
@@ -163,27 +195,8 @@ extension DueAlarm: TimerHandler {
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     self.timer = nil
     deadline = .max
-    pipeline?.alarmWentOff(on: reactor)
-  }
-}
-
-// Trigger: the alarm goes off, and is set for the next moment.
-extension DeliveryPipeline {
-  /// Makes the pipeline look for work after a time, unless it looks earlier.
-  package func expectWork(after wait: Duration, on reactor: isolated Reactor) {
-    if !isDraining { alarm.arm(after: wait, on: reactor) }
-  }
-
-  /// Some work is due, and the next moment is unknown; the next look asks the database for it.
-  func alarmWentOff(on reactor: isolated Reactor) {
-    needsAlarm = true
-    wake(.due, on: reactor)
-  }
-
-  func setAlarm(on reactor: isolated Reactor) async throws(PostgresError) {
-    needsAlarm = false
-    guard let wait = try await store.timeUntilNextDue(on: reactor), !isDraining else { return }
-    alarm.arm(after: wait, on: reactor)
+    isUnset = true
+    handler?.workBecameDue(on: reactor)
   }
 }
 
@@ -197,6 +210,12 @@ struct ClaimHealth {
   private let startedAt: UInt64
   private var answeredAt: UInt64?
   private var failure: (code: String, since: UInt64)?
+  /// One log line about refused looks at first, and one a minute while they go on; nil before the first refusal.
+  private var refusalLine: MinuteLine?
+  /// Whether the way to the database failed at the last look.
+  private(set) var isAway = false
+  /// When a look brought work.
+  private(set) var foundAt: UInt64?
 
   init(now: UInt64) { startedAt = now }
 
@@ -212,6 +231,41 @@ struct ClaimHealth {
   }
 
   mutating func recovered() { failure = nil }
+
+  mutating func foundWork(now: UInt64) { foundAt = now }
+
+  /// The database has answered a look.
+  /// - Parameter isFailing: whether looks of another kind are still refused.
+  mutating func answered(isFailing: Bool, _ logger: Logger) {
+    answered(now: Reactor.now)
+    if isAway { logger.notice("the database answers again") }
+    isAway = false
+    guard !isFailing else { return }
+    recovered()
+    if refusalLine != nil { logger.notice("work can be claimed again") }
+    refusalLine = nil
+  }
+
+  /// The database has refused a look.
+  mutating func refused(_ error: PostgresError, _ logger: Logger) {
+    let now = Reactor.now
+    failed(error, now: now)
+    var line = refusalLine ?? MinuteLine()
+    defer { refusalLine = line }
+    guard let times = line.note(now: now) else { return }
+    logger.error(
+      "cannot look at everything at once",
+      metadata: ["times": "\(times)"].merging(error.logged) { $1 })
+  }
+
+  /// The way to the database failed.
+  mutating func lost(_ error: PostgresError, _ logger: Logger) {
+    if !isAway {
+      logger.error("cannot claim work; it waits in the database", metadata: ["error": "\(error.debugDescription)"])
+    }
+    isAway = true
+    failed(error, now: Reactor.now)
+  }
 
   /// How long claims have not worked, 0 to about a second while they do.
   func age(now: UInt64) -> Duration {
@@ -238,37 +292,17 @@ extension DeliveryPipeline {
   /// How long claims have not worked; up to about a second while they do.
   package func claimAge(now: UInt64) -> Duration { isAsleep ? .zero : health.age(now: now) }
 
-  func lookAnswered(on reactor: isolated Reactor) {
-    health.answered(now: Reactor.now)
-    if isAway { logger.notice("the database answers again") }
-    isAway = false
-    guard !pacer.isFailing else { return }
-    health.recovered()
-    if refusalLine != nil { logger.notice("work can be claimed again") }
-    refusalLine = nil
-  }
+  func lookAnswered() { health.answered(isFailing: pacer.isFailing, logger) }
 
   func lookRefused(_ error: PostgresError, on reactor: isolated Reactor) {
-    let now = Reactor.now
-    health.failed(error, now: now)
+    health.refused(error, logger)
     slowDown(on: reactor)
-    var line = refusalLine ?? MinuteLine()
-    defer { refusalLine = line }
-    guard let times = line.note(now: now) else { return }
-    logger.error(
-      "cannot look at everything at once",
-      metadata: ["times": "\(times)"].merging(error.logged) { $1 })
   }
 
-  /// The way to the database failed.
   func lookFailed(_ error: PostgresError, on reactor: isolated Reactor) {
-    if !isAway {
-      logger.error("cannot claim work; it waits in the database", metadata: ["error": "\(error.debugDescription)"])
-    }
-    isAway = true
+    health.lost(error, logger)
     isClockSuspect = true
-    needsAlarm = true
-    health.failed(error, now: Reactor.now)
+    alarm.isUnset = true
     slowDown(on: reactor)
   }
 
@@ -277,7 +311,7 @@ extension DeliveryPipeline {
     guard !recorder.isRetrying, health.age(now: Reactor.now) > .seconds(1) else { return }
     do throws(PostgresError) {
       _ = try await store.timeUntilNextDue(on: reactor)
-      lookAnswered(on: reactor)
+      lookAnswered()
     } catch {
       lookFailed(error, on: reactor)
     }

@@ -121,6 +121,9 @@ package struct PreparedPush: Sendable {
   /// The locale of its words; nil when it is not known.
   package internal(set) var locale: LocaleTag?
 
+  /// What was kept back of it for its target; nil for nothing.
+  package internal(set) var note: ContentNote?
+
   package var alert: AlertPayload? { if case .alert(_, let alert) = document { alert } else { nil } }
 
   /// The member with the id of the ledger's row, by which an app reports that the push was opened.

@@ -171,30 +171,31 @@ package struct ContentForms: Sendable {
   /// - Throws: ``PushRequestError`` when a form fits no push.
   package mutating func form(
     of push: PreparedPush, for target: PushTarget, by policy: ContentPolicy, about event: @autoclosure () -> Event
-  ) throws(PushRequestError) -> DisclosedPush {
-    if target.keys == nil, policy.isFull { return DisclosedPush(push: push) }
+  ) throws(PushRequestError) -> PreparedPush {
+    if target.keys == nil, policy.isFull { return push }
     let wishes = TargetWishes(target.keys)
     var level = policy.level(for: target).strictest(wishes.level)
     if target.isEncryptedByChannel { level.isSealed = false }
-    guard level != .full else { return DisclosedPush(push: push) }
+    guard level != .full else { return push }
     let event = event()
     if level.words == .sender, event.sender == nil { level.words = .none }
     guard level.isSealed, level.words != .none, push.alert != nil else {
       return try reduced(push, to: level.words == .full ? .none : level.words, event)
     }
     guard let key = wishes.key else {
-      let form = try reduced(push, to: .none, event)
-      return DisclosedPush(push: form.push, note: .noKey)
+      var form = try reduced(push, to: .none, event)
+      form.note = .noKey
+      return form
     }
     return try sealed(push, showing: level.words, for: target, key, event)
   }
 
   private mutating func reduced(
     _ push: PreparedPush, to words: ContentLevel.Words, _ event: Event
-  ) throws(PushRequestError) -> DisclosedPush {
+  ) throws(PushRequestError) -> PreparedPush {
     let document = try document(of: push, words, event)
-    guard document != push.document else { return DisclosedPush(push: push) }
-    return DisclosedPush(push: push.replacing(document), note: words == .sender ? .sender : ContentNote.none)
+    guard document != push.document else { return push }
+    return push.replacing(document, noting: words == .sender ? .sender : ContentNote.none)
   }
 
   private mutating func document(
@@ -212,11 +213,11 @@ package struct ContentForms: Sendable {
   /// What ``ContentLevel/Words/none`` shows, and the words in an envelope.
   private mutating func sealed(
     _ push: PreparedPush, showing words: ContentLevel.Words, for target: PushTarget, _ key: SealingKey, _ event: Event
-  ) throws(PushRequestError) -> DisclosedPush {
+  ) throws(PushRequestError) -> PreparedPush {
     let fallback = try document(of: push, .none, event)
     guard case .alert(let prepared, let visible) = fallback, case .alert(_, let whole) = push.document,
       case .alert(_, let shown) = try document(of: push, words, event)
-    else { return DisclosedPush(push: push.replacing(fallback), note: ContentNote.none) }
+    else { return push.replacing(fallback, noting: ContentNote.none) }
     let room = target.sealedBytesMax - prepared.bytes(withBadge: .max) - #","sealed":"""#.utf8.count
     let content = SealedWords(of: shown, withheld: whole.custom.withheld, issuedAt: event.issuedAt)
     let binding = SealedBinding(
@@ -226,17 +227,9 @@ package struct ContentForms: Sendable {
     guard let size = SealedEnvelope.paddedSizes.last(where: { SealedEnvelope.characters(ofPaddedSize: $0) <= room }),
       let words = content.encoded(bytesMax: size),
       let envelope = try? SealedEnvelope.seal(words, for: key, boundTo: binding)
-    else { return DisclosedPush(push: push.replacing(fallback), note: .noKey) }
-    return DisclosedPush(push: push.replacing(try visible.carrying(envelope)), note: .sealed)
+    else { return push.replacing(fallback, noting: .noKey) }
+    return push.replacing(try visible.carrying(envelope), noting: .sealed)
   }
-}
-
-/// A push as one target gets it.
-package struct DisclosedPush: Sendable {
-  package let push: PreparedPush
-
-  /// What was kept back; nil for nothing.
-  package var note: ContentNote?
 }
 
 /// What was kept back of a push, in the words of the history.
@@ -259,9 +252,10 @@ extension PushTarget {
 }
 
 extension PreparedPush {
-  func replacing(_ document: Document) -> PreparedPush {
+  func replacing(_ document: Document, noting note: ContentNote?) -> PreparedPush {
     var push = self
     push.document = document
+    push.note = note
     return push
   }
 }

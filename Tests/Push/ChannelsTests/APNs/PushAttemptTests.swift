@@ -22,14 +22,6 @@ struct PushAttemptTests {
     #expect(attempt.reason == reason)
   }
 
-  @Test("a transport failure is retried, whatever is known of it")
-  func dispositions() {
-    #expect(PushAttempt.failed(.unknown(cause: "x")).disposition == .retryLater(minimumWait: .zero))
-    #expect(PushAttempt.failed(.notProcessed(cause: "x")).disposition == .retryLater(minimumWait: .zero))
-    #expect(PushAttempt.answered(PushAnswer(status: 200)).disposition == .accepted)
-    #expect(PushAttempt.refused("BadCertificate").disposition == .fixCredentials)
-  }
-
   @Test(
     "a connection is proved by what APNs takes, and by what it refuses for the push's or the device's sake",
     arguments: [

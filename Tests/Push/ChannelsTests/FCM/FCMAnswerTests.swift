@@ -128,25 +128,6 @@ struct FCMAnswerTests {
     #expect(attempt.askedWait == .seconds(asked))
   }
 
-  @Test(
-    "a date in Retry-After counts from the answer's own",
-    arguments: [
-      ("Mon, 21 Sep 2026 14:14:20 GMT", "Mon, 21 Sep 2026 14:13:20 GMT", 60),
-      ("Mon, 21 Sep 2026 14:13:20 GMT", "Mon, 21 Sep 2026 14:13:20 GMT", nil),
-      ("Mon, 21 Sep 2026 14:13:19 GMT", "Mon, 21 Sep 2026 14:13:20 GMT", nil),
-      ("Tue, 22 Sep 2026 14:13:20 GMT", "Mon, 21 Sep 2026 14:13:20 GMT", 3600),
-      ("Fri, 01 Mar 2024 00:00:00 GMT", "Thu, 29 Feb 2024 23:59:59 GMT", 1),
-      ("Sat, 01 Jan 2028 00:00:00 GMT", "Fri, 31 Dec 2027 23:59:58 GMT", 2),
-      ("Mon, 21 Sep 2026 14:14:20 GMT", "", nil),
-      ("Mon, 21 Sep 2026 14:14:20 CET", "Mon, 21 Sep 2026 14:13:20 GMT", nil),
-      ("Mon, 21 Sep 99999 14:14:20 GMT", "Mon, 21 Sep 2026 14:13:20 GMT", nil),
-      ("Mon, 21 Sep 2026 24:00:00 GMT", "Mon, 21 Sep 2026 14:13:20 GMT", nil),
-      ("Mon, 32 Sep 2026 14:14:20 GMT", "Mon, 21 Sep 2026 14:13:20 GMT", nil),
-    ] as [(String, String, Int?)])
-  func dates(_ text: String, _ date: String, _ seconds: Int?) {
-    #expect(RetryAfter.wait([.retryAfter: text, .date: date]) == seconds.map { .seconds($0) })
-  }
-
   @Test("dates are those of Foundation", arguments: [0, 951_782_400, 1_790_000_000, 4_107_542_399, 253_402_300_799])
   func calendar(_ seconds: Int64) {
     let formatter = DateFormatter()

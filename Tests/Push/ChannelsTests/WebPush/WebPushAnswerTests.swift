@@ -181,6 +181,10 @@ struct WebPushAnswerTests {
 struct RetryWaitTests {
   private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
 
+  private static func wait(_ text: String, date: String?, now: Int64) -> Duration? {
+    RetryAfter.wait(text, date: date, atMost: .seconds(3600), now: now)
+  }
+
   @Test(
     "seconds and dates are read, and bounded by an hour",
     arguments: [
@@ -191,9 +195,12 @@ struct RetryWaitTests {
       ("Fri, 31 Dec 9999 23:59:59 GMT", .seconds(3600)), ("Thu, 01 Jan 1970 00:00:00 GMT", .zero),
     ])
   func accepted(_ text: String, _ wait: Duration) {
-    #expect(RetryAfter.wait(text, date: Self.date, now: 0) == wait)
-    #expect(RetryAfter.wait(text, date: nil, now: 784_111_777) == wait)
-    #expect(RetryAfter.wait(text, date: "yesterday", now: 784_111_777) == wait)
+    #expect(Self.wait(text, date: Self.date, now: 0) == wait)
+    #expect(Self.wait(text, date: nil, now: 784_111_777) == wait)
+    #expect(Self.wait(text, date: "yesterday", now: 784_111_777) == wait)
+    // FCM's clients are told nothing by a date that has passed.
+    let isPast = wait == .zero && text != "0"
+    #expect(RetryAfter.wait([.retryAfter: text, .date: Self.date]) == (isPast ? nil : wait))
   }
 
   @Test(
@@ -203,10 +210,15 @@ struct RetryWaitTests {
       "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 6 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT",
       "Sun, 32 Nov 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:49:37 GMT",
       "Sun, 06 Nov 1994 08:60:37 GMT", "Sun, 06 Nov 1994 08:49:61 GMT", "Sun, 06 Nov 1969 08:49:37 GMT",
-      "Sun, 06 Nov 1994 08:49:37  GMT", "Sun, -6 Nov 1994 08:49:37 GMT",
+      "Sun, 06 Nov 1994 08:49:37  GMT", "Sun, -6 Nov 1994 08:49:37 GMT", "١", "Sun, 06 Nov 1994 08:49 GMT",
+      "Sun, 06 Nov 1994 08:49:37:00 GMT", "Sun, 06 Foo 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:xx GMT",
+      "Sun, 06 Nov 9223372036854775807 08:49:37 GMT", "Sun, 9223372036854775807 Nov 1994 08:49:37 GMT",
+      "Sun, 06 Nov -9223372036854775808 08:49:37 GMT", "Sun, 06 Nov 1994 9223372036854775807:49:37 GMT",
+      "Sun, 06 Nov 1994 08:-9223372036854775808:37 GMT", "Sun, 06 Nov 99999 08:49:37 GMT",
     ])
   func refused(_ text: String) {
-    #expect(RetryAfter.wait(text, date: Self.date, now: 0) == nil)
+    #expect(Self.wait(text, date: Self.date, now: 0) == nil)
+    #expect(RetryAfter.unixSeconds(text) == nil)
   }
 
   @Test("a date cut anywhere asks for nothing")

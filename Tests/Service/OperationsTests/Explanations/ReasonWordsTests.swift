@@ -79,15 +79,15 @@ struct CampaignWordsTests {
 struct RefusalWordsTests {
   @Test("every reason of APNs that the service knows means something")
   func reasons() throws {
-    let table = try Repository.text("Sources/Push/PushRules/Payloads/PushDisposition+Table.swift")
-    let reasons = table.matches(of: /"([A-Za-z ]+)": Row/).map { String($0.1) }
+    let table = try Repository.text("Sources/Push/PushRules/Delivery/AnswerTable.swift")
+    let reasons = table.matches(of: /"([A-Z][A-Za-z ]+)"/).map { String($0.1) }
     #expect(reasons.count > 25)
     #expect(reasons.filter { RefusalWords.meanings[$0] == nil } == [])
   }
 
   @Test("so does every fault of a request that is found before it is sent")
   func faults() throws {
-    let codes = try Repository.text("Sources/Push/PushRules/Payloads/PushRequestError.swift").matches(
+    let codes = try Repository.text("Sources/Push/PushRules/Payloads/PushRequest.swift").matches(
       of: /\n    case (\w+)\n/
     ).map {
       String($0.1)

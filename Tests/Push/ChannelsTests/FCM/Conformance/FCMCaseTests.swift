@@ -72,7 +72,7 @@ struct SendCaseTests {
   func local() async throws {
     try await FCMRig.run { rig in
       var large = FCMRig.message()
-      large.data = try FCMData(["p": String(repeating: "x", count: 4097)])
+      large.data = ["p": String(repeating: "x", count: 4097)]
       let attempts = [try await rig.send(large), try await rig.send(FCMMessage(token: ""))]
       #expect(attempts.map(\.disposition) == [.fixRequest, .fixRequest])
       #expect(attempts.map(\.reason) == ["payload_too_large", "invalid_token"])
