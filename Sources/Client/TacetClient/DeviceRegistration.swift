@@ -39,25 +39,18 @@ public struct DeviceRegistration: Hashable, Sendable, Encodable {
 
   /// The token's environment; nil for the service's default.
   public var environment: Environment?
-
   /// The app's bundle identifier; nil for the service's default.
   public var app: String?
-
   /// `ios`, `macos` and so on; nil is `ios`.
   public var platform: String?
-
   /// The language and region of the user (BCP 47).
   public var locale: String?
-
   /// The IANA name of the user's time zone, for quiet hours.
   public var timeZone: String?
-
   /// What the app may show; nil changes nothing.
   public var authorization: Authorization?
-
   /// What the user wants pushes to say on this device; nil changes nothing.
   public var content: Content?
-
   /// The public key for which the service seals pushes, of ``ContentSeal/registrationKey(for:rotates:)``; nil changes nothing.
   public var sealingKey: String?
 

@@ -4,28 +4,20 @@ public import Foundation
 public struct LocalNotification: Hashable, Sendable {
   /// Of the request. A push of the same row has it too, so a device that gets both shows one.
   public let identifier: String
-
   /// The first line.
   public let title: String
-
   /// The text.
   public let body: String
-
   /// The category, one of ``SlotConfiguration/categories``.
   public let category: String
-
   /// The thread.
   public let threadID: String
-
   /// The custom members of a push of it.
   public let data: [String: NotificationValue]
-
   /// How late or early it may be shown, in seconds.
   public let toleranceSeconds: Int
-
   /// When to show it.
   public let date: Date
-
   /// The same on the device's clock, from the year to the second, without a zone: for a trigger that does not repeat.
   public let components: DateComponents
 

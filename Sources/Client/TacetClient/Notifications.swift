@@ -206,7 +206,6 @@ public struct AuthorizationOptions: OptionSet, Hashable, Sendable {
   public static let provisional = Self(rawValue: 8)
   /// A button in the system's settings that opens the app's own.
   public static let providesAppNotificationSettings = Self(rawValue: 16)
-
   /// All of them.
   public static let standard: Self = [.alert, .badge, .sound, .provisional, .providesAppNotificationSettings]
 }

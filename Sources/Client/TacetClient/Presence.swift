@@ -120,7 +120,6 @@ actor SurfacePresence {
 public struct Surface: Hashable, Sendable {
   /// Its kind: `conversation`, or the back end's name of another surface.
   public let kind: String
-
   /// The host's id.
   public let id: UUID
 

@@ -14,62 +14,43 @@ public struct PushContent: Hashable, Sendable {
 
   /// The kind of event: `message`, `read`, `schedule_changed`, the name of a campaign, or a name of the host's.
   public let type: String?
-
   /// The ledger's row, by which ``PushServiceClient/opened(_:)`` reports; nil for a local notification.
   public let pushLogID: UUID?
-
   /// The host's row that it is about.
   public let subjectID: String?
-
   /// The conversation of a message, or of read messages when all are in one.
   public let conversationID: String?
-
   /// The message.
   public let messageID: String?
-
   /// The kind of the surface that it belongs to.
   public let surfaceKind: String?
-
   /// The surface.
   public let surfaceID: String?
-
   /// What a tap does, such as `open_do` or `new_conversation`.
   public let action: String?
-
   /// The campaign's reason, such as `event_based`.
   public let pushType: String?
-
   /// The domain of a campaign's finding.
   public let domain: String?
-
   /// The time of the user's day, such as `0800`.
   public let slot: String?
-
   /// The user's day, such as `2026-11-22`.
   public let fireDate: String?
-
   /// The part of the day, such as `morning`.
   public let phase: String?
-
   /// The micro-action's place in its pool.
   public let microAction: Int?
-
   /// The type of a workout.
   public let workoutType: String?
-
   /// The meal, such as `breakfast`.
   public let mealType: String?
-
   /// An image to show, with the scheme `https` and a host.
   public let imageURL: URL?
-
   /// The unread messages of a `read` push, for the app's icon.
   public let badge: Int?
-
   /// The messages of a `read` push, the newest first. Remove the notifications that have their ``messageID``: a burst of messages
   /// has one, whose own identifier is that of the first.
   public let readMessageIDs: [String]
-
   /// The newest read message of the conversation when not all are named: everything before it is read too.
   public let allReadBefore: String?
 

@@ -20,7 +20,6 @@ public struct PushServiceClient: Sendable {
 
   /// The longest pause before another try, also if the service asks for more: a user waits.
   static let pauseMax = Duration.seconds(10)
-
   /// The largest content of a response, in bytes. The service's largest, a schedule, has about 64 KiB.
   static let answerBytesMax = 1 << 20
 
@@ -168,7 +167,6 @@ extension JSONEncoder {
 public struct ReadReceipt: Hashable, Sendable, Decodable {
   /// Messages that this call has marked.
   public let read: Int
-
   /// The user's unread messages in all conversations.
   public let badge: Int
 
@@ -214,13 +212,10 @@ public struct PushServiceError: Error, Hashable, Sendable {
 
   /// The HTTP status; nil without a response.
   public var status: Int?
-
   /// The service's explanation for a developer.
   public var detail: String?
-
   /// The wrong member of the request's content.
   public var field: String?
-
   /// The wait that the service asks for.
   public var retryAfter: Duration?
 

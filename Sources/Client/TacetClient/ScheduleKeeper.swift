@@ -213,13 +213,10 @@ struct ScheduleWindow: Sendable, Codable {
 
   /// The last schedule; nil before the first.
   private(set) var schedule: SlotSchedule?
-
   /// When the service last confirmed it.
   private var readAt = Date.distantPast
-
   /// What the system holds, by its identifier.
   var armed: [String: ArmedNotification] = [:]
-
   /// Whether the missing permission has been reported.
   var isDenied = false
 

@@ -71,7 +71,6 @@ public struct ContentSeal: Sendable {
   private let store: any ClientStore
   private let cryptography: any SealingCryptography
   private let now: @Sendable () -> Date
-
   /// The oldest push that is opened.
   public let lifetime: TimeInterval
 

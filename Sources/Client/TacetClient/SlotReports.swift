@@ -138,13 +138,10 @@ public struct SlotEvent: Hashable, Sendable, Codable {
 public struct SlotAction: Hashable, Sendable, Codable {
   /// Made once for each action, so that a repeated report counts once.
   public let id: UUID
-
   /// The action's identifier in its category, such as `DID_THIS`.
   public let action: String
-
   /// The notification's identifier.
   public let identifier: String
-
   /// When it was taken; not older than 14 days.
   public let date: Date
 

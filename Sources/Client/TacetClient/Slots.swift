@@ -103,7 +103,6 @@ public struct SlotSchedule: Hashable, Sendable, Codable {
 
   /// The soonest first.
   public let rows: [ScheduledNotification]
-
   /// Whether the app should ask its user to allow exact alarms in the system's settings.
   public let settingsHint: Bool
 
@@ -132,37 +131,26 @@ public struct SlotSchedule: Hashable, Sendable, Codable {
 public struct ScheduledNotification: Hashable, Sendable, Codable {
   /// Of the local request. A push of the same row has it too, so a device that gets both shows one.
   public let identifier: String
-
   /// The campaign.
   public let campaign: String
-
   /// The time of the user's day, such as `0800`.
   public let slot: String
-
   /// The user's day, such as `2026-11-22`.
   public let fireDate: String
-
   /// When to show it, on the user's clock and in whatever zone the device is by then: `2026-11-22T08:00:00`.
   public let localTime: String
-
   /// The first line.
   public let title: String
-
   /// The text.
   public let body: String
-
   /// The category, one of ``SlotConfiguration/categories``.
   public let category: String
-
   /// The thread.
   public let threadID: String
-
   /// The custom members of a push of it, for `userInfo`.
   public let data: [String: NotificationValue]
-
   /// How late or early it may be shown, in seconds.
   public let toleranceSeconds: Int
-
   private let fireAtText: String
 
   /// When to show it.
@@ -244,7 +232,6 @@ public struct UserSlots: Hashable, Sendable, Codable {
 
   /// Whether the campaign is on.
   public var enabled: Bool
-
   /// 1 to 24, each time and each phase once.
   public var slots: [Slot]
 
@@ -259,7 +246,6 @@ public struct UserSlots: Hashable, Sendable, Codable {
 public struct SlotDelivery: Hashable, Sendable, Decodable {
   /// Whether it was.
   public let queued: Bool
-
   /// Why not, such as `cooldown`.
   public let reason: String?
 }
@@ -299,13 +285,11 @@ public struct SlotConfiguration: Hashable, Sendable, Codable {
 
   /// Flags by name.
   public let flags: [String: NotificationValue]
-
   /// Channels to create.
   public let channels: [Channel]
 
   /// Categories to register.
   public internal(set) var categories: [Category]
-
   /// The document's entity tag; empty when unknown.
   var tag = ""
 

@@ -22,6 +22,8 @@ final class MockTransport: ClientTransport {
     /// The entity tag that the client has.
     let tag: String?
     let content: String?
+
+    var json: JSON { get throws { try JSON(Data((content ?? "").utf8)) } }
   }
 
   private let script: Mutex<[Answer]>
@@ -58,6 +60,14 @@ final class MockTransport: ClientTransport {
       let answer = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
     else { throw URLError(.networkConnectionLost) }
     return (Data(content.utf8), answer)
+  }
+}
+
+extension PushServiceClient {
+  /// A client that pauses as the test says, or not at all.
+  init(_ transport: any ClientTransport, origin: String = "https://push.example.com", sleeps: ManualSleep? = nil) {
+    self.init(
+      origin: URL(string: origin)!, transport: transport, token: { "t" }, sleep: { try await sleeps?.sleep($0) })
   }
 }
 

@@ -357,8 +357,7 @@ private final class ScheduleRun {
   private static func start(
     _ server: CaseServer, _ device: ManualDevice, _ store: MemoryStore
   ) -> (TelemetryQueue, ScheduleKeeper) {
-    let client = PushServiceClient(
-      origin: URL(string: "https://push.example.com")!, transport: server, token: { "t" }, sleep: { _ in })
+    let client = PushServiceClient(server)
     let queue = TelemetryQueue(client, store: store) { Data([0xAB]) }
     return (queue, ScheduleKeeper(client, scheduler: device, queue: queue, store: store, clock: device.clock))
   }

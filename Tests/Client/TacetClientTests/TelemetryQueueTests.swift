@@ -6,11 +6,6 @@ import Testing
 
 @Suite("Reports that wait")
 struct TelemetryQueueTests {
-  private static func client(_ transport: any ClientTransport) -> PushServiceClient {
-    PushServiceClient(
-      origin: URL(string: "https://push.example.com")!, transport: transport, token: { "t" }, sleep: { _ in })
-  }
-
   private let date = Date(timeIntervalSince1970: 1_795_330_800)
 
   private func reports(_ count: Int) -> [TelemetryQueue.Report] {
@@ -26,8 +21,8 @@ struct TelemetryQueueTests {
   /// The ids that the service has got, with repetitions.
   private func ids(_ transport: MockTransport) throws -> [String] {
     try transport.asked.flatMap { asked -> [String] in
-      guard let content = asked.content else { return [String(asked.line.dropFirst(16).prefix(36))] }
-      let document = try JSON(Data(content.utf8))
+      guard asked.content != nil else { return [String(asked.line.dropFirst(16).prefix(36))] }
+      let document = try asked.json
       return document["events"]?.list?.compactMap { $0["id"]?.text } ?? [document["id"]?.text ?? ""]
     }
   }
@@ -37,11 +32,11 @@ struct TelemetryQueueTests {
     let store = MemoryStore()
     let transport = MockTransport()
     store.die(after: writes)
-    let queue = TelemetryQueue(Self.client(transport), store: store)
+    let queue = TelemetryQueue(PushServiceClient(transport), store: store)
     for report in reports(6) { await queue.add([report]) }
     await queue.flush()
     store.revive()
-    let next = TelemetryQueue(Self.client(transport), store: store)
+    let next = TelemetryQueue(PushServiceClient(transport), store: store)
     await next.flush()
     #expect(await next.count == 0)
     // A report that is sent twice has the same id.
@@ -52,7 +47,7 @@ struct TelemetryQueueTests {
   func deviceToken() async throws {
     let store = MemoryStore()
     let transport = MockTransport()
-    let queue = TelemetryQueue(Self.client(transport), store: store) { Data([0xAB, 0xCD]) }
+    let queue = TelemetryQueue(PushServiceClient(transport), store: store) { Data([0xAB, 0xCD]) }
     await queue.add([SlotEvent(.armed, slot: "0800", deviceToken: Data([0xEE]))])
     let stored = String(decoding: try #require(store.load("telemetry")), as: UTF8.self)
     #expect(!stored.contains("device_token"))
@@ -65,7 +60,7 @@ struct TelemetryQueueTests {
     arguments: [(400, 0), (403, 0), (404, 0), (422, 0), (401, 2), (429, 2), (503, 2)])
   func refusals(status: Int, left: Int) async {
     let answers = Array(repeating: MockTransport.Answer.status(status), count: 6)
-    let queue = TelemetryQueue(Self.client(MockTransport(answers)), store: MemoryStore())
+    let queue = TelemetryQueue(PushServiceClient(MockTransport(answers)), store: MemoryStore())
     await queue.add(Array(reports(3).dropFirst()))
     await queue.flush()
     #expect(await queue.count == left)
@@ -76,7 +71,7 @@ struct TelemetryQueueTests {
     _ transport: MockTransport, whenAsked action: @escaping @Sendable (TelemetryQueue) async -> Void
   ) -> TelemetryQueue {
     let box = Mutex<TelemetryQueue?>(nil)
-    let queue = TelemetryQueue(Self.client(transport), store: MemoryStore()) {
+    let queue = TelemetryQueue(PushServiceClient(transport), store: MemoryStore()) {
       if let queue = box.withLock({ $0 }) { await action(queue) }
       return nil
     }
@@ -110,7 +105,7 @@ struct TelemetryQueueTests {
   @Test("an event that no request can hold does not hold up the others")
   func hugeEvent() async {
     let transport = MockTransport([.status(413)])
-    let queue = TelemetryQueue(Self.client(transport), store: MemoryStore())
+    let queue = TelemetryQueue(PushServiceClient(transport), store: MemoryStore())
     await queue.add([SlotEvent(.armed, slot: String(repeating: "0", count: 70_000)), SlotEvent(.armed, slot: "0800")])
     await queue.flush()
     #expect(await queue.count == 0)
@@ -120,17 +115,17 @@ struct TelemetryQueueTests {
   @Test("what was cut short or overwritten is read as far as it is whole")
   func corruption() async throws {
     let store = MemoryStore()
-    let queue = TelemetryQueue(Self.client(MockTransport()), store: store)
+    let queue = TelemetryQueue(PushServiceClient(MockTransport()), store: store)
     await queue.add(reports(3))
     let document = try #require(store.load("telemetry"))
     for length in 0..<document.count {
       let cut = MemoryStore(String(decoding: document.prefix(length), as: UTF8.self))
-      #expect(await TelemetryQueue(Self.client(MockTransport()), store: cut).count == 0)
+      #expect(await TelemetryQueue(PushServiceClient(MockTransport()), store: cut).count == 0)
     }
     var list = try #require(try JSON(document).list)
     list[1] = .object(["event": .object(["id": .number(1)])])
     let mixed = MemoryStore(String(decoding: try JSON.array(list).data, as: UTF8.self))
-    #expect(await TelemetryQueue(Self.client(MockTransport()), store: mixed).count == 2)
+    #expect(await TelemetryQueue(PushServiceClient(MockTransport()), store: mixed).count == 2)
   }
 
   @Test("reports are as they were after a restart")
@@ -140,11 +135,11 @@ struct TelemetryQueueTests {
     (event.date, event.attempt, event.networkState, event.appState, event.zoneOffset) = (
       date, 3, .offline, .killed, -570
     )
-    let queue = TelemetryQueue(Self.client(transport), store: store)
+    let queue = TelemetryQueue(PushServiceClient(transport), store: store)
     await queue.add([event])
     await queue.flush()
-    await TelemetryQueue(Self.client(transport), store: store).flush()
-    let sent = try transport.asked.map { try JSON(Data(($0.content ?? "").utf8)) }
+    await TelemetryQueue(PushServiceClient(transport), store: store).flush()
+    let sent = try transport.asked.map { try $0.json }
     #expect(sent.count == 4 && Set(sent).count == 1)
     #expect(sent[0]["events"]?.list?.first?["tzOffset"] == .number(-570))
   }
@@ -224,9 +219,7 @@ private final class TelemetryRun {
   }
 
   private static func start(_ server: CaseServer, _ store: MemoryStore, _ token: Data) -> TelemetryQueue {
-    let client = PushServiceClient(
-      origin: URL(string: "https://push.example.com")!, transport: server, token: { "t" }, sleep: { _ in })
-    return TelemetryQueue(client, store: store) { token }
+    TelemetryQueue(PushServiceClient(server), store: store) { token }
   }
 
   func take(_ step: JSON, _ place: Comment) async throws {
