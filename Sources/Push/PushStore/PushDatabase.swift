@@ -220,7 +220,7 @@ extension PostgresError {
   /// function that was running, and what it asked for in vain.
   package var logged: Logger.Metadata {
     var metadata: Logger.Metadata = ["error": "\(self)"]
-    if let function { metadata["function"] = "\(function)" }
+    if let function = self.function { metadata["function"] = "\(function)" }
     if let missingObject { metadata["cause"] = "\(missingObject)" }
     return metadata
   }

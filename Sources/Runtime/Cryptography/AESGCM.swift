@@ -1,70 +1,25 @@
 internal import COpenSSL
 
-/// Authenticated encryption with AES-128 in Galois/Counter Mode (NIST SP 800-38D).
+/// Authenticated encryption with AES in Galois/Counter Mode (NIST SP 800-38D).
 ///
 /// Nonces have 12 bytes and tags 16. Two plaintexts sealed with one key and one nonce reveal each other and the
 /// authentication key, so callers never repeat a nonce.
-package struct AES128GCM: Sendable {
-  private let mode: GaloisCounterMode
-
-  /// Traps unless the key has 16 bytes.
-  package init(key: [UInt8]) {
-    precondition(key.count == 16, "AES-128 key of \(key.count) bytes")
-    mode = GaloisCounterMode(key)
-  }
-
-  /// Encrypts a plaintext, which may be empty. Traps unless the nonce has 12 bytes.
-  /// - Parameter additionalData: authenticated with the plaintext, not part of the result.
-  /// - Returns: the ciphertext, as long as the plaintext, and the tag of 16 bytes.
-  package func seal(_ plaintext: [UInt8], nonce: [UInt8], additionalData: [UInt8] = []) -> [UInt8] {
-    mode.seal(plaintext, nonce: nonce, additionalData: additionalData)
-  }
-
-  /// Decrypts what ``seal(_:nonce:additionalData:)`` returned. Traps unless the nonce has 12 bytes.
-  /// - Returns: the plaintext, or nil when anything differs: key, nonce, additional data, ciphertext or tag. Input shorter
-  ///   than a tag also returns nil.
-  package func open(_ sealed: [UInt8], nonce: [UInt8], additionalData: [UInt8] = []) -> [UInt8]? {
-    mode.open(sealed, nonce: nonce, additionalData: additionalData)
-  }
-}
-
-/// Authenticated encryption with AES-256 in Galois/Counter Mode (NIST SP 800-38D).
-///
-/// As ``AES128GCM``, with a longer key.
-package struct AES256GCM: Sendable {
-  private let mode: GaloisCounterMode
-
-  /// Traps unless the key has 32 bytes.
-  package init(key: [UInt8]) {
-    precondition(key.count == 32, "AES-256 key of \(key.count) bytes")
-    mode = GaloisCounterMode(key)
-  }
-
-  /// Encrypts a plaintext, which may be empty. Traps unless the nonce has 12 bytes.
-  /// - Parameter additionalData: authenticated with the plaintext, not part of the result.
-  /// - Returns: the ciphertext, as long as the plaintext, and the tag of 16 bytes.
-  package func seal(_ plaintext: [UInt8], nonce: [UInt8], additionalData: [UInt8] = []) -> [UInt8] {
-    mode.seal(plaintext, nonce: nonce, additionalData: additionalData)
-  }
-
-  /// Decrypts what ``seal(_:nonce:additionalData:)`` returned. Traps unless the nonce has 12 bytes.
-  /// - Returns: the plaintext, or nil when anything differs: key, nonce, additional data, ciphertext or tag. Input shorter
-  ///   than a tag also returns nil.
-  package func open(_ sealed: [UInt8], nonce: [UInt8], additionalData: [UInt8] = []) -> [UInt8]? {
-    mode.open(sealed, nonce: nonce, additionalData: additionalData)
-  }
-}
-
-/// AES in Galois/Counter Mode with a key of 16 or 32 bytes, which chooses the cipher.
-struct GaloisCounterMode: Sendable {
+package struct AESGCM: Sendable {
   private static let nonceByteCount = 12
   private static let tagByteCount = 16
 
   private let key: SecretBytes
 
-  init(_ key: [UInt8]) { self.key = SecretBytes(key) }
+  /// Traps unless the key has 16 bytes, for AES-128, or 32, for AES-256.
+  package init(key: [UInt8]) {
+    precondition(key.count == 16 || key.count == 32, "AES key of \(key.count) bytes")
+    self.key = SecretBytes(key)
+  }
 
-  func seal(_ plaintext: [UInt8], nonce: [UInt8], additionalData: [UInt8]) -> [UInt8] {
+  /// Encrypts a plaintext, which may be empty. Traps unless the nonce has 12 bytes.
+  /// - Parameter additionalData: authenticated with the plaintext, not part of the result.
+  /// - Returns: the ciphertext, as long as the plaintext, and the tag of 16 bytes.
+  package func seal(_ plaintext: [UInt8], nonce: [UInt8], additionalData: [UInt8] = []) -> [UInt8] {
     let context = start(encrypting: true, nonce: nonce, additionalData: additionalData)
     defer { EVP_CIPHER_CTX_free(context) }
     return [UInt8](unsafeUninitializedCapacity: plaintext.count + Self.tagByteCount) { output, count in
@@ -77,7 +32,10 @@ struct GaloisCounterMode: Sendable {
     }
   }
 
-  func open(_ sealed: [UInt8], nonce: [UInt8], additionalData: [UInt8]) -> [UInt8]? {
+  /// Decrypts what ``seal(_:nonce:additionalData:)`` returned. Traps unless the nonce has 12 bytes.
+  /// - Returns: the plaintext, or nil when anything differs: key, nonce, additional data, ciphertext or tag. Input shorter
+  ///   than a tag also returns nil.
+  package func open(_ sealed: [UInt8], nonce: [UInt8], additionalData: [UInt8] = []) -> [UInt8]? {
     guard sealed.count >= Self.tagByteCount else { return nil }
     let context = start(encrypting: false, nonce: nonce, additionalData: additionalData)
     defer { EVP_CIPHER_CTX_free(context) }

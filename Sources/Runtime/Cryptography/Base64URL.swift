@@ -1,7 +1,6 @@
 /// Base64 with the URL-safe alphabet and without padding (RFC 4648 section 5, RFC 7515 section 2).
 package enum Base64URL {
   /// The bytes of an encoded text. The empty text gives an empty array.
-  ///
   /// Each sequence of bytes has exactly one accepted text (RFC 4648 sections 3.2, 3.3 and 3.5).
   /// - Parameter text: ASCII characters.
   /// - Returns: nil for padding, white space and other characters outside the alphabet, for an impossible length, and for

@@ -1,7 +1,6 @@
 internal import COpenSSL
 
 /// The algorithms of OpenSSL's default provider, and traps for calls that fail only without memory.
-///
 /// Each algorithm is fetched once: a fetch by name takes longer than a digest of 100 bytes.
 enum OpenSSL {
   // Safe: a fetched algorithm never changes, and these are never freed.
@@ -30,7 +29,6 @@ enum OpenSSL {
 }
 
 /// OpenSSL's error queue, one per thread.
-///
 /// OpenSSL takes an entry that an earlier call left for the next call's failure. So every call that can fail starts from an
 /// empty queue, and empties it afterwards.
 package enum ErrorQueue {
@@ -45,11 +43,8 @@ package enum ErrorQueue {
   private static let entriesMax = 16
 
   /// Empties the queue of the calling thread.
-  package static func clear() {
-    ERR_clear_error()
-  }
+  package static func clear() { ERR_clear_error() }
 
-  /// Empties the queue of the calling thread and returns its entries.
   package static func drain() -> Content {
     var content = Content()
     for _ in 0..<entriesMax {
@@ -82,12 +77,9 @@ package enum ErrorQueue {
 }
 
 /// A refused key, or a failed operation with a key.
-///
 /// Holds no secret: the texts are constants of this module and of OpenSSL.
 package struct CryptographyError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// The operation, e.g. `P-256 public key`.
   package let operation: String
-
   /// Why it failed. OpenSSL's text has several entries, joined by `; `, and is empty when OpenSSL gave no reason.
   package let message: String
 
@@ -102,7 +94,6 @@ package struct CryptographyError: Error, Equatable, Sendable, CustomStringConver
 /// PEM text to and from OpenSSL's memory buffers.
 package enum MemoryBIO {
   /// The text that a PEM writer produces.
-  ///
   /// Traps when the writer fails, which it does only without memory.
   /// - Parameter write: calls one `PEM_write_bio_…` function and returns its result, 1 for success.
   package static func text(_ write: (OpaquePointer?) -> Int32) -> String {
@@ -130,12 +121,19 @@ package final class KeyHandle: @unchecked Sendable {
   package let pointer: OpaquePointer
 
   /// Takes the key over: `deinit` frees it.
-  package init(_ pointer: OpaquePointer) {
-    self.pointer = pointer
-  }
+  package init(_ pointer: OpaquePointer) { self.pointer = pointer }
 
-  deinit {
-    EVP_PKEY_free(pointer)
+  deinit { EVP_PKEY_free(pointer) }
+
+  /// A new random key.
+  /// - Parameter context: of an algorithm or of a key with its parameters. Freed.
+  static func generate(_ context: OpaquePointer?, _ prepare: (OpaquePointer?) -> Void = { _ in }) -> KeyHandle {
+    defer { EVP_PKEY_CTX_free(context) }
+    OpenSSL.require(EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")
+    prepare(context)
+    var key: OpaquePointer?
+    OpenSSL.require(EVP_PKEY_generate(context, &key), "EVP_PKEY_generate")
+    return KeyHandle(OpenSSL.require(key, "EVP_PKEY_generate"))
   }
 
   /// Reads the first key of a PEM text.

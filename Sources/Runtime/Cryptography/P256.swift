@@ -5,15 +5,11 @@ package struct P256PrivateKey: Sendable {
   private static let operation = "P-256 private key"
 
   private let key: KeyHandle
-
   package let publicKey: P256PublicKey
 
-  package init() {
-    self.init(P256.generate())
-  }
+  package init() { self.init(P256.generate()) }
 
   /// Reads the first private key of a PEM text, as PKCS #8 (`PRIVATE KEY`, an Apple `.p8` file) or SEC 1 (`EC PRIVATE KEY`).
-  ///
   /// Other PEM blocks before it are skipped.
   /// - Throws: for a text without a key, and for a key that has a passphrase, another algorithm, another curve, explicit
   ///   curve parameters, or the public half of another key.
@@ -52,7 +48,6 @@ package struct P256PrivateKey: Sendable {
   package var scalar: [UInt8] { Self.scalar(of: key) }
 
   /// Signs a message with ECDSA and SHA-256 (FIPS 186-5 section 6, ES256 of RFC 7518 section 3.4). Takes 20 µs.
-  ///
   /// Two signatures of one message differ, because each has a random nonce.
   package func sign(_ message: [UInt8]) throws(CryptographyError) -> ES256Signature {
     guard let signature = ES256Signature(der: try key.sign(message)) else {
@@ -80,7 +75,6 @@ package struct P256PublicKey: Hashable, Sendable {
   private static let operation = "P-256 public key"
 
   let key: KeyHandle
-
   /// The uncompressed point (ANSI X9.63, SEC 1 section 2.3.3): 65 bytes, 04 and the two coordinates, big-endian.
   package let x963: [UInt8]
 
@@ -115,9 +109,7 @@ package struct P256PublicKey: Hashable, Sendable {
   }
 
   /// The key as PEM text (`PUBLIC KEY`). The same for equal keys.
-  package var pem: String {
-    MemoryBIO.text { PEM_write_bio_PUBKEY($0, key.pointer) }
-  }
+  package var pem: String { MemoryBIO.text { PEM_write_bio_PUBKEY($0, key.pointer) } }
 
   /// Whether this key's private half signed the message with ECDSA and SHA-256 (FIPS 186-5 section 6.4). Takes 45 µs.
   package func verifies(_ signature: ES256Signature, of message: [UInt8]) -> Bool {
@@ -126,13 +118,10 @@ package struct P256PublicKey: Hashable, Sendable {
 
   package static func == (one: P256PublicKey, other: P256PublicKey) -> Bool { one.x963 == other.x963 }
 
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(x963)
-  }
+  package func hash(into hasher: inout Hasher) { hasher.combine(x963) }
 }
 
 /// An ECDSA signature on P-256: two integers, r and s.
-///
 /// A value can hold any integers of 32 bytes. Those outside the curve's range verify no message.
 package struct ES256Signature: Equatable, Sendable {
   private static let integerByteCount = 32
@@ -190,21 +179,14 @@ package struct ES256Signature: Equatable, Sendable {
 package enum P256 {
   static let coordinateByteCount = 32
   static let pointByteCount = 65
-
   /// The curve without a key. New keys copy it, which takes a third of the time of a look-up by name.
   private static let parameters = KeyHandle(makeParameters())
 
   package static func generate() -> KeyHandle {
-    let context = EVP_PKEY_CTX_new_from_pkey(nil, parameters.pointer, nil)
-    defer { EVP_PKEY_CTX_free(context) }
-    OpenSSL.require(EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init")
-    var key: OpaquePointer?
-    OpenSSL.require(EVP_PKEY_generate(context, &key), "EVP_PKEY_generate")
-    return KeyHandle(OpenSSL.require(key, "EVP_PKEY_generate"))
+    KeyHandle.generate(EVP_PKEY_CTX_new_from_pkey(nil, parameters.pointer, nil))
   }
 
   /// The public key of an uncompressed point (SEC 1 section 2.3.3), which must be on the curve.
-  ///
   /// The curve has no subgroups (its cofactor is 1), so a point on it needs no further check.
   static func publicKey(_ point: [UInt8], _ operation: String) throws(CryptographyError) -> KeyHandle {
     guard point.count == pointByteCount, point[0] == 4 else {
@@ -218,7 +200,6 @@ package enum P256 {
   }
 
   /// The private key of a scalar of 32 bytes. OpenSSL computes the point.
-  ///
   /// The scalar is not checked: ``check(_:_:)`` does that.
   static func privateKey(_ scalar: [UInt8], _ operation: String) throws(CryptographyError) -> KeyHandle {
     guard scalar.count == coordinateByteCount else {

@@ -2,9 +2,7 @@ internal import COpenSSL
 
 /// The hash function SHA-256 (FIPS 180-4).
 package enum SHA256 {
-  package static func hash(_ bytes: [UInt8]) -> SHA256Digest {
-    bytes.withUnsafeBytes { hash($0) }
-  }
+  package static func hash(_ bytes: [UInt8]) -> SHA256Digest { bytes.withUnsafeBytes { hash($0) } }
 
   package static func hash(_ bytes: UnsafeRawBufferPointer) -> SHA256Digest {
     SHA256Digest { digest(bytes, with: OpenSSL.sha256, into: $0) }
@@ -12,7 +10,6 @@ package enum SHA256 {
 }
 
 /// The hash function SHA-1 (FIPS 180-4), only for version 5 UUIDs (RFC 9562 section 5.5).
-///
 /// Collisions can be computed, so nothing that protects data may use it.
 package enum SHA1 {
   /// Calls `use` with the digest of the bytes: 20 bytes on the stack, which are valid only during the call.
@@ -33,7 +30,6 @@ private func digest(
 }
 
 /// A SHA-256 digest or an HMAC-SHA-256 code: 32 bytes, stored inline.
-///
 /// `==` takes the same time for all pairs, so it can compare secrets.
 package struct SHA256Digest: Hashable, Sendable {
   package static let byteCount = 32
@@ -41,9 +37,7 @@ package struct SHA256Digest: Hashable, Sendable {
   private var words: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
 
   /// - Parameter write: writes all 32 bytes.
-  init(_ write: (UnsafeMutableRawBufferPointer) -> Void) {
-    Swift.withUnsafeMutableBytes(of: &words, write)
-  }
+  init(_ write: (UnsafeMutableRawBufferPointer) -> Void) { Swift.withUnsafeMutableBytes(of: &words, write) }
 
   /// A digest that was computed elsewhere; nil for another length.
   package init?(_ bytes: [UInt8]) {
@@ -83,21 +77,16 @@ package struct SHA256Digest: Hashable, Sendable {
     }
   }
 
-  package func hash(into hasher: inout Hasher) {
-    withUnsafeBytes { hasher.combine(bytes: $0) }
-  }
+  package func hash(into hasher: inout Hasher) { withUnsafeBytes { hasher.combine(bytes: $0) } }
 }
 
 /// Message authentication codes with SHA-256 and one key (RFC 2104, FIPS 198-1).
-///
 /// The two blocks of the key are hashed once, by `init`. A code for 100 bytes then takes 0.4 µs.
 package struct HMACSHA256: Sendable {
   private let keyed: KeyedContext
 
   /// Codes with a key of any length. Keys shorter than 32 bytes weaken the codes (RFC 2104 section 3).
-  package init(key: [UInt8]) {
-    keyed = KeyedContext(key: key)
-  }
+  package init(key: [UInt8]) { keyed = KeyedContext(key: key) }
 
   package func code(for message: [UInt8]) -> SHA256Digest {
     let context = OpenSSL.require(EVP_MAC_CTX_dup(keyed.pointer), "EVP_MAC_CTX_dup")
@@ -133,9 +122,7 @@ private final class KeyedContext: @unchecked Sendable {
     OpenSSL.require(status, "EVP_MAC_init")
   }
 
-  deinit {
-    EVP_MAC_CTX_free(pointer)
-  }
+  deinit { EVP_MAC_CTX_free(pointer) }
 }
 
 /// Keys from a shared secret: HKDF with SHA-256 (RFC 5869).

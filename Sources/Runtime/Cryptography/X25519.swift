@@ -3,17 +3,11 @@ internal import COpenSSL
 /// A private key for key agreement on Curve25519 (RFC 7748). Copies share one OpenSSL key.
 package struct X25519PrivateKey: Sendable {
   private let key: KeyHandle
-
   package let publicKey: X25519PublicKey
 
   /// A new random key. Takes 25 µs.
   package init() {
-    var made: OpaquePointer?
-    let context = EVP_PKEY_CTX_new_from_name(nil, "X25519", nil)
-    defer { EVP_PKEY_CTX_free(context) }
-    OpenSSL.require(EVP_PKEY_keygen_init(context), "EVP_PKEY_keygen_init X25519")
-    OpenSSL.require(EVP_PKEY_generate(context, &made), "EVP_PKEY_generate X25519")
-    self.init(KeyHandle(OpenSSL.require(made, "EVP_PKEY_generate X25519")))
+    self.init(KeyHandle.generate(EVP_PKEY_CTX_new_from_name(nil, "X25519", nil)))
   }
 
   /// A key from its scalar.
@@ -58,7 +52,6 @@ package struct X25519PublicKey: Sendable, Equatable {
   package static let byteCount = 32
 
   let key: KeyHandle
-
   /// The u-coordinate, 32 bytes, little-endian.
   package let bytes: [UInt8]
 

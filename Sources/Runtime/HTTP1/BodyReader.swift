@@ -44,7 +44,6 @@ struct BodyReader {
 }
 
 /// Decodes chunked content (RFC 9112 section 7.1) as its bytes arrive.
-///
 /// Trailer fields must keep the syntax and the limits of header fields, and are then dropped (section 7.1.2 allows it).
 private struct ChunkedDecoder {
   private enum Part { case size, data(Int), dataEnd, trailers }

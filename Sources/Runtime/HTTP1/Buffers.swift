@@ -1,5 +1,4 @@
 /// The received bytes that are not yet consumed, in one reused allocation.
-///
 /// Consuming moves a mark. Bytes move to the front only when the space behind them is needed, so readers count from the
 /// first unread byte. A peer that fills the space gets more, so that long contents need few reads. A waiting connection
 /// keeps no buffer (`SpareBuffers`).
@@ -10,7 +9,6 @@ struct ReceiveBuffer {
   private var wasFilled = false
 
   /// The initial space: 1 KiB with the array's header of 32 bytes, kept while a request is incomplete.
-  ///
   /// A request with a bearer token or a browser's usual fields fits, and allocators are fastest for blocks of this size.
   static let usualBytes = 1024 - 32
   /// The space above which more saves no noticeable time beside the copying. The limits let a head take about as much.
@@ -33,7 +31,6 @@ struct ReceiveBuffer {
   }
 
   /// Lets `fill` write behind the unread bytes, into at least one byte of space, and return how many it wrote.
-  ///
   /// The space doubles when it is full. Callers bound the unread bytes, and with them the buffer.
   mutating func receive(_ fill: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
     makeRoom()
@@ -84,14 +81,12 @@ package struct SendBuffer: Sendable {
 }
 
 /// Buffers that the connections of one reactor share.
-///
 /// A connection takes them to read, and gives them back before it waits unless they still hold bytes. So thousands of waiting
 /// connections keep no memory, and a request on one of them allocates none.
 package struct SpareBuffers: Sendable {
   var input = ReceiveBuffer()
   var output = SendBuffer()
 
-  /// Makes an empty store. The first connection that gives back its buffers fills it.
   package init() {}
 }
 
@@ -103,7 +98,6 @@ extension ConnectionStateMachine {
   }
 
   /// Gives back the buffers without unread or unsent bytes. Call it before a wait.
-  ///
   /// Frees larger buffers than usual, but keeps that of content, so that it is read in few pieces.
   package mutating func giveBack(to spare: inout SpareBuffers) {
     if input.isEmpty, phase != .body {

@@ -132,7 +132,6 @@ struct ByteSet {
 
 /// The result of a scan for the end of a line.
 enum LineScan: Equatable {
-  /// The line without its line end.
   case line(Range<Int>)
   /// The end has not arrived: scan again when there is more.
   case incomplete
@@ -141,7 +140,6 @@ enum LineScan: Equatable {
 }
 
 /// Finds line ends in bytes that arrive in pieces, and looks at each byte once.
-///
 /// Offsets count from the first byte of the message, not of the buffer's storage, so the buffer may move its bytes. A result
 /// depends only on the bytes before it, so it is the same for any pieces.
 struct LineScanner {
@@ -177,7 +175,6 @@ struct LineScanner {
 }
 
 /// The ranges of one field line's name and value in the head's bytes.
-///
 /// Half-width offsets keep a line in 16 bytes. A head is far smaller than 4 GiB.
 struct FieldLine {
   private let nameStart: UInt32
@@ -190,7 +187,6 @@ struct FieldLine {
   var value: Range<Int> { Int(valueStart)..<Int(valueEnd) }
 
   /// Splits a line at its colon (RFC 9112 section 5).
-  ///
   /// A blank at the line's start is obsolete folding, and a blank before the colon can hide a field from a proxy. Both are
   /// refused (sections 5.1 and 5.2).
   init(_ line: Range<Int>, of bytes: Span<UInt8>) throws(RequestRefusal) {

@@ -21,7 +21,6 @@ package struct ConnectionStateMachine: Sendable {
     case closed
   }
 
-  /// The properties of the current request.
   private struct Exchange {
     var isHead = false
     var version = HTTPVersion.http11
@@ -116,12 +115,10 @@ package struct ConnectionStateMachine: Sendable {
     write(refusal.response, closes: true)
     return close(.refused(refusal))
   }
-}
 
-// Requests.
-extension ConnectionStateMachine {
+  // Requests.
+
   /// The request's route is known and accepts content up to this size.
-  ///
   /// Refuses larger content before reading it, if its length is announced. Tells a waiting client to continue.
   package mutating func routed(bodyBytesMax: Int) -> ConnectionAction {
     precondition(phase == .routing, "routed in phase \(phase)")
@@ -178,12 +175,10 @@ extension ConnectionStateMachine {
     guard !isDraining || !isQuiet else { return close(.drained) }
     return readHead()
   }
-}
 
-// Answers.
-extension ConnectionStateMachine {
+  // Answers.
+
   /// The request was answered with a prepared response.
-  ///
   /// May come in place of `routed`. Short unread content is then discarded, and longer content closes the connection.
   package mutating func answered(_ response: PreparedResponse) -> ConnectionAction {
     let closes = closesAfterAnswer(response.closesConnection)
@@ -203,11 +198,7 @@ extension ConnectionStateMachine {
   private mutating func write(_ response: PreparedResponse, closes: Bool) {
     output.bytes.append(contentsOf: response.head)
     writeConnectionFields(closes: closes)
-    if exchange.isHead {
-      output.bytes.appendLineEnd()
-    } else {
-      output.bytes.append(contentsOf: response.ending)
-    }
+    if exchange.isHead { output.bytes.appendLineEnd() } else { output.bytes.append(contentsOf: response.ending) }
   }
 
   private mutating func writeConnectionFields(closes: Bool) {
@@ -225,7 +216,6 @@ extension ConnectionStateMachine {
   }
 
   /// How much content of the answered request to discard; nil if the connection should close instead.
-  ///
   /// A client that was not told to continue may send the content or not (RFC 9110 section 10.1.1), so the next bytes on its
   /// connection are ambiguous.
   private var unreadBytes: Int? {
@@ -243,7 +233,6 @@ extension ConnectionStateMachine {
 }
 
 /// What the caller of a state machine does next.
-///
 /// Sending is not an action. The machine collects bytes in its send buffer, and the caller empties it before it waits, so the
 /// answers to pipelined requests leave in one write.
 package enum ConnectionAction: Sendable {
@@ -253,7 +242,6 @@ package enum ConnectionAction: Sendable {
   case route(RequestHead)
   /// The request is complete: handle it, then call `answered`.
   case handle(body: [UInt8])
-  /// Send the output, then close.
   case close(CloseReason)
 }
 

@@ -1,7 +1,6 @@
 package import HTTPTypes
 
 /// A request without its content.
-///
 /// Holds the received bytes and the ranges of its parts, and makes text on demand: a request whose fields are not read costs
 /// three allocations. An object, because it is passed through many calls, where copying its parts would cost more than sharing
 /// them.
@@ -15,7 +14,6 @@ package final class RequestHead: Sendable {
   package let isPersistent: Bool
   /// Whether the client waits for `100 Continue` before it sends the content (RFC 9110 section 10.1.1).
   package let expectsContinue: Bool
-
   let bytes: [UInt8]
   let targetParts: RequestTarget
   let fieldLines: [FieldLine]
@@ -40,9 +38,7 @@ package final class RequestHead: Sendable {
     let bytes = bytes
     return String(bytes.span.extracting(range))
   }
-}
 
-extension RequestHead {
   /// The most bytes of a value that is read as UTF-8. Swift compares texts as if their combining marks were in canonical order,
   /// which takes quadratic time: 10 ms for 15 KB of marks, and 0.1 ms for 1 KiB.
   private static let unicodeBytesMax = 1024
@@ -65,11 +61,6 @@ extension RequestHead {
     return joined
   }
 
-  /// The values of a field, in the order of its lines.
-  package func values(of name: HTTPField.Name) -> [String] {
-    fieldLines.filter { isNamed($0, name) }.map { value($0.value) }
-  }
-
   /// All fields, in the order of their lines. Makes a string of each name and value.
   package var fields: HTTPFields {
     var fields = HTTPFields()
@@ -85,9 +76,7 @@ extension RequestHead {
     guard line.name.count == canonical.count else { return false }
     return zip(line.name, canonical).allSatisfy { bytes[$0].lowercased == $1 }
   }
-}
 
-extension RequestHead {
   /// The request target as sent, in visible ASCII.
   package var target: String { text(targetParts.whole) }
 
@@ -112,28 +101,10 @@ extension RequestHead {
     return read(bytes.span.extracting(targetParts.path))
   }
 
-  /// The decoded segments of the path; nil if one is not UTF-8.
-  ///
-  /// An encoded slash does not separate: `/a/b%2Fc/` has the segments `a`, `b/c` and an empty one. `/` has one empty segment.
-  package var pathSegments: [String]? {
-    let bytes = bytes
-    let path = bytes.span.extracting(targetParts.path)
-    var segments: [String] = []
-    var start = min(1, path.count)
-    while true {
-      let end = path.firstIndex(of: .slash, from: start) ?? path.count
-      guard let segment = PercentEncoding.decode(path.extracting(start..<end)) else { return nil }
-      segments.append(segment)
-      guard end < path.count else { return segments }
-      start = end + 1
-    }
-  }
-
   /// The text behind the first question mark, as sent; nil without one.
   package var query: String? { targetParts.query.map(text) }
 
   /// The query's parameters in order. Names and values are decoded, with plus signs as spaces.
-  ///
   /// A parameter without an equals sign has an empty value. A parameter that is not UTF-8 is left out.
   package var queryParameters: [(name: String, value: String)] {
     guard let range = targetParts.query else { return [] }
@@ -150,9 +121,7 @@ extension RequestHead {
   }
 
   /// The first value of a query parameter.
-  package func queryValue(_ name: String) -> String? {
-    queryParameters.first { $0.name == name }?.value
-  }
+  package func queryValue(_ name: String) -> String? { queryParameters.first { $0.name == name }?.value }
 
   private static func parameter(_ bytes: Span<UInt8>) -> (name: String, value: String)? {
     let nameEnd = bytes.firstIndex(of: .equals) ?? bytes.count

@@ -1,7 +1,6 @@
 internal import HTTPTypes
 
 /// Parses one request head from bytes that arrive in pieces. Refuses everything that another parser might read differently.
-///
 /// Judges each line when it is complete, so it refuses a bad request early. Offsets count from the message's first byte.
 struct RequestHeadParser {
   private let limits: HTTPLimits
@@ -124,13 +123,10 @@ struct RequestLine {
 
 extension String {
   /// The bytes as UTF-8, invalid sequences repaired.
-  init(_ bytes: Span<UInt8>) {
-    self = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
-  }
+  init(_ bytes: Span<UInt8>) { self = bytes.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) } }
 }
 
 /// The protocol version that a request is treated as.
-///
 /// A minor version above 1.1 counts as 1.1 (RFC 9110 section 2.5). Other major versions are refused.
 package enum HTTPVersion: Sendable, Equatable {
   /// HTTP/1.0: no chunks, no 100-continue, and the connection closes after the answer unless asked otherwise.
@@ -138,7 +134,6 @@ package enum HTTPVersion: Sendable, Equatable {
   /// HTTP/1.1: the connection stays open unless one side asks to close it.
   case http11
 
-  /// Reads the last part of a request line.
   init(_ bytes: Span<UInt8>) throws(RequestRefusal) {
     guard bytes.count == 8, bytes.hasPrefix("HTTP/"), bytes[5].isDigit, bytes[6] == .dot, bytes[7].isDigit else {
       throw .malformedVersion
@@ -214,7 +209,6 @@ struct ControlFields {
   }
 
   /// RFC 9112 section 6.1: chunked must occur once, as the last coding. Other codings are not supported.
-  ///
   /// Other fields skip empty list elements (RFC 9110 section 5.6.1). Here one would hide the coding from a proxy that compares
   /// the whole value.
   private mutating func readCoding(_ value: Span<UInt8>) throws(RequestRefusal) {

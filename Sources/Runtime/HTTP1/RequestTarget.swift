@@ -84,7 +84,6 @@ struct RequestTarget {
 }
 
 /// The segments `.` and `..` of a path (RFC 3986 section 3.3), plain or percent-encoded.
-///
 /// Clients remove them before they send (RFC 3986 section 5.2.4). A proxy may resolve one that is left and another may not, so
 /// a proxy's check of the path would not hold here.
 private enum DotSegments {
@@ -157,7 +156,6 @@ package enum PercentEncoding {
 }
 
 /// The syntax of `uri-host [ ":" port ]` (RFC 9110 section 7.2, RFC 3986 section 3.2).
-///
 /// Refuses an empty host, which is invalid for http, and user information, which serves phishing (RFC 9110 section 4.2.4). A
 /// name may hold delimiters and percent-encoding, although DNS names do not: the service answers under every name, so it
 /// neither compares nor decodes names.

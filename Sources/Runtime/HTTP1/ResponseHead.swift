@@ -1,13 +1,11 @@
 package import HTTPTypes
 
 /// The status and the fields of a final response.
-///
 /// The connection writes Content-Length, Transfer-Encoding, Date and Connection itself and ignores these fields here, except
 /// that `Connection: close` closes the connection after the answer.
 package struct ResponseHead: Sendable {
   /// A final status, 200 to 599. Writing another one traps.
   package var status: HTTPResponse.Status
-  /// The fields, in the order to write them.
   package var fields: HTTPFields
 
   package init(status: HTTPResponse.Status, fields: HTTPFields = [:]) {
@@ -20,40 +18,30 @@ package struct ResponseHead: Sendable {
 
   var closesConnection: Bool { fields[.connection].map { $0.lowercased() == "close" } ?? false }
 
-  /// Writes everything up to the Date field.
+  /// Writes everything up to the Date field. Values cannot break out of their line: `HTTPField` replaces line ends and NUL.
   func write(contentLength: Int, to buffer: inout [UInt8]) {
     precondition((200...599).contains(status.code), "a response has a final status, not \(status.code)")
-    buffer.append(status: status, fields: fields)
-    if hasContent { buffer.append(contentLength: contentLength) }
+    buffer.append(contentsOf: "HTTP/1.1 ".utf8)
+    buffer.append(number: status.code)
+    buffer.append(.space)
+    buffer.append(contentsOf: status.reasonPhrase.utf8)
+    buffer.appendLineEnd()
+    for field in fields where !field.name.belongsToConnection {
+      buffer.append(contentsOf: field.name.rawName.utf8)
+      buffer.append(.colon)
+      buffer.append(.space)
+      buffer.append(contentsOf: field.value.utf8)
+      buffer.appendLineEnd()
+    }
+    if hasContent {
+      buffer.append(contentsOf: "Content-Length: ".utf8)
+      buffer.append(number: contentLength)
+      buffer.appendLineEnd()
+    }
   }
 }
 
-// The parts of a response head (RFC 9112 section 4).
 extension [UInt8] {
-  /// Appends the status line and the fields of the handler.
-  ///
-  /// Values cannot break out of their line: `HTTPField` replaces line ends and NUL.
-  fileprivate mutating func append(status: HTTPResponse.Status, fields: HTTPFields) {
-    append(contentsOf: "HTTP/1.1 ".utf8)
-    append(number: status.code)
-    append(.space)
-    append(contentsOf: status.reasonPhrase.utf8)
-    appendLineEnd()
-    for field in fields where !field.name.belongsToConnection {
-      append(contentsOf: field.name.rawName.utf8)
-      append(.colon)
-      append(.space)
-      append(contentsOf: field.value.utf8)
-      appendLineEnd()
-    }
-  }
-
-  fileprivate mutating func append(contentLength: Int) {
-    append(contentsOf: "Content-Length: ".utf8)
-    append(number: contentLength)
-    appendLineEnd()
-  }
-
   @inline(__always)
   mutating func appendLineEnd() {
     append(.carriageReturn)
@@ -61,7 +49,7 @@ extension [UInt8] {
   }
 
   /// Decimal digits without a string; `number` is not negative.
-  private mutating func append(number: Int) {
+  fileprivate mutating func append(number: Int) {
     var divisor = 1
     while number / divisor >= 10 { divisor *= 10 }
     while divisor > 0 {
@@ -78,7 +66,6 @@ extension HTTPField.Name {
 }
 
 /// A final response, complete except for its Date and Connection fields.
-///
 /// Make one ahead for an answer that never changes. Writing it then copies its bytes. An object, because it is passed through
 /// many calls.
 package final class PreparedResponse: Sendable {
@@ -112,7 +99,6 @@ package final class PreparedResponse: Sendable {
 }
 
 /// The Date field of a second: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 section 5.6.7).
-///
 /// Stored as the whole field line, which each response copies. Make one a second, not one a response.
 package struct HTTPDate: Sendable, Equatable {
   package let unixSeconds: Int

@@ -3,12 +3,10 @@ internal import Glibc
 package import Reactors
 
 /// A client's HTTP/2 connection over TLS with concurrent requests. The outcome of a request says whether it may be sent again.
-///
 /// Belongs to one reactor. Lives until either side closes it, even without a reference to it, and never reconnects. The
 /// requests of a tick leave in few TLS records at the tick's end.
 package final class HTTP2Connection {
   package internal(set) var state = HTTP2ConnectionState.ready
-
   package weak var observer: (any HTTP2ConnectionObserver)?
 
   /// Requests of one tick after which full TLS records leave before its end. With bodies of 250 bytes, as many fill a record.
@@ -21,16 +19,13 @@ package final class HTTP2Connection {
 
   /// Requests without a stream, oldest first.
   var waiting = Deque<ClientStream>()
-  /// Submitted requests by stream id.
   var streams: [Int32: ClientStream] = [:]
   var serverStreamsMax: Int
   var hasServerSettings = false
   var goAway: HTTP2GoAway?
   /// Whether the observer has to be told of the state: callbacks change it without a reactor.
   var stateIsUntold = false
-  /// The same for the capacity.
   var capacityIsUntold = false
-
   var deadlineTimer: TimerToken?
   /// When `deadlineTimer` fires, in monotonic nanoseconds.
   var deadlineCheck = UInt64.max
@@ -62,7 +57,6 @@ package final class HTTP2Connection {
   package var waitingRequests: Int { waiting.count }
 
   /// Sends a request and waits for its outcome. Failures are outcomes.
-  ///
   /// Cancelling the task does not end the wait.
   /// - Parameter limit: the time from now to the response, including the wait for a stream.
   package func send(
@@ -71,9 +65,7 @@ package final class HTTP2Connection {
     await send(request, until: Reactor.now &+ limit.clampedNanoseconds, on: reactor)
   }
 
-  /// Sends a request and waits for its outcome.
   /// - Parameter deadline: in monotonic nanoseconds, as ``Reactor/now``. The request is not sent after it.
-  ///
   /// Always inlined: an asynchronous call looks up the task's executor twice, under a lock.
   @inlinable @inline(__always)
   package func send(
@@ -82,7 +74,6 @@ package final class HTTP2Connection {
     await withUnsafeContinuation { send(request, until: deadline, resuming: $0, on: reactor) }
   }
 
-  /// Sends a request.
   /// - Parameter waiter: resumed once with the outcome, immediately if the connection refuses the request.
   package func send(
     _ request: HTTP2Request, until deadline: UInt64, resuming waiter: UnsafeContinuation<HTTP2Outcome, Never>,
@@ -106,9 +97,7 @@ package final class HTTP2Connection {
   }
 
   /// Closes now. Requests on the wire are `unknown`, the others `notProcessed`.
-  package func close(on reactor: isolated Reactor) {
-    end(.closedLocally, on: reactor)
-  }
+  package func close(on reactor: isolated Reactor) { end(.closedLocally, on: reactor) }
 
   private var refusal: HTTP2Unprocessed? {
     switch state {
@@ -119,7 +108,6 @@ package final class HTTP2Connection {
   }
 }
 
-/// The states of a client connection, in order.
 package enum HTTP2ConnectionState: Equatable, Sendable {
   case ready
   /// The connection takes no requests. Those on the wire may still be answered, and the last answer closes the connection.
@@ -128,15 +116,12 @@ package enum HTTP2ConnectionState: Equatable, Sendable {
   case closed(HTTP2Error)
 }
 
-/// Why a connection takes no new requests.
 package enum HTTP2DrainReason: Equatable, Sendable {
   case goAway(HTTP2GoAway)
   case streamIDsExhausted
-  /// The owner asked for it.
   case requested
 }
 
-/// Observes a client connection, on its reactor.
 package protocol HTTP2ConnectionObserver: AnyObject {
   /// The state has changed, or a second GOAWAY says more than the first.
   func connection(
@@ -209,11 +194,9 @@ extension HTTP2Connection {
     let signal = Signal()
     var answer: Result<[SocketAddress], ResolutionError>?
     reactor.start {
-      do throws(ResolutionError) {
-        answer = .success(try await Resolver.addresses(of: host, port: port))
-      } catch {
-        answer = .failure(error)
-      }
+      answer = await Result(awaiting: { () async throws(ResolutionError) in
+        try await Resolver.addresses(of: host, port: port)
+      })
       signal.signal(on: reactor)
     }
     _ = await signal.wait(for: limit, on: reactor)
@@ -272,9 +255,7 @@ extension HTTP2Connection: LinkOwner {
     closeIfDrained(on: reactor)
   }
 
-  func linkEnded(_ error: HTTP2Error, on reactor: isolated Reactor) {
-    end(error, on: reactor)
-  }
+  func linkEnded(_ error: HTTP2Error, on reactor: isolated Reactor) { end(error, on: reactor) }
 
   private func put(_ stream: ClientStream) -> Bool {
     guard session.submit(stream.request, authority: authority, as: stream) else { return false }
@@ -340,7 +321,9 @@ extension HTTP2Connection {
     if case .closed = state { return }
     state = .draining(reason)
     stateIsUntold = true
-    while let stream = waiting.popFirst() { stream.finish(.notProcessed(unprocessed(by: reason))) }
+    let cause =
+      if case .goAway(let goAway) = reason { HTTP2Unprocessed.goAway(goAway) } else { HTTP2Unprocessed.notSent }
+    while let stream = waiting.popFirst() { stream.finish(.notProcessed(cause)) }
   }
 
   func tellState(on reactor: isolated Reactor) {
@@ -366,7 +349,8 @@ extension HTTP2Connection {
     if case .closed = state { return }
     beginDraining(.requested)
     state = .closed(error)
-    cancelTimers(on: reactor)
+    reactor.cancel(&deadlineTimer)
+    reactor.cancel(&livenessTimer)
     if error == .closedLocally || error == .drained { session.goAway(.noError) }
     link.close(orderly: error != .unresponsive, on: reactor)
     for stream in streams.values {
@@ -377,9 +361,6 @@ extension HTTP2Connection {
     tellState(on: reactor)
   }
 
-  private func unprocessed(by reason: HTTP2DrainReason) -> HTTP2Unprocessed {
-    if case .goAway(let goAway) = reason { .goAway(goAway) } else { .notSent }
-  }
 }
 
 // Deadlines and liveness, with two timers for the whole connection.
@@ -401,11 +382,6 @@ extension HTTP2Connection: TimerHandler {
     reactor.cancel(&deadlineTimer)
     deadlineCheck = deadline
     deadlineTimer = reactor.schedule(after: .until(deadline), self)
-  }
-
-  func cancelTimers(on reactor: isolated Reactor) {
-    reactor.cancel(&deadlineTimer)
-    reactor.cancel(&livenessTimer)
   }
 
   private func expire(on reactor: isolated Reactor) {
@@ -452,13 +428,5 @@ extension HTTP2Connection: TimerHandler {
     }
     livenessCheck = time
     livenessTimer = reactor.schedule(after: .until(time), self)
-  }
-}
-
-extension Duration {
-  /// From now to a time of the monotonic clock.
-  fileprivate static func until(_ time: UInt64) -> Duration {
-    let now = Reactor.now
-    return time > now ? .nanoseconds(Int64(clamping: time - now)) : .zero
   }
 }

@@ -10,7 +10,6 @@ package enum HTTP2Outcome: Sendable {
   case unknown(HTTP2Uncertainty)
 }
 
-/// Why a request was provably not processed.
 package enum HTTP2Unprocessed: Equatable, Sendable {
   /// The server's GOAWAY names a last stream below this one (RFC 9113 §6.8), or came before this request was sent.
   case goAway(HTTP2GoAway)
@@ -24,7 +23,6 @@ package enum HTTP2Unprocessed: Equatable, Sendable {
   case queueFull
 }
 
-/// Why the outcome of a sent request is unknown.
 package enum HTTP2Uncertainty: Equatable, Sendable {
   /// The stream was reset before a complete response.
   case reset(HTTP2ErrorCode)
@@ -51,7 +49,6 @@ package struct HTTP2Request: Sendable {
   }
 }
 
-/// A complete response.
 package struct HTTP2Response: Sendable, Equatable {
   /// The final status, 200...599. Informational responses are skipped.
   package let status: Int
@@ -68,21 +65,17 @@ package struct HTTP2Field: Equatable, Sendable {
 }
 
 /// Header fields in order, with duplicates, packed into one allocation. Pseudo-header fields (`:path`) are not among them.
-///
 /// A prepared list can be copied and extended for each message.
 package struct HTTP2Fields: Sendable {
   // For each field: UInt32 name length, with `neverIndexedBit`; UInt32 value length; name; value. Zeros follow the last.
   // A `ContiguousArray`, because making an `Array` calls into the standard library, which looks up the type each time.
   private var storage: ContiguousArray<UInt8> = []
-
   /// Bytes used, for limits.
   private(set) var byteCount = 0
-
   package private(set) var count = 0
 
   static let neverIndexedBit: UInt32 = 1 << 31
   static let headBytes = 8
-
   /// The smallest allocation. It holds the fields of most answers.
   private static let storageBytesMin = 256
 
@@ -90,9 +83,7 @@ package struct HTTP2Fields: Sendable {
 
   /// An empty list with reserved space.
   /// - Parameter byteCount: the bytes of names and values, and 8 for each field.
-  package init(reservingBytes byteCount: Int) {
-    storage = ContiguousArray(repeating: 0, count: byteCount)
-  }
+  package init(reservingBytes byteCount: Int) { storage = ContiguousArray(repeating: 0, count: byteCount) }
 
   /// Adds a field at the end.
   /// - Parameters:
@@ -104,7 +95,6 @@ package struct HTTP2Fields: Sendable {
     append(name.utf8Span.span.bytes, value.utf8Span.span.bytes, isIndexed: isIndexed)
   }
 
-  /// The first value of a name; nil without the field.
   package subscript(name: String) -> String? {
     let name = name.utf8Span.span.bytes
     return withPackedBytes { packed in
@@ -162,7 +152,6 @@ extension HTTP2Fields: ExpressibleByDictionaryLiteral {
 }
 
 extension HTTP2Fields: Sequence {
-  /// Decodes one field per step.
   package struct Iterator: IteratorProtocol {
     fileprivate let fields: HTTP2Fields
     fileprivate var offset = 0
@@ -180,7 +169,6 @@ extension HTTP2Fields: Sequence {
   package func makeIterator() -> Iterator { Iterator(fields: self) }
 }
 
-/// One field in a list's memory.
 struct PackedField {
   let name: UnsafeRawBufferPointer
   let value: UnsafeRawBufferPointer
@@ -217,7 +205,6 @@ struct PackedField {
   }
 }
 
-/// Why a connection ended.
 package enum HTTP2Error: Error, Equatable, Sendable, CustomStringConvertible {
   /// TLS or the socket failed.
   case transport(TLSError)

@@ -1,6 +1,5 @@
 package import Reactors
 
-/// Accepts connections on one reactor and serves them with one handler.
 package final class HTTP2Listener {
   /// The address it listens on, with the kernel's choice in place of port 0.
   package let address: SocketAddress
@@ -15,8 +14,6 @@ package final class HTTP2Listener {
   private let configuration: HTTP2ServerConfiguration
   private let handler: any HTTP2RequestHandler
   private var registration: Registration?
-
-  /// Connections that are open or in their handshake.
   private var connections = 0
 
   /// Listens until ``stop(on:)``.
@@ -43,9 +40,7 @@ package final class HTTP2Listener {
     socket = nil
   }
 
-  func connectionEnded() {
-    connections -= 1
-  }
+  func connectionEnded() { connections -= 1 }
 }
 
 extension HTTP2Listener: ReadinessHandler {
@@ -66,16 +61,15 @@ extension HTTP2Listener: ReadinessHandler {
     connections += 1
     client.disableDelay()
     reactor.start { [self] in
-      if await serve(client, on: reactor) == nil { connectionEnded() }
+      // The handler is not told of a failed handshake.
+      if (try? await serve(client, on: reactor)) == nil { connectionEnded() }
     }
   }
 
-  /// Ignores a failed handshake: the handler is not told of it.
-  private func serve(_ client: Socket, on reactor: isolated Reactor) async -> HTTP2ServerConnection? {
-    let stream = try? await TLSStream.accept(
+  private func serve(_ client: Socket, on reactor: isolated Reactor) async throws -> HTTP2ServerConnection {
+    let stream = try await TLSStream.accept(
       over: client, context: context, within: configuration.handshakeTimeout, on: reactor)
-    guard let stream else { return nil }
-    return try? HTTP2ServerConnection(
+    return try HTTP2ServerConnection(
       over: stream, configuration: configuration, handler: handler, listener: self, on: reactor)
   }
 }
@@ -94,17 +88,14 @@ extension HTTP2Listener: TimerHandler {
 }
 
 /// Handles a server's connections and requests, on their reactor.
-///
 /// It may answer inside ``requestReceived(_:from:on:)`` or later.
 package protocol HTTP2RequestHandler: AnyObject {
   /// A client has connected, before its TLS handshake. False closes its socket.
   func shouldAdmitConnection(on reactor: isolated Reactor) -> Bool
   /// A client has completed its handshake with `h2`. A test server may send unusual frames first.
   func connectionOpened(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor)
-  /// A request is complete.
   func requestReceived(
     _ request: HTTP2ServerRequest, from connection: HTTP2ServerConnection, on reactor: isolated Reactor)
-  /// The connection has ended, by either side.
   func connectionClosed(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor)
 }
 
@@ -114,7 +105,6 @@ extension HTTP2RequestHandler {
   package func connectionClosed(_ connection: HTTP2ServerConnection, on reactor: isolated Reactor) {}
 }
 
-/// A complete request as a server receives it.
 package struct HTTP2ServerRequest: Sendable {
   /// The request's stream: odd, and rising on a connection.
   package let streamID: Int32
@@ -134,7 +124,6 @@ package struct HTTP2ServerRequest: Sendable {
 }
 
 /// A server's HTTP/2 connection, for simulators and tests. It follows the protocol, except where its owner tells it not to.
-///
 /// Belongs to one reactor, and lives until either side closes it.
 package final class HTTP2ServerConnection {
   /// Concurrent requests; more are refused. See ``announce(_:on:)``.
@@ -142,9 +131,7 @@ package final class HTTP2ServerConnection {
 
   package var openStreams: Int { streams.count }
 
-  /// Streams refused above the limit, since the start.
   package private(set) var refusedStreams = 0
-
   /// Whether to refuse streams above the limit. A server that only announces its limit accepts them.
   package var refusesExcessStreams: Bool
 
@@ -230,14 +217,10 @@ package final class HTTP2ServerConnection {
   }
 
   /// Writes submitted frames before the tick's end, as far as the socket has room.
-  package func flushNow(on reactor: isolated Reactor) {
-    link.flushNow(on: reactor)
-  }
+  package func flushNow(on reactor: isolated Reactor) { link.flushNow(on: reactor) }
 
   /// Stops reading, writing and answering PINGs, and keeps the connection open until ``closeAbruptly(on:)``. Drops unsent frames.
-  package func fallSilent(on reactor: isolated Reactor) {
-    link.freeze(on: reactor)
-  }
+  package func fallSilent(on reactor: isolated Reactor) { link.freeze(on: reactor) }
 
   /// Closes without GOAWAY and `close_notify`, and drops unsent frames.
   package func closeAbruptly(on reactor: isolated Reactor) {
@@ -276,9 +259,7 @@ extension HTTP2ServerConnection: LinkOwner {
     }
   }
 
-  func linkEnded(_ error: HTTP2Error, on reactor: isolated Reactor) {
-    forget(on: reactor)
-  }
+  func linkEnded(_ error: HTTP2Error, on reactor: isolated Reactor) { forget(on: reactor) }
 }
 
 extension HTTP2ServerConnection: SessionDelegate {
@@ -297,9 +278,7 @@ extension HTTP2ServerConnection: SessionDelegate {
     if let stream = streams[stream.id] { arrived.append(stream) }
   }
 
-  func streamClosed(_ stream: MessageStream, code: HTTP2ErrorCode) {
-    streams[stream.id] = nil
-  }
+  func streamClosed(_ stream: MessageStream, code: HTTP2ErrorCode) { streams[stream.id] = nil }
 
   /// A body is cut, which its length shows. nghttp2 resets a stream with a large header block.
   func messageTooLarge(_ stream: MessageStream) {}

@@ -4,20 +4,17 @@ internal import Reactors
 protocol LinkOwner: AnyObject {
   /// The last chance to submit frames for this tick's writes.
   func linkWillWrite(on reactor: isolated Reactor)
-  /// The session has received what could be read.
   func linkDidRead(on reactor: isolated Reactor)
   /// The connection has ended, and the link has closed its descriptor.
   func linkEnded(_ error: HTTP2Error, on reactor: isolated Reactor)
 }
 
 /// Moves bytes between a TLS stream and a session.
-///
 /// Gathers the frames of a tick into records of 16 KiB, because each record costs a system call and an encryption. While the
 /// socket has no room, nothing is taken out of the session.
 final class Link {
   /// The largest payload of a TLS record.
   private static let recordBytes = 16 * 1024
-
   /// Records read per readiness. After 1 MiB other descriptors get their turn.
   private static let recordsPerReadMax = 64
 
@@ -99,11 +96,7 @@ final class Link {
   private func watch(_ wanted: Interest, on reactor: isolated Reactor) {
     guard wanted != interest, let registration else { return }
     interest = wanted
-    do throws(SystemError) {
-      try reactor.update(registration, to: wanted)
-    } catch {
-      end(.system(error), on: reactor)
-    }
+    do throws(SystemError) { try reactor.update(registration, to: wanted) } catch { end(.system(error), on: reactor) }
   }
 }
 
@@ -155,9 +148,7 @@ extension Link: TickEndHandler {
     flushNow(on: reactor)
   }
 
-  func flushNow(on reactor: isolated Reactor) {
-    flush(.everything, on: reactor)
-  }
+  func flushNow(on reactor: isolated Reactor) { flush(.everything, on: reactor) }
 
   /// Writes the full records, so that the peer can work on them while the rest of the tick makes more. This is free, because a
   /// full record is a separate write at the tick's end too. Call ``flushAtTickEnd(on:)`` before.

@@ -145,7 +145,6 @@ extension Session {
 }
 
 /// Calls a method of the session behind a callback's user data.
-///
 /// Unretained: the session deletes the nghttp2 handle in its `deinit`, so it is alive when nghttp2 calls. It is not retained for
 /// the call either, because there is a call for each header field of each answer.
 private func withSession<Result>(_ data: UnsafeMutableRawPointer?, _ body: (Session) -> Result) -> Result {

@@ -30,15 +30,11 @@ final class Session {
 
   /// The connection. Unowned, because it holds the session and makes every call that leads to a callback.
   unowned var delegate: (any SessionDelegate)?
-
   /// nghttp2's last error about the peer. nghttp2 then sends a GOAWAY.
   var violation: String?
-
   var acknowledgesPings = true
-
   /// Refused streams whose bodies are reset too. nghttp2 takes a second reset only after it has sent the first.
   var refusedBodies: [Int32] = []
-
   /// Submitted SETTINGS frames with a disguised limit of streams; see the extension below.
   var disguisedSettings = 0
   let revealedFrame = UnsafeMutableRawBufferPointer.allocate(byteCount: settingsFrameBytesMax, alignment: 1)
@@ -117,12 +113,10 @@ final class Session {
 extension Session {
   /// An identifier that no specification assigns.
   private static let disguise: UInt16 = 0xf3f3
-
   /// Offsets in a SETTINGS frame (RFC 9113 §4.1, §6.5): type and flags, then entries of six bytes behind the head.
   private static let typeOffset = 3
   private static let headBytes = 9
   private static let entryBytes = 6
-
   /// Entries in one frame: more than there are settings.
   private static let entriesMax = 32
   static let settingsFrameBytesMax = headBytes + entriesMax * entryBytes
@@ -160,7 +154,6 @@ extension Session {
   }
 }
 
-/// A setting and its value (RFC 9113 §6.5.2).
 package struct HTTP2Setting: Equatable, Sendable {
   package let id: UInt16
   package let value: UInt32
@@ -233,9 +226,7 @@ extension Session {
     nghttp2_submit_rst_stream(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), id, code.rawValue)
   }
 
-  func ping() {
-    nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil)
-  }
+  func ping() { nghttp2_submit_ping(handle, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
 
   /// Sends GOAWAY.
   /// - Parameter lastStreamID: nil for the last stream that this side has processed.
@@ -258,9 +249,7 @@ extension Session {
 
   var nextStreamID: UInt32 { nghttp2_session_get_next_stream_id(handle) }
 
-  func setNextStreamID(_ id: Int32) {
-    nghttp2_session_set_next_stream_id(handle, id)
-  }
+  func setNextStreamID(_ id: Int32) { nghttp2_session_set_next_stream_id(handle, id) }
 
   private func submitRequest(
     _ list: UnsafeBufferPointer<nghttp2_nv>, _ stream: MessageStream, hasBody: Bool
@@ -327,23 +316,18 @@ extension Session {
 }
 
 /// The messages of one stream, in both directions.
-///
 /// nghttp2 holds it unretained. The connection's table keeps it alive until nghttp2 reports that the stream has closed, or is
 /// deleted.
 class MessageStream {
   var id: Int32 = 0
   var fields = HTTP2Fields()
   var body: [UInt8] = []
-
   /// Bytes of the peer's body, kept or dropped.
   var bodyBytesReceived = 0
-
   /// Whether the final header block has ended. Later fields are trailers.
   var isHeadComplete = false
-
   /// Whether nghttp2 has handed out this side's HEADERS, so TLS may have them.
   var isHanded = false
-
   private(set) var outgoing: [UInt8] = []
   private var outgoingOffset = 0
 
@@ -365,13 +349,9 @@ class MessageStream {
   }
 
   /// A header block begins. An earlier one was informational (1xx).
-  func beginHead() {
-    fields.removeAll()
-  }
+  func beginHead() { fields.removeAll() }
 
-  func endHead() {
-    isHeadComplete = true
-  }
+  func endHead() { isHeadComplete = true }
 
   /// Copies the next part of the outgoing body.
   /// - Returns: the number of bytes, and whether they are the last.
@@ -385,7 +365,6 @@ class MessageStream {
   }
 }
 
-/// A client's request, and the task that waits for its outcome.
 final class ClientStream: MessageStream {
   let request: HTTP2Request
   /// Monotonic nanoseconds.
@@ -416,12 +395,9 @@ final class ClientStream: MessageStream {
     status = value.reduce(0) { $0 * 10 + Int($1) - Int(UInt8(ascii: "0")) }
   }
 
-  override func endHead() {
-    isHeadComplete = status >= 200
-  }
+  override func endHead() { isHeadComplete = status >= 200 }
 }
 
-/// One request that a server has not finished answering.
 final class ServerStream: MessageStream {
   private(set) var method = ""
   private(set) var path = ""

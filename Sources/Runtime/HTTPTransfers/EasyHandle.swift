@@ -3,7 +3,6 @@ internal import HTTPTypes
 internal import Reactors
 
 /// The one owner of an easy handle: a request, and its answer so far.
-///
 /// libcurl calls back on the reactor that called it, and keeps a pointer to this object. So the object must live as long as it is
 /// in the multi handle.
 final class EasyHandle {
@@ -237,9 +236,7 @@ private final class FieldList {
     }
   }
 
-  deinit {
-    curl_slist_free_all(first)
-  }
+  deinit { curl_slist_free_all(first) }
 }
 
 /// The head of an answer, from libcurl's lines.
@@ -249,12 +246,10 @@ struct TransferHead {
 
   private(set) var fields = HTTPFields()
   private var byteCount = 0
-
   /// Whether the empty line has arrived.
   private(set) var isComplete = false
 
   /// Takes one line with its end.
-  ///
   /// A status line begins a new head, because interim answers (RFC 9110 section 15.2) precede the final one. Lines behind the
   /// empty line are trailers and left out.
   /// - Returns: false when the head is too large.

@@ -3,7 +3,6 @@ internal import DequeModule
 package import Reactors
 
 /// An HTTP client over libcurl, on one reactor.
-///
 /// For small calls, such as key sets, language models and pushes to browsers. Keeps idle connections for the next call to the
 /// same server.
 /// Does not block the reactor: names are resolved on other threads, and everything else is readiness and timers.
@@ -163,29 +162,21 @@ package struct HTTPTransferConfiguration: Equatable, Sendable {
   /// Concurrent transfers, each on a separate connection unless the server multiplexes; more wait. 16: calls to key sets and
   /// language models are rare, and a hanging server must not take descriptors without a bound.
   package var transfersMax = 16
-
   /// Waiting transfers; more are refused. 256: about as many as the deadlines of most callers would let run.
   package var waitingMax = 256
-
   /// Whether to offer HTTP/2 on connections with TLS, where one connection carries many transfers. A server that goes away may
   /// leave some of them unprocessed, and they end with ``HTTPTransferError/Code/connectionLost`` like processed ones: for
   /// requests that may be sent twice.
   package var multiplexes = false
-
   /// Connections to one host and port; transfers beyond them wait for one. Nil for no limit except `transfersMax`.
   package var connectionsPerHostMax: Int?
-
   /// Idle connections kept for later transfers; nil for as many as `transfersMax`.
   package var idleConnectionsMax: Int?
-
   /// How long the addresses of a host are used for further transfers. Zero looks them up for each, also where a kept connection
   /// serves it: right for few calls. Each connection is judged by its address in any case.
   package var addressesLifetime = Duration.zero
-
   package var trust = HTTPTransferTrust.system
-
   package var reach = HTTPTransferReach()
-
   package var userAgent = "tacet"
 
   package init() {}
@@ -199,7 +190,6 @@ package enum HTTPTransferTrust: Sendable, Equatable {
 }
 
 /// The addresses of hosts, each looked up once at a time and kept for a short while. Belongs to one reactor.
-///
 /// A lookup holds a thread of the global executor, of which there are as many as processors. Without keeping, a thousand requests
 /// a second to one host would be as many lookups.
 final class AddressBook {
@@ -224,9 +214,7 @@ final class AddressBook {
   private var lookups: [Name: Lookup] = [:]
 
   /// - Parameter lifetime: how long addresses are kept; zero looks up for each request.
-  init(keepingFor lifetime: Duration) {
-    self.lifetime = lifetime
-  }
+  init(keepingFor lifetime: Duration) { self.lifetime = lifetime }
 
   /// The addresses of a host, in the order that the system prefers. Failures are not kept.
   func addresses(of target: TransferTarget, on reactor: isolated Reactor) async throws(ResolutionError)
@@ -246,9 +234,7 @@ final class AddressBook {
   }
 
   /// Forgets a host whose addresses did not work.
-  func forget(_ target: TransferTarget) {
-    known[Name(host: target.host, port: target.port)] = nil
-  }
+  func forget(_ target: TransferTarget) { known[Name(host: target.host, port: target.port)] = nil }
 
   private func look(_ name: Name) async throws(ResolutionError) -> [SocketAddress] {
     lookupCount += 1
@@ -259,11 +245,7 @@ final class AddressBook {
     let lookup = Lookup()
     lookups[name] = lookup
     reactor.start {
-      do throws(ResolutionError) {
-        lookup.result = .success(try await self.look(name))
-      } catch {
-        lookup.result = .failure(error)
-      }
+      lookup.result = await Result(awaiting: { () async throws(ResolutionError) in try await self.look(name) })
       self.end(lookup, of: name, on: reactor)
     }
     return lookup

@@ -3,29 +3,21 @@ package import HTTPTypes
 internal import Reactors
 
 /// A request to a web server.
-///
 /// Redirects are not followed, and proxies of the environment are not used.
 package struct HTTPTransferRequest: Sendable {
   package var method: HTTPRequest.Method
-
   /// An absolute URL with the scheme `http` or `https`. Its user and password are sent as basic authentication.
   package var url: String
-
   /// Header fields. The client adds Host, Content-Length and, unless it is here, User-Agent.
   package var fields: HTTPFields
-
   package var body: [UInt8]?
-
   /// The time from the call to the last byte of the answer, including the wait for a turn and the resolution.
   package var deadline: Duration
-
   /// The largest content of the answer, in bytes.
   package var bodyBytesMax: Int
-
   /// Whether to fail with ``HTTPTransferError/Code/connectionLost`` where libcurl would send the request again: when a kept
   /// connection ends without an answer. The server may have processed the first one (RFC 9110 section 9.2.2).
   package var isSentOnce = false
-
   /// Where this request may connect to, instead of the client's ``HTTPTransferConfiguration/reach``. A kept connection is used
   /// again without another judgement, so requests to one host and port must have one reach.
   package var reach: HTTPTransferReach?
@@ -43,13 +35,10 @@ package struct HTTPTransferRequest: Sendable {
   }
 }
 
-/// A complete answer with any status.
 package struct HTTPTransferResponse: Sendable {
   /// The final status; may be a redirect.
   package let status: HTTPResponse.Status
-
   package let fields: HTTPFields
-
   /// The content without transfer coding, at most `bodyBytesMax` bytes.
   package let body: [UInt8]
 }
@@ -89,12 +78,10 @@ struct TransferTarget {
 }
 
 /// Where a client may connect to.
-///
 /// Judged by the address of each new connection, not by the name: a name may resolve to anything, and to something else next time.
 package struct HTTPTransferReach: Sendable, Equatable {
   /// Whether addresses that are not on the public internet are reached: `IPAddress.isPublic`.
   package var includesPrivateAddresses: Bool
-
   /// Whether `http` is used elsewhere than on this machine.
   package var includesPlainHTTP: Bool
 
@@ -113,7 +100,6 @@ package struct HTTPTransferReach: Sendable, Equatable {
 }
 
 /// Why a transfer has no answer.
-///
 /// ``description`` can be shown to a stranger. ``debugDescription`` adds libcurl's text, which names the host but no password.
 package struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
   package enum Code: String, Sendable {
@@ -142,7 +128,6 @@ package struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConver
   }
 
   package let code: Code
-
   /// libcurl's or the resolver's text; may be empty.
   package let message: String
 
@@ -158,9 +143,7 @@ package struct HTTPTransferError: Error, Sendable, Equatable, CustomStringConver
 
 extension HTTPTransferError {
   /// Whether no connection was made, for which another address of the host may be the remedy.
-  var isOfConnecting: Bool {
-    [.unreachable, .forbidden, .untrusted, .handshake].contains(code)
-  }
+  var isOfConnecting: Bool { [.unreachable, .forbidden, .untrusted, .handshake].contains(code) }
 
   init(_ code: CURLcode, _ message: String) {
     self.init(Code(code), message.isEmpty ? String(cString: curl_easy_strerror(code)) : message)

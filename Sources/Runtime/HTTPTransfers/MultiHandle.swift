@@ -2,7 +2,6 @@ internal import CLibcurl
 internal import Reactors
 
 /// The one owner of a multi handle, driven by a reactor. libcurl asks for descriptors to watch and a time, and is called then.
-///
 /// libcurl must not be called inside its callbacks. So the reactor acts on them in a later tick, even on a timer of 0 ms, and
 /// finished transfers are collected after each call.
 final class MultiHandle {
@@ -11,8 +10,6 @@ final class MultiHandle {
   private var transfers: [UnsafeMutableRawPointer: EasyHandle] = [:]
   private var watches: [curl_socket_t: SocketWatch] = [:]
   private var timer: TimerToken?
-
-  /// Called when a transfer has ended.
   weak var client: HTTPTransferClient?
 
   init(_ configuration: HTTPTransferConfiguration, on reactor: isolated Reactor) {
@@ -162,9 +159,7 @@ private final class SocketWatch: ReadinessHandler {
     }
   }
 
-  func stop(on reactor: isolated Reactor) {
-    reactor.deregister(&registration)
-  }
+  func stop(on reactor: isolated Reactor) { reactor.deregister(&registration) }
 
   func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
     var events: Int32 = 0

@@ -4,16 +4,13 @@ internal import Reactors
 internal import Synchronization
 
 /// Connects to several hosts; the first ready session wins. After RFC 8305, "Happy Eyeballs".
-///
 /// Hosts are tried in order. The next host is tried when all before it have failed or are late, so each gets its turn. A failed
 /// host is tried again while another attempt is pending, because a standby may be promoted meanwhile.
 final class ConnectRace {
   /// The time before the next host is tried (RFC 8305, section 5, recommends 250 ms).
   static let headStart = Duration.milliseconds(250)
-
   /// The wait before a failed host is tried again in one race.
   static let pause = Duration.milliseconds(500)
-
   /// A host that does not answer a connect for so long is silent.
   static let silence = Duration.seconds(1)
 
@@ -51,7 +48,7 @@ final class ConnectRace {
       if let winner = settle(now: now) { return winner }
       startNext(now: now, on: reactor)
       guard now < deadline, isAnyPending else { throw failure(now: now) }
-      _ = await changed.wait(for: .nanoseconds(Int64(min(deadline, nextStart) - min(now, nextStart))), on: reactor)
+      _ = await changed.wait(for: .until(min(deadline, nextStart), now: now), on: reactor)
     }
   }
 
@@ -225,7 +222,6 @@ private final class ConnectAttempt: ReadinessHandler {
 }
 
 /// Recent findings about hosts, shared by the sessions of a process.
-///
 /// All copies of a ``PostgresConfiguration`` share it, so that one session's loss spares the others the same wait. Holds an entry
 /// for each host of a connection string, and one for each session that is kept open.
 final class HostMemory: Sendable {
@@ -321,9 +317,7 @@ extension HostMemory {
   }
 
   /// Ends all sessions with a host as soon as another host accepts one.
-  func leaveLater(_ target: ConnectionTarget) {
-    sessions.withLock { _ = $0.left.insert(target) }
-  }
+  func leaveLater(_ target: ConnectionTarget) { sessions.withLock { _ = $0.left.insert(target) } }
 
   private func leaveSilentHosts(for target: ConnectionTarget) {
     let left = sessions.withLock { sessions in

@@ -3,46 +3,34 @@ internal import Glibc
 internal import Reactors
 internal import Synchronization
 
-/// How to connect, and the settings of a session.
 package struct PostgresConfiguration: Sendable {
   /// A libpq URI or keyword/value string. Several hosts and `target_session_attrs` are allowed. Contains the password: never log
   /// it. Source: PostgreSQL manual, section 34.1.1, "Connection Strings".
   package var conninfo: String
-
   /// Whether sessions last as long as connections; see ``PostgresPoolMode``.
   package var poolMode = PostgresPoolMode.session
-
   /// The name in `pg_stat_activity`, unless the connection string sets one.
   package var applicationName = "tacet"
-
   /// The time for name resolution, connect and authentication, over all hosts together.
   package var connectLimit: Duration = .seconds(5)
-
   /// The server's `statement_timeout`: it ends a longer statement with SQLSTATE 57014. Nil sets none and also switches off
   /// ``silenceLimit`` and ``answerLimit``, as migrations need.
   package var statementLimit: Duration? = .seconds(5)
-
   /// How much longer than ``statementLimit`` the oldest statement may be unanswered before the connection is closed as dead. The
   /// server should have cancelled the statement by then.
   package var silenceLimit: Duration = .seconds(1)
-
   /// How long a caller waits for its answer, including its place in the pipeline. The statement stays in the pipeline, so its
   /// outcome is then unknown to the caller.
   package var answerLimit: Duration = .seconds(6)
-
   /// Statements in flight on one connection. At 25 µs each, 512 are 13 ms of a server process's work.
   package var pendingStatementsMax = 512
-
   /// `synchronous_commit = off` for the session: commits are acknowledged before they are on disk, and a crash of the database
   /// server may lose those of the last few hundred milliseconds.
   package var commitsAsynchronously = false
-
   /// The `search_path`. Without `public`, other roles cannot create functions that shadow Tacet's.
   package var searchPath = "pg_catalog, pg_temp"
-
   /// Further session settings by name, e.g. `["work_mem": "8MB"]`.
   package var settings: [String: String] = [:]
-
   /// Receives the texts that functions raise and the server's warnings, on the connection's thread. They may quote rows, so use it
   /// for Tacet's scripts only.
   package var noticeHandler: (@Sendable (String) -> Void)?
@@ -63,9 +51,7 @@ package struct PostgresConfiguration: Sendable {
   /// 42, such as a missing table, counts as true and says nothing of types.
   package var sessionCheck: PostgresStatement?
 
-  package init(conninfo: String) {
-    self.conninfo = conninfo
-  }
+  package init(conninfo: String) { self.conninfo = conninfo }
 
   /// The session's settings, ordered by name.
   var sessionSettings: [(name: String, value: String)] {
@@ -78,7 +64,6 @@ package struct PostgresConfiguration: Sendable {
   }
 }
 
-/// The types that sessions have found.
 private final class ChosenTypes: Sendable {
   let types = Mutex<[PostgresType]>([])
 }
@@ -93,7 +78,6 @@ package enum PostgresPoolMode: Sendable {
   /// As long as the connection, also behind a pooler in session mode. Settings and prepared statements are sent once, and LISTEN
   /// and advisory locks work.
   case session
-
   /// For one transaction, as with PgBouncer in transaction mode. Nothing is left in a session: each statement is parsed again,
   /// behind its settings in the same transaction. LISTEN and session locks cannot work.
   case transaction
@@ -101,7 +85,6 @@ package enum PostgresPoolMode: Sendable {
 
 extension PostgresConfiguration {
   /// The settings as libpq's `options`: `-c name=value`, with blanks and backslashes escaped. Nil in transaction mode.
-  ///
   /// They are part of the connection request and cost no round trip. PgBouncer refuses them unless configured to ignore them.
   var sessionOptions: String? {
     guard poolMode == .session else { return nil }
@@ -157,7 +140,6 @@ struct ConnectionParameters {
   /// Whether to use a standby if there is one, and otherwise any server.
   var prefersStandby: Bool { keywords["target_session_attrs"] == "prefer-standby" && targets.count > 1 }
 
-  /// The same parameters with another `target_session_attrs`.
   func asking(for attributes: String) -> ConnectionParameters {
     var parameters = self
     parameters.keywords["target_session_attrs"] = attributes
@@ -208,7 +190,6 @@ struct ConnectionParameters {
 
 extension ConnectionParameters {
   /// Replaces each host name by targets for its addresses, in the resolver's order.
-  ///
   /// libpq resolves names inside `PQconnectStart` with a blocking call, but not with `hostaddr`. It still verifies the server's
   /// certificate against `host`. A host that only the environment or a service file names is unknown here, and does block.
   /// - Throws: ``PostgresError/Code/notConnected`` when no host has an address.
@@ -232,17 +213,13 @@ extension ConnectionParameters {
     let port = UInt16(target.port) ?? 0
     let addresses = try await Resolver.addresses(of: target.host, port: port)
     return addresses.prefix(addressesPerHostMax).map { address in
-      ConnectionTarget(host: target.host, address: numericHost(of: address), port: target.port)
+      ConnectionTarget(host: target.host, address: IPAddress(address).map { "\($0)" } ?? "", port: target.port)
     }
   }
 
   /// The most addresses of one name. A name with more is a misconfiguration rather than a cluster.
   private static let addressesPerHostMax = 8
 
-  /// `127.0.0.1:80` and `[::1]:80` without port and brackets.
-  static func numericHost(of address: SocketAddress) -> String {
-    String(address.description.dropLast(":\(address.port)".count).filter { $0 != "[" && $0 != "]" })
-  }
 }
 
 extension PostgresConfiguration {

@@ -63,10 +63,8 @@ extension PostgresConnection: TickEndHandler {
 /// A message that another session sent with NOTIFY.
 package struct PostgresNotify: Sendable, Equatable {
   package let channel: String
-
   /// The text sent along, at most 7999 bytes; empty when none was given.
   package let payload: String
-
   /// The sending session's server process.
   package let processID: Int32
 }

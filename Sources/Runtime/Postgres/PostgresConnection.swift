@@ -6,8 +6,7 @@ package import Reactors
 /// One session with a PostgreSQL server, in pipeline mode, on one reactor.
 ///
 /// Statements are sent at once, without waiting for earlier answers, and answered in order. Each is followed by a sync point, and
-/// so is a separate transaction: an error affects only its statement. Inside ``withTransaction(on:_:)`` the server's usual rules
-/// apply.
+/// so is a separate transaction: an error affects only its statement.
 ///
 /// With ``PostgresPoolMode/transaction`` it is a connection to a pooler, and each transaction may run in another session.
 ///
@@ -21,12 +20,10 @@ package final class PostgresConnection {
   var registration: Registration?
   var isWatchingWrites = false
   var hasAskedForTickEnd = false
-
   /// Statements sent and not yet answered, oldest first.
   var pending = Deque<PendingStatement>()
   var script: PendingScript?
   var encoder = PostgresParameterEncoder()
-
   /// As they were known when the session was opened, or as it has found them.
   var chosenTypes: [PostgresType]
 
@@ -35,25 +32,20 @@ package final class PostgresConnection {
 
   /// The SQL of the statements known to the server, by name. The SQL is there to catch two statements with one name.
   var prepared: [String: String] = [:]
-
   var deadlineTimer: TimerToken?
   var deadlineArmed: UInt64 = .max
   /// When the oldest pending statement became the oldest, that is, when the server could begin with it.
   var oldestSince: UInt64 = 0
-
   /// The host of the session, and the other hosts of the connection string.
   var target: ConnectionTarget?
   var otherTargets: [ConnectionTarget] = []
   /// When the server was last checked.
   var doubtedAt: UInt64 = 0
-
   /// What keeps this session open, if anything does. Told of its end and of its notifies.
   weak var keeper: ReconnectingConnection?
   private var drainWaiters: [Signal] = []
-
   /// Statements answered since the connect. Each is a round trip, unless it shared one with others.
   package internal(set) var statementsAnswered = 0
-
   package internal(set) var lossReason: PostgresError?
 
   private let noticeLog: NoticeLog
@@ -69,9 +61,7 @@ package final class PostgresConnection {
     noticeLog.attach(to: handle)
   }
 
-  deinit {
-    PQfinish(handle)
-  }
+  deinit { PQfinish(handle) }
 
   package var isOpen: Bool { handle != nil }
 
@@ -129,7 +119,6 @@ struct PendingStatement {
 
 extension PostgresConnection {
   /// Opens a session without blocking the reactor.
-  ///
   /// Names are resolved on the global executor. Each host gets its turn, and a silent host does not hold up the next; see
   /// ``ConnectRace``. Follows `target_session_attrs`.
   /// - Throws: ``PostgresError/Code/notConnected`` with each host's reason and, if a host gave one, an SQLSTATE;
@@ -177,7 +166,6 @@ extension PostgresConnection {
 
 extension PostgresConnection {
   /// Runs a statement. Prepares it first, if this session has not yet.
-  ///
   /// It is sent in this tick, and answered after the statements before it.
   /// - Parameter limit: how long to wait for the answer; nil for the configuration's `answerLimit`.
   /// - Throws: ``PostgresError``. After ``PostgresError/Code/connectionLost`` and ``PostgresError/Code/timedOut`` the statement may
@@ -273,10 +261,7 @@ extension PostgresConnection {
   /// Sends the settings and the encoded statement as one sync unit, and so as one transaction. Both are unnamed, because the next
   /// transaction may run in another session.
   private func sendWhole(_ statement: PostgresStatement) -> Bool {
-    guard
-      statement.controlsTransaction
-        || PQsendQueryParams(handle, transactionSettings, 0, nil, nil, nil, nil, 1) == 1
-    else { return false }
+    guard PQsendQueryParams(handle, transactionSettings, 0, nil, nil, nil, nil, 1) == 1 else { return false }
     let types = statement.parameterTypes.map { Oid($0.oid) }
     return encoder.withArguments { values, lengths, formats, count in
       PQsendQueryParams(handle, statement.sql, count, types, values, lengths, formats, 1) == 1
@@ -291,7 +276,6 @@ struct PendingScript {
 
 extension PostgresConnection {
   /// Runs a script of any number of statements, like `psql -c`: in one implicit transaction, unless the script controls it.
-  ///
   /// Waits until nothing is pending, and leaves pipeline mode meanwhile. Other statements are refused with
   /// ``PostgresError/Code/tooManyPending``, so use a separate connection. Results are dropped. There is no client-side limit, and
   /// the server's `statement_timeout` applies to the whole script.
@@ -331,32 +315,6 @@ extension PostgresConnection {
 }
 
 extension PostgresConnection {
-  /// Runs `body` between BEGIN and COMMIT. An error of `body` rolls back and is rethrown.
-  ///
-  /// Use a separate connection: other statements on this one become part of the transaction.
-  /// - Throws: the error of `body`, or ``PostgresError``: with ``SQLState/inFailedTransaction`` when a statement failed and `body`
-  ///   continued, which rolls back. A COMMIT that ends in ``PostgresError/Code/connectionLost`` or ``PostgresError/Code/timedOut``
-  ///   may have taken effect.
-  package func withTransaction<Value>(
-    on reactor: isolated Reactor, _ body: () async throws -> Value
-  ) async throws -> Value {
-    try await query(.begin, on: reactor)
-    let value: Value
-    do {
-      value = try await body()
-    } catch {
-      // If ROLLBACK fails the connection is lost, which rolls back too.
-      _ = try? await query(.rollback, on: reactor)
-      throw error
-    }
-    let answer = try await query(.commit, on: reactor)
-    // The server answers COMMIT of a failed transaction without an error, but with the tag ROLLBACK.
-    guard answer.result.commandTag == "COMMIT" else {
-      throw PostgresError(.server, context: .init(sqlState: .inFailedTransaction, statement: "commit"))
-    }
-    return value
-  }
-
   /// Whether the session is in no transaction, and no pending statement can have opened one.
   var isOutsideTransaction: Bool { pending.isEmpty && PQtransactionStatus(handle) == PQTRANS_IDLE }
 }
@@ -371,9 +329,7 @@ extension PostgresConnection: TimerHandler {
     deadlineArmed = .max
     let now = Reactor.now
     giveUpWaiting(now: now)
-    if let limit = silenceDeadline, now >= limit {
-      return lose(Self.silent, on: reactor)
-    }
+    if let limit = silenceDeadline, now >= limit { return lose(Self.silent, on: reactor) }
     doubt(now: now, on: reactor)
     armDeadline(now: now, on: reactor)
   }
@@ -384,7 +340,6 @@ extension PostgresConnection: TimerHandler {
     return configuration.statementLimit == nil ? .max : now + configuration.answerLimit.clampedNanoseconds
   }
 
-  /// Ensures that a timer fires at the earliest deadline.
   func armDeadline(now: UInt64, on reactor: isolated Reactor) {
     guard let newest = pending.last else { return }
     // An armed timer is early enough for all statements except perhaps the newest. When it fires it checks all.
@@ -392,7 +347,7 @@ extension PostgresConnection: TimerHandler {
     guard deadline < deadlineArmed else { return }
     disarmDeadline(on: reactor)
     deadlineArmed = deadline
-    deadlineTimer = reactor.schedule(after: .nanoseconds(deadline - min(now, deadline)), self)
+    deadlineTimer = reactor.schedule(after: .until(deadline, now: now), self)
   }
 
   func disarmDeadline(on reactor: isolated Reactor) {
@@ -436,7 +391,6 @@ extension PostgresConnection {
     }
   }
 
-  /// When to check the server next.
   var doubtDeadline: UInt64? {
     guard !pending.isEmpty, let patience else { return nil }
     return max(oldestSince + patience, doubtedAt + patience / 4)

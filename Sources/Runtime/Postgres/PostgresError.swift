@@ -1,9 +1,9 @@
 internal import CLibpq
 
 /// A failure between this process and PostgreSQL.
-///
 /// ``description`` can be shown to a stranger. ``debugDescription`` adds the server's message, without quoted values, texts that
-/// functions raised, and the detail line, which quotes the row.
+/// functions raised. The server's detail line, which quotes the row, is not read.
+@dynamicMemberLookup
 package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
   package enum Code: String, Sendable {
     /// The server refused the statement; see ``PostgresError/sqlState``. Only this statement failed.
@@ -40,43 +40,27 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
     report = Report(context)
   }
 
-  /// The server's condition. May also be set for ``Code/connectionLost`` and ``Code/notConnected``.
   package var sqlState: SQLState? { context.sqlState }
 
-  /// The server's or libpq's message. May quote values of the statement.
-  package var message: String { context.message }
-
-  /// The server's detail line, which usually quotes the row. Never part of a description.
-  package var detail: String? { context.detail }
-
-  package var statement: String? { context.statement }
-
-  package var constraint: String? { context.constraint }
-
-  package var table: String? { context.table }
-
-  /// The innermost database function that was running or being planned.
-  package var function: String? { context.function }
+  /// The parts of the report, such as ``Context/message``.
+  package subscript<Value>(dynamicMember part: KeyPath<Context, Value>) -> Value { context[keyPath: part] }
 
   /// The server's message, if the schema lacks an object of the statement or the role may not use it. Contains names of columns,
   /// tables and functions, but no values. Nil for other failures.
   package var missingObject: String? {
-    guard let sqlState, SQLState.ofMissingObjects.contains(sqlState), !context.isRaised else { return nil }
-    return message
+    guard let state = context.sqlState, SQLState.ofMissingObjects.contains(state), !context.isRaised else { return nil }
+    return context.message
   }
 
   /// The kind of failure with SQLSTATE, statement and constraint. Contains no data.
   package var description: String {
     var text = code.rawValue
-    if let sqlState { text += " (SQLSTATE \(sqlState))" }
-    if let statement { text += ", statement \(statement)" }
-    if let constraint { text += ", constraint \(constraint)" }
+    if let state = context.sqlState { text += " (SQLSTATE \(state))" }
+    if let statement = context.statement { text += ", statement \(statement)" }
+    if let constraint = context.constraint { text += ", constraint \(constraint)" }
     return text + likelyCause
   }
 
-  var isRaised: Bool { context.isRaised }
-
-  /// The description and the message.
   package var debugDescription: String {
     let message = messageWithoutValues
     return message.isEmpty ? description : "\(description): \(message)"
@@ -84,24 +68,27 @@ package struct PostgresError: Error, Sendable, CustomStringConvertible, CustomDe
 
   /// Data exceptions end with the refused value in quotes. Raised texts may contain anything.
   var messageWithoutValues: Substring {
-    if isRaised { return "raised by a function, which may quote a row" }
-    guard sqlState?.isDataException == true, let quote = message.firstIndex(of: "\"") else { return message[...] }
-    return message[..<quote]
+    if context.isRaised { return "raised by a function, which may quote a row" }
+    // Class 22, data exceptions.
+    guard context.sqlState?.conditionClass == "22", let quote = context.message.firstIndex(of: "\"") else {
+      return context.message[...]
+    }
+    return context.message[..<quote]
   }
 }
 
 extension PostgresError {
-  /// The parts of an error report.
-  struct Context: Sendable {
-    var sqlState: SQLState?
-    var message = ""
+  package struct Context: Sendable {
+    /// The server's condition. May also be set for ``Code/connectionLost`` and ``Code/notConnected``.
+    package var sqlState: SQLState?
+    /// The server's or libpq's message. May quote values of the statement.
+    package var message = ""
     /// Whether a function raised the message.
     var isRaised = false
-    var detail: String?
-    var statement: String?
-    var constraint: String?
-    var table: String?
-    var function: String?
+    package var statement: String?
+    package var constraint: String?
+    /// The innermost database function that was running or being planned.
+    package var function: String?
   }
 
   private final class Report: Sendable {
@@ -131,8 +118,7 @@ extension PostgresError {
         message: field(CLIBPQ_DIAG_MESSAGE) ?? trimmed(PQresultErrorMessage(result)),
         // The server's functions for PL/pgSQL's RAISE and ASSERT (src/pl/plpgsql/src/pl_exec.c).
         isRaised: ["exec_stmt_raise", "exec_stmt_assert"].contains(field(CLIBPQ_DIAG_SOURCE_FUNCTION)),
-        detail: field(CLIBPQ_DIAG_DETAIL), constraint: field(CLIBPQ_DIAG_CONSTRAINT), table: field(CLIBPQ_DIAG_TABLE),
-        function: field(CLIBPQ_DIAG_CONTEXT).flatMap(Self.function(in:))))
+        constraint: field(CLIBPQ_DIAG_CONSTRAINT), function: field(CLIBPQ_DIAG_CONTEXT).flatMap(Self.function(in:))))
   }
 
   /// The innermost function in a report's context: `SQL function "f" during inlining`, or `PL/pgSQL function s.f(uuid) line 3 at
@@ -150,9 +136,7 @@ extension PostgresError {
   }
 
   /// libpq's last message about a connection.
-  init(_ code: Code, of connection: OpaquePointer?) {
-    self.init(code, trimmed(PQerrorMessage(connection)))
-  }
+  init(_ code: Code, of connection: OpaquePointer?) { self.init(code, trimmed(PQerrorMessage(connection))) }
 
   /// Whether the report ends the session, as libpq's reports, which have no severity, do too.
   static func endsSession(report result: OpaquePointer?) -> Bool {
@@ -176,27 +160,25 @@ extension PostgresError {
   /// failures. Names the service's setting, because every log line of the failure contains this.
   private var likelyCause: String {
     if code == .deaf { return ": a half-open connection, or \(Self.pooler)" }
-    if sqlState == .readOnlyTransaction { return ": \(Self.takesNoWrites)" }
+    if context.sqlState == .readOnlyTransaction { return ": \(Self.takesNoWrites)" }
     return isOfPooler ? ": perhaps \(Self.pooler)" : ""
   }
 
   /// Why a database answers, and no push goes out: of sessions, readiness and the doctor alike.
   package static let takesNoWrites = "it takes no writes: a standby, or default_transaction_read_only is on"
-
   private static let pooler = "a pooler in transaction mode, which needs DATABASE_POOL_MODE=transaction"
 
   /// PgBouncer refuses session settings in the connection request. A shared session lacks this process's prepared statements, or
   /// has those of others.
   private var isOfPooler: Bool {
-    switch sqlState {
+    switch context.sqlState {
     case .invalidStatementName, .duplicatePreparedStatement: true
-    default: code == .notConnected && message.contains("unsupported startup parameter")
+    default: code == .notConnected && context.message.contains("unsupported startup parameter")
     }
   }
 }
 
 /// PostgreSQL's code of a condition: five characters, of which the first two are its class.
-///
 /// Source: PostgreSQL manual, appendix A, "PostgreSQL Error Codes".
 package struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
   /// Five characters, upper-case letters and digits.
@@ -208,21 +190,12 @@ package struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
 
   /// The first two characters, which all conditions of a class share.
   package var conditionClass: Substring { description.prefix(2) }
-
   package var isConnectionException: Bool { conditionClass == "08" }
-
-  /// Class 22: a value does not fit its type. The server's message usually quotes the value.
-  package var isDataException: Bool { conditionClass == "22" }
-
-  package var isIntegrityConstraintViolation: Bool { conditionClass == "23" }
-
   /// Class 40: the transaction was rolled back because of others, and may succeed when run again. After 40003 it may have been
   /// committed.
   package var isRetryable: Bool { conditionClass == "40" }
-
   /// Class 53: the server has no memory, disk or connections left.
   package var isInsufficientResources: Bool { conditionClass == "53" }
-
   /// Class 57: an operator, a time-out or a shutdown intervened.
   package var isOperatorIntervention: Bool { conditionClass == "57" }
 
@@ -231,14 +204,12 @@ package struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
   package static let foreignKeyViolation: SQLState = "23503"
   /// Cancelled, usually by `statement_timeout`.
   package static let queryCanceled: SQLState = "57014"
-  package static let adminShutdown: SQLState = "57P01"
   /// The server is starting up or shutting down and takes no connections yet.
   package static let cannotConnectNow: SQLState = "57P03"
   package static let serializationFailure: SQLState = "40001"
   package static let deadlockDetected: SQLState = "40P01"
   /// A lock was not available at once, or within `lock_timeout`.
   package static let lockNotAvailable: SQLState = "55P03"
-  package static let inFailedTransaction: SQLState = "25P02"
   /// The transaction may not write: the server is a standby, or was told to refuse writes.
   package static let readOnlyTransaction: SQLState = "25006"
   /// The session has no prepared statement of that name.
@@ -251,9 +222,7 @@ package struct SQLState: Hashable, Sendable, ExpressibleByStringLiteral, CustomS
   package static let undefinedFunction: SQLState = "42883"
   package static let insufficientPrivilege: SQLState = "42501"
   /// Conditions whose message names objects of the schema.
-  static let ofMissingObjects: Set<SQLState> = [
-    undefinedTable, undefinedColumn, undefinedFunction, insufficientPrivilege,
-  ]
+  static let ofMissingObjects: Set = [undefinedTable, undefinedColumn, undefinedFunction, insufficientPrivilege]
   package static let invalidPassword: SQLState = "28P01"
   /// The database does not exist.
   package static let invalidCatalogName: SQLState = "3D000"

@@ -2,11 +2,9 @@ package import Logging
 package import Reactors
 
 /// A session that listens for notifies. It is kept open, and its state is reported to a handler.
-///
 /// A notify is a hint: notifies sent while the session is away are lost, so poll whenever the state becomes ``State/listening``.
 /// The session can also hold state of one session, such as an advisory lock, which ends with ``State/lost(_:)``.
 package final class PostgresListener {
-  /// Whether notifies arrive.
   package enum State: Sendable {
     /// The session listens to every channel from now on. Reported after each connect.
     case listening
@@ -16,7 +14,6 @@ package final class PostgresListener {
 
   /// The channels, as case-sensitive names rather than SQL.
   package let channels: [String]
-
   private let configuration: PostgresConfiguration
   private let heartbeat: ReconnectingConnection.Heartbeat
   private let probe: ListenProbe?
@@ -75,9 +72,7 @@ package final class PostgresListener {
   }
 
   /// Ends the session and the attempts to open one. The handler is not called any more. Call it once, after `start`.
-  package func close(on reactor: isolated Reactor) async {
-    await slot?.close(on: reactor)
-  }
+  package func close(on reactor: isolated Reactor) async { await slot?.close(on: reactor) }
 }
 
 /// Handles notifies, on the listener's reactor.
@@ -116,9 +111,7 @@ extension PostgresListener: ReconnectingConnectionOwner {
     handler?.listenerStateChanged(.listening, on: reactor)
   }
 
-  func sessionEnded(on reactor: isolated Reactor) {
-    probe?.cancel(on: reactor)
-  }
+  func sessionEnded(on reactor: isolated Reactor) { probe?.cancel(on: reactor) }
 
   func connectionFailed(_ error: PostgresError, on reactor: isolated Reactor) {
     handler?.listenerStateChanged(.lost(error), on: reactor)
@@ -134,21 +127,17 @@ extension PostgresListener: ReconnectingConnectionOwner {
 }
 
 /// Tests whether a listening session receives notifies: another session notifies a channel that only this listener uses.
-///
 /// An answered statement proves less, because a pooler in transaction mode answers but drops the LISTEN.
 final class ListenProbe {
   /// How long the session has to answer when no probe could be sent.
   private static let answerLimit: Duration = .seconds(1)
 
-  /// The listener's private channel.
   let channel = "tacet_probe_" + String(UInt64.random(in: .min ... .max), radix: 16)
 
   private weak var sender: (any PostgresProbeSender)?
   private var present: Attempt?
 
-  init(sender: any PostgresProbeSender) {
-    self.sender = sender
-  }
+  init(sender: any PostgresProbeSender) { self.sender = sender }
 
   private final class Attempt {
     let token = String(UInt64.random(in: .min ... .max), radix: 16)
@@ -166,7 +155,6 @@ final class ListenProbe {
   }
 
   /// Sends a notify and waits for it.
-  ///
   /// Runs no statement on the listening session meanwhile. A pooler in transaction mode might run it on the server session that
   /// listens, and deliver a notify that would not arrive otherwise.
   /// - Throws: ``PostgresError/Code/deaf`` when it was sent and did not arrive; otherwise why the session does not answer.
@@ -193,9 +181,8 @@ final class ListenProbe {
     let deadline = Reactor.now + limit.clampedNanoseconds
     while !attempt.isHeard, connection.isOpen {
       if case .failure = attempt.sent { return }
-      let now = Reactor.now
-      guard now < deadline else { return }
-      _ = await attempt.changed.wait(for: .nanoseconds(deadline - now), on: reactor)
+      guard Reactor.now < deadline else { return }
+      _ = await attempt.changed.wait(for: .until(deadline), on: reactor)
     }
   }
 
@@ -207,18 +194,13 @@ final class ListenProbe {
   }
 
   /// The session has ended, and with it the wait.
-  func cancel(on reactor: isolated Reactor) {
-    present?.changed.signal(on: reactor)
-  }
+  func cancel(on reactor: isolated Reactor) { present?.changed.signal(on: reactor) }
 
   private func send(_ attempt: Attempt, on reactor: isolated Reactor) async {
-    do throws(PostgresError) {
+    attempt.sent = await Result(awaiting: { () async throws(PostgresError) in
       guard let sender else { throw PostgresError(.notConnected, "nobody sends") }
       try await sender.sendProbe(attempt.token, to: channel, on: reactor)
-      attempt.sent = .success(())
-    } catch {
-      attempt.sent = .failure(error)
-    }
+    })
     attempt.changed.signal(on: reactor)
   }
 }

@@ -2,12 +2,10 @@ package import Logging
 package import Reactors
 
 /// A few sessions of one reactor, opened at the start and reopened when they end.
-///
 /// Statements share sessions through their pipelines. The pool has several sessions because commits on one wait for each other,
 /// while commits on different ones share a disk flush (4 to 32 sessions gave 3.5 times the rate of synchronous commits). Belongs
 /// to one reactor. Call ``close(within:on:)`` at the end.
 package final class PostgresPool {
-  /// What the pool has done so far.
   package struct Counters: Sendable, Equatable {
     /// Statements answered.
     package var roundTrips = 0
@@ -18,7 +16,6 @@ package final class PostgresPool {
     }
   }
 
-  /// What the pool's sessions do now.
   package struct Usage: Sendable, Equatable {
     /// Open sessions without a pending statement.
     package var idle = 0
@@ -36,11 +33,9 @@ package final class PostgresPool {
 
   /// Callers that may wait for a session; more are refused. 4096 callers take a few megabytes.
   private static let waitersMax = 4096
-
   /// By how much the other sessions are opened after the first: the server forks and warms up a process for each, and one
   /// session serves all until then.
   private static let headStart = Duration.milliseconds(100)
-
   /// How often an idle session is checked: more often than the five minutes after which common firewalls drop a connection.
   private static let heartbeat = ReconnectingConnection.Heartbeat(interval: .seconds(60), limit: .seconds(5))
 
@@ -65,9 +60,7 @@ package final class PostgresPool {
   var lostAt: UInt64?
   /// When a session was opened after all had ended, in monotonic nanoseconds.
   var returnedAt: UInt64?
-
   package weak var observer: (any PostgresPoolObserver)?
-
   /// Called for each statement, before it waits for a session.
   package var onUse: (() -> Void)?
 
@@ -146,7 +139,7 @@ package final class PostgresPool {
     let deadline = Reactor.now + limit.clampedNanoseconds
     await awaitLeases(until: deadline, on: reactor)
     for connection in members.compactMap(\.connection) {
-      _ = await connection.drain(within: .nanoseconds(remaining(until: deadline)), on: reactor)
+      _ = await connection.drain(within: .until(deadline), on: reactor)
     }
     for member in members { await member.close(on: reactor) }
   }
@@ -172,7 +165,7 @@ extension PostgresPool {
   private var pendingMax: Int { configuration.poolMode == .transaction ? 1 : .max }
 
   private func awaitLeases(until deadline: UInt64, on reactor: isolated Reactor) async {
-    while members.contains(where: \.isLeased), remaining(until: deadline) > 0 {
+    while members.contains(where: \.isLeased), Reactor.now < deadline {
       await awaitChange(until: deadline, on: reactor)
     }
   }
@@ -181,13 +174,8 @@ extension PostgresPool {
   private func awaitChange(until deadline: UInt64, on reactor: isolated Reactor) async {
     let signal = Signal()
     waiters.append(signal)
-    _ = await signal.wait(for: .nanoseconds(remaining(until: deadline)), on: reactor)
+    _ = await signal.wait(for: .until(deadline), on: reactor)
     waiters.removeAll { $0 === signal }
-  }
-
-  private func remaining(until deadline: UInt64) -> UInt64 {
-    let now = Reactor.now
-    return deadline - min(now, deadline)
   }
 
   func awaitUsable(on reactor: isolated Reactor) async throws(PostgresError) -> ReconnectingConnection {
@@ -198,7 +186,7 @@ extension PostgresPool {
     let deadline = Reactor.now + limit.clampedNanoseconds
     while true {
       if let member = leastBusy { return member }
-      guard !isClosed, remaining(until: deadline) > 0 else { throw notConnected }
+      guard !isClosed, Reactor.now < deadline else { throw notConnected }
       guard waiters.count < Self.waitersMax else { throw PostgresError(.tooManyPending, "waiting for a session") }
       await awaitChange(until: deadline, on: reactor)
     }
@@ -223,6 +211,16 @@ extension PostgresPool {
 }
 
 extension PostgresPool: ReconnectingConnectionOwner {
+  func setUp(_ connection: PostgresConnection, on reactor: isolated Reactor) async throws(PostgresError) {}
+
+  func checkAlive(
+    _ connection: PostgresConnection, within limit: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    try await connection.checkAlive(within: limit, on: reactor)
+  }
+
+  func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {}
+
   func connectionOpened(on reactor: isolated Reactor) {
     failure = nil
     reportReturn(on: reactor)
@@ -234,9 +232,7 @@ extension PostgresPool: ReconnectingConnectionOwner {
     if lostAt == nil, !isReady, members.contains(where: { $0.connects > 0 }) { lostAt = Reactor.now }
   }
 
-  func connectionFailed(_ error: PostgresError, on reactor: isolated Reactor) {
-    failure = error
-  }
+  func connectionFailed(_ error: PostgresError, on reactor: isolated Reactor) { failure = error }
 }
 
 // A pool with an idle limit closes the sessions that have nothing to do, and the next statement opens them again.
@@ -245,8 +241,7 @@ extension PostgresPool {
   /// without an idle limit.
   package var isResting: Bool { idling?.hasRested == true && failure == nil && !isReady }
 
-  /// A caller needs a session.
-  func noteUse(on reactor: isolated Reactor) {
+  private func noteUse(on reactor: isolated Reactor) {
     onUse?()
     idling?.used(on: reactor)
   }
@@ -274,7 +269,6 @@ final class PoolIdling {
   private let limit: Duration
   private var usedAt: UInt64 = 0
   private var timer: TimerToken?
-
   /// Whether the sessions were ever closed for want of work.
   private(set) var hasRested = false
 
@@ -343,7 +337,6 @@ extension PostgresPool {
 
 extension PostgresPool {
   /// Leases a session to `body` exclusively, for transactions and session state.
-  ///
   /// The session returns to the pool after `body`. A session left in a transaction is closed and replaced.
   /// - Throws: the error of `body`, or ``PostgresError/Code/notConnected``.
   package func withConnection<Value>(
@@ -353,12 +346,7 @@ extension PostgresPool {
     let member = try await awaitUsable(on: reactor)
     guard let connection = member.usable else { throw PostgresError(.notConnected) }
     member.isLeased = true
-    let result: Result<Value, any Error>
-    do {
-      result = .success(try await body(connection))
-    } catch {
-      result = .failure(error)
-    }
+    let result = await Result(awaiting: { () async throws -> Value in try await body(connection) })
     let isDrained = await connection.drain(within: configuration.answerLimit, on: reactor)
     if !isDrained || !connection.isOutsideTransaction { connection.close(on: reactor) }
     member.isLeased = false

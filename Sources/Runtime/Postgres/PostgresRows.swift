@@ -3,7 +3,6 @@ internal import Glibc
 internal import Synchronization
 
 /// The result of a statement: its rows in order, and the number of rows it affected.
-///
 /// Shape: empty for a statement without rows, such as an `update` without `returning`.
 package struct PostgresRows: RandomAccessCollection, Sendable {
   let result: ResultHandle
@@ -29,7 +28,6 @@ package struct PostgresRows: RandomAccessCollection, Sendable {
 }
 
 /// The one owner of a libpq result.
-///
 /// Unchecked because it holds a C pointer. Safe: a result is read-only, libpq's manual (section 34.20, "Behavior in Threaded
 /// Programs") allows any thread to read it, and the last owner frees it once.
 final class ResultHandle: @unchecked Sendable {
@@ -41,17 +39,12 @@ final class ResultHandle: @unchecked Sendable {
     rowCount = Int(PQntuples(result))
   }
 
-  deinit {
-    PQclear(result)
-  }
+  deinit { PQclear(result) }
 
   var affectedCount: Int {
     guard let text = PQcmdTuples(result) else { return 0 }
     return Int(String(cString: text)) ?? 0
   }
-
-  /// The server's command tag, e.g. `INSERT 0 1` or `COMMIT`.
-  var commandTag: String { PQcmdStatus(result).map { String(cString: $0) } ?? "" }
 
   var columnCount: Int { Int(PQnfields(result)) }
 
@@ -120,7 +113,6 @@ package struct PostgresRow: Sendable {
 package protocol PostgresColumn: RawRepresentable<Int>, CaseIterable, Sendable {}
 
 /// Where the results of one statement have their columns.
-///
 /// Looked up by name in the first result and kept, for rows that are read too often to compare names each time. Make one for
 /// each statement, as a static value: another statement may have the same columns in another order.
 package final class PostgresColumns<Column: PostgresColumn>: Sendable {
@@ -130,9 +122,7 @@ package final class PostgresColumns<Column: PostgresColumn>: Sendable {
   /// Knows nothing before the first result.
   /// - Parameter constants: columns that the statement leaves out, because all its rows have the same value. They are read as
   ///   null. libpq takes some 700 instructions for the description of a column, with every result.
-  package init(without constants: [Column] = []) {
-    self.constants = Set(constants.map(\.rawValue))
-  }
+  package init(without constants: [Column] = []) { self.constants = Set(constants.map(\.rawValue)) }
 
   /// The places of the columns, in the order of the cases' raw values, which count from 0.
   /// - Throws: ``PostgresError/Code/decoding`` where the statement has no column of a case's name and does not leave it out.

@@ -9,18 +9,11 @@
 package struct PostgresStatement: Sendable {
   /// The name on the server, in errors and in logs; at most 63 bytes.
   package let name: String
-
   /// One SQL statement with parameters `$1`, `$2`, and so on.
   package let sql: String
-
   package let parameterTypes: [PostgresType]
-
   /// Whether ``parameterTypes`` has types that differ between databases.
   private let hasChosenTypes: Bool
-
-  /// Whether it begins or ends a transaction. No settings may precede it: in a failed transaction they would fail, and the
-  /// ROLLBACK with them.
-  let controlsTransaction: Bool
 
   /// Makes a statement. Nothing is sent before its first use.
   package init(_ name: String, _ sql: String, _ parameterTypes: [PostgresType] = []) {
@@ -33,7 +26,6 @@ package struct PostgresStatement: Sendable {
     self.sql = sql
     self.parameterTypes = parameterTypes
     self.hasChosenTypes = hasChosenTypes
-    controlsTransaction = false
   }
 
   /// The statement with the types of one database.
@@ -42,24 +34,10 @@ package struct PostgresStatement: Sendable {
     return PostgresStatement(name, sql, parameterTypes.map { $0.resolved(by: chosen) }, hasChosenTypes: false)
   }
 
-  private init(controlling sql: String) {
-    name = sql
-    self.sql = sql
-    parameterTypes = []
-    hasChosenTypes = false
-    controlsTransaction = true
-  }
-}
-
-extension PostgresStatement {
-  static let begin = PostgresStatement(controlling: "begin")
-  static let commit = PostgresStatement(controlling: "commit")
-  static let rollback = PostgresStatement(controlling: "rollback")
   static let heartbeat = PostgresStatement("heartbeat", "select 1")
 }
 
 /// A PostgreSQL data type by its object identifier.
-///
 /// Built-in types have fixed numbers (`pg_type.dat`). Types that a database defines, such as enumerations, have numbers from 16384
 /// that differ between databases.
 package struct PostgresType: Hashable, Sendable, CustomStringConvertible {
@@ -83,7 +61,6 @@ package struct PostgresType: Hashable, Sendable, CustomStringConvertible {
   package static let timestamptz = PostgresType(oid: 1184)
   package static let interval = PostgresType(oid: 1186)
   package static let uuid = PostgresType(oid: 2950)
-
   static let float4 = PostgresType(oid: 700)
   static let name = PostgresType(oid: 19)
   static let character = PostgresType(oid: 1042)
@@ -158,9 +135,7 @@ package struct PostgresType: Hashable, Sendable, CustomStringConvertible {
     (.date, .init(oid: 1182)), (.timestamp, .init(oid: 1115)), (.timestamptz, .init(oid: 1185)),
     (.interval, .init(oid: 1187)),
   ]
-}
 
-extension PostgresType {
   /// The array of `element`. Traps for a type that a database defines.
   package static func array(of element: PostgresType) -> PostgresType {
     guard let array = element.array else { preconditionFailure("no array type is known for \(element)") }
@@ -169,7 +144,6 @@ extension PostgresType {
 }
 
 /// Encodes the parameters of one statement for libpq.
-///
 /// A connection reuses one and its memory, because libpq copies the values when it sends the statement.
 package struct PostgresParameterEncoder {
   private var types: [PostgresType] = []
@@ -241,9 +215,7 @@ package struct PostgresParameterEncoder {
 
 // The methods for the types of parameters.
 extension PostgresParameterEncoder {
-  package mutating func appendNull() {
-    append(from: -1, format: 0)
-  }
+  package mutating func appendNull() { append(from: -1, format: 0) }
 
   /// The parameter is sent as text, which the server reads as the declared type. A NUL byte refuses the statement.
   package mutating func appendText(_ text: some Sequence<UInt8>) {

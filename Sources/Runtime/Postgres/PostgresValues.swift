@@ -38,7 +38,6 @@ package protocol PostgresArrayElement {
 package struct PostgresField {
   /// The value in binary form; nil for a null.
   package let bytes: UnsafeRawBufferPointer?
-
   package let type: PostgresType
 }
 
@@ -270,54 +269,11 @@ package struct PostgresTimestamp: Hashable, Sendable, PostgresScalar {
   }
 }
 
-/// Raw bytes, for `bytea`. `[UInt8]` would be an array of small numbers.
-package struct PostgresBytes: Hashable, Sendable, PostgresScalar {
-  package var bytes: [UInt8]
-
-  package init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
-    bytes.append(contentsOf: self.bytes)
-    return type == .bytes
-  }
-
-  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
-    guard type == .bytes else { return nil }
-    self.bytes = Array(bytes)
-  }
-}
-
-/// A JSON document as UTF-8 text, for `json` and `jsonb`. The server checks its syntax.
-package struct PostgresJSON: Hashable, Sendable, PostgresScalar {
-  package var utf8: [UInt8]
-
-  package init(utf8: [UInt8]) { self.utf8 = utf8 }
-
-  package func encode(into encoder: inout PostgresParameterEncoder) { encoder.appendText(utf8) }
-
-  /// Appends the text, behind the version byte of `jsonb`.
-  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
-    if type == .jsonb { bytes.append(1) }
-    bytes.append(contentsOf: utf8)
-    return type == .json || type == .jsonb
-  }
-
-  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
-    switch type {
-    case .json: utf8 = Array(bytes)
-    case .jsonb where bytes.first == 1: utf8 = Array(bytes.dropFirst())
-    default: return nil
-    }
-  }
-}
-
 /// A one-dimensional array.
-///
 /// The binary form is the number of dimensions, a flag for nulls and the element type; for each dimension its length and lower
 /// bound; then each element behind its length, −1 for a null (`array_send` in PostgreSQL's arrayfuncs.c).
 extension Array: PostgresEncodable where Element: PostgresArrayElement {
   /// Sends the elements. An empty array has no dimension.
-  ///
   /// Parameters are existentials, which the compiler does not specialize by itself. Specialization for the elements in the
   /// statements of every push saves two thirds of their cost.
   @specialized(where Element == Bool)

@@ -1,5 +1,4 @@
 /// Texts inside SQL and shell commands.
-///
 /// They are read byte by byte, as PostgreSQL and shells read them. A `Character` may be a quote with U+0301 behind it or U+0600
 /// before it, which equals no quote. A zero byte, which no name or text of a database has, is left out: it would end a command.
 extension String {
@@ -11,7 +10,7 @@ extension String {
         (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
           || $0 == UInt8(ascii: "_")
       }
-    return isBare && !Self.keywords.contains(self) ? self : "\"\(doubling("\""))\""
+    return isBare && !Self.keywords.contains(self[...]) ? self : "\"\(doubling("\""))\""
   }
 
   /// As `format('%L')` writes it, whatever `standard_conforming_strings` is.
@@ -58,28 +57,18 @@ extension String {
 
   /// Words that PostgreSQL reserves wholly or in part, or that could be read as something else in an expression. Quoting one
   /// too many does no harm.
-  private static let keywords: Set<String> = [
-    "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "authorization", "between", "bigint",
-    "binary", "bit", "boolean", "both", "case", "cast", "char", "character", "check", "coalesce", "collate",
-    "collation",
-    "column", "concurrently", "constraint", "create", "cross", "current_catalog", "current_date", "current_role",
-    "current_schema", "current_time", "current_timestamp", "current_user", "dec", "decimal", "default", "deferrable",
-    "desc",
-    "distinct", "do", "else", "end", "except", "exists", "extract", "false", "fetch", "float", "for", "foreign",
-    "freeze",
-    "from", "full", "grant", "greatest", "group", "grouping", "having", "ilike", "in", "initially", "inner", "inout",
-    "int",
-    "integer", "intersect", "interval", "into", "is", "isnull", "join", "lateral", "leading", "least", "left", "like",
-    "limit",
-    "localtime", "localtimestamp", "national", "natural", "nchar", "none", "normalize", "not", "notnull", "null",
-    "nullif",
-    "numeric", "offset", "on", "only", "or", "order", "out", "outer", "overlaps", "overlay", "placing", "position",
-    "precision", "primary", "real", "references", "returning", "right", "row", "select", "session_user", "setof",
-    "similar",
-    "smallint", "some", "substring", "symmetric", "system_user", "table", "tablesample", "then", "time", "timestamp",
-    "to",
-    "trailing", "treat", "trim", "true", "union", "unique", "user", "using", "values", "varchar", "variadic", "verbose",
-    "when", "where", "window", "with", "xmlattributes", "xmlconcat", "xmlelement", "xmlexists", "xmlforest",
-    "xmlnamespaces", "xmlparse", "xmlpi", "xmlroot", "xmlserialize", "xmltable",
-  ]
+  private static let keywords = Set(
+    """
+    all analyse analyze and any array as asc asymmetric authorization between bigint binary bit boolean both case cast
+    char character check coalesce collate collation column concurrently constraint create cross current_catalog
+    current_date current_role current_schema current_time current_timestamp current_user dec decimal default
+    deferrable desc distinct do else end except exists extract false fetch float for foreign freeze from full grant
+    greatest group grouping having ilike in initially inner inout int integer intersect interval into is isnull join
+    lateral leading least left like limit localtime localtimestamp national natural nchar none normalize not notnull
+    null nullif numeric offset on only or order out outer overlaps overlay placing position precision primary real
+    references returning right row select session_user setof similar smallint some substring symmetric system_user
+    table tablesample then time timestamp to trailing treat trim true union unique user using values varchar variadic
+    verbose when where window with xmlattributes xmlconcat xmlelement xmlexists xmlforest xmlnamespaces xmlparse xmlpi
+    xmlroot xmlserialize xmltable
+    """.split { $0 == " " || $0 == "\n" })
 }

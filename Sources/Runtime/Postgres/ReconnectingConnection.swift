@@ -22,18 +22,15 @@ final class ReconnectingConnection {
   private let delay: Duration
   private let logger: Logger
   private weak var owner: (any ReconnectingConnectionOwner)?
-
   /// The session, from the end of its set-up to its end.
   private(set) var connection: PostgresConnection?
   /// Whether one caller of a pool has the session exclusively.
   var isLeased = false
   /// The session including its set-up, so that ``close(on:)`` finds it.
   private var session: PostgresConnection?
-
   private(set) var connects = 0
   /// Statements answered by sessions that have ended.
   private var answeredBefore = 0
-
   private var backoff: Backoff
   private var isResting = false
   private var isClosed = false
@@ -199,24 +196,6 @@ protocol ReconnectingConnectionOwner: AnyObject {
   func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor)
 }
 
-extension ReconnectingConnectionOwner {
-  func setUp(_ connection: PostgresConnection, on reactor: isolated Reactor) async throws(PostgresError) {}
-
-  func checkAlive(
-    _ connection: PostgresConnection, within limit: Duration, on reactor: isolated Reactor
-  ) async throws(PostgresError) {
-    try await connection.checkAlive(within: limit, on: reactor)
-  }
-
-  func connectionOpened(on reactor: isolated Reactor) {}
-
-  func sessionEnded(on reactor: isolated Reactor) {}
-
-  func connectionFailed(_ error: PostgresError, on reactor: isolated Reactor) {}
-
-  func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {}
-}
-
 extension PostgresConnection {
   func checkAlive(within limit: Duration, on reactor: isolated Reactor) async throws(PostgresError) {
     try await query(.heartbeat, within: limit, on: reactor)
@@ -224,16 +203,13 @@ extension PostgresConnection {
 }
 
 /// Growing waits between attempts, with full jitter so that many clients do not return in step.
-///
 /// A wait is drawn evenly from `0 ..< min(cap, base · 2^n)`, where `n` is the number of attempts since the last success. Source:
 /// AWS Architecture Blog, "Exponential Backoff And Jitter".
 struct Backoff {
   /// The ceiling of the first wait. A server that restarts cleanly is back in about this time.
   static let base: Duration = .milliseconds(50)
-
   /// The ceiling of all waits: the latest that the return of a server is noticed.
   static let cap: Duration = .seconds(5)
-
   /// The ceiling of all waits of the one session that other sessions wait for.
   static let eagerCap: Duration = .milliseconds(500)
 
@@ -252,19 +228,15 @@ struct Backoff {
   }
 
   /// The attempt succeeded; the next wait is short again.
-  mutating func reset() {
-    attempts = 0
-  }
+  mutating func reset() { attempts = 0 }
 }
 
 /// Retries of a statement that the server rolled back because of a conflict with another one, as the manual asks for (section
 /// 13.5, "Serialization Failure Handling"). A single statement is a whole transaction, so nothing of it remains.
-///
 /// Waits are drawn evenly from `0 ..< base · 2^n`, so that the same two statements do not meet again.
 struct ConflictRetry {
   /// More conflicts in a row mean a load that further attempts only increase.
   static let retriesMax = 4
-
   /// About the time of a small statement. The last wait is below 40 ms.
   static let base: Duration = .milliseconds(5)
 

@@ -1,5 +1,5 @@
 /// The series of one name, as they are at the moment of a scrape.
-package struct MetricFamily: Equatable, Sendable {
+package struct MetricFamily: Sendable {
   package enum Kind: String, Sendable {
     /// Only grows, except at a restart.
     case counter
@@ -18,9 +18,7 @@ package struct MetricFamily: Equatable, Sendable {
 
   /// Letters, digits, `_` and `:`.
   package let name: String
-
   package let help: String
-
   package let kind: Kind
 
   /// In any order. Of equal labels the first counts.
@@ -39,16 +37,7 @@ package struct MetricFamily: Equatable, Sendable {
     add(value)
   }
 
-  package mutating func add(_ value: Value, _ labels: MetricLabels = .none) {
-    samples.append((labels, value))
-  }
-
-  /// Equal in every series, in any order.
-  package static func == (one: MetricFamily, other: MetricFamily) -> Bool {
-    guard one.name == other.name, one.help == other.help, one.kind == other.kind else { return false }
-    let (mine, theirs) = (one.sorted, other.sorted)
-    return mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0 == $1 }
-  }
+  package mutating func add(_ value: Value, _ labels: MetricLabels = .none) { samples.append((labels, value)) }
 
   /// By their labels, each once.
   var sorted: [(labels: MetricLabels, value: Value)] {
@@ -66,13 +55,11 @@ package struct MetricFamily: Equatable, Sendable {
 package struct HistogramFigures: Equatable, Sendable {
   /// The upper bounds, inclusive, ascending, without the infinite one.
   package let bounds: [Double]
-
   /// Observations in each bucket alone, and at the end those above the last bound.
   package let counts: [UInt64]
-
   package let sum: Double
 
-  /// Joins what was counted; there is one count more than bounds.
+  /// There is one count more than bounds.
   package init(bounds: [Double], counts: [UInt64], sum: Double) {
     precondition(counts.count == bounds.count + 1, "\(counts.count) counts for \(bounds.count) bounds")
     self.bounds = bounds
@@ -109,9 +96,7 @@ package struct MetricLabels: Hashable, Sendable {
   package subscript(name: String) -> String? { pairs.first { $0.name == name }?.value }
 
   /// The series that takes the place of this one where there are too many: the same names, each with the value `other`.
-  var overflow: MetricLabels {
-    MetricLabels(pairs: pairs.map { Pair(name: $0.name, value: Self.other) })
-  }
+  var overflow: MetricLabels { MetricLabels(pairs: pairs.map { Pair(name: $0.name, value: Self.other) }) }
 }
 
 extension MetricLabels: ExpressibleByDictionaryLiteral {
@@ -161,30 +146,18 @@ package struct MetricDescription: Sendable {
 
   /// As the code that counts names it.
   package let name: String
-
   package let help: String
-
   /// What the family is; nothing else may be made of its name.
   package let kind: MetricFamily.Kind
-
   /// Of a histogram, in its unit, ascending.
   package let bounds: [Double]
-
   /// Series that are counted separately; all beyond are counted together, with `other` as every label's value.
   package let seriesMax: Int
 
-  /// Describes a counter or a gauge.
   package init(
-    _ name: String, _ help: String, _ kind: MetricFamily.Kind, seriesMax: Int = seriesMaxDefault
+    _ name: String, _ help: String, _ kind: MetricFamily.Kind = .histogram, bounds: [Double] = HistogramBounds.usual,
+    seriesMax: Int = seriesMaxDefault
   ) {
-    self.init(name, help, kind, bounds: HistogramBounds.usual, seriesMax: seriesMax)
-  }
-
-  package init(_ name: String, _ help: String, bounds: [Double], seriesMax: Int = seriesMaxDefault) {
-    self.init(name, help, .histogram, bounds: bounds, seriesMax: seriesMax)
-  }
-
-  private init(_ name: String, _ help: String, _ kind: MetricFamily.Kind, bounds: [Double], seriesMax: Int) {
     precondition(zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 }, "the bounds of \(name) do not ascend")
     precondition(seriesMax > 0, "\(name) has room for no series")
     self.name = MetricName.family(name)
@@ -203,7 +176,6 @@ package enum HistogramBounds {
   ]
 
   /// From a quarter of a millisecond to a minute, for what is promised in milliseconds.
-  ///
   /// A quantile that is read from buckets is off by less than the bucket it falls into: a quarter of a millisecond up to
   /// 4 ms, half of one up to 10 ms, one up to 20 ms, and at most a third of itself from there to a minute, where
   /// milliseconds do not matter. 73 bounds; a series of them is 7 KB of text and 3 KB of memory.
@@ -224,7 +196,6 @@ package enum HistogramBounds {
 }
 
 /// Families in the text format of Prometheus, version 0.0.4.
-///
 /// Families are in the order of their names and series in that of their labels, each once, so that two scrapes differ
 /// in nothing but numbers. Source: "Exposition formats", Prometheus documentation.
 package enum ExpositionText {

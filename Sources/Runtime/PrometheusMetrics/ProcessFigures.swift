@@ -47,27 +47,25 @@ package struct ProcessFigures: Equatable, Sendable {
 
   /// As families; an unknown figure is left out.
   package var families: [MetricFamily] {
-    func family(_ name: String, _ help: String, _ kind: MetricFamily.Kind, _ value: MetricFamily.Value?)
-      -> MetricFamily?
-    {
-      value.map { MetricFamily(name, help, kind, $0) }
-    }
-    return [
-      family(
+    let all: [(name: String, help: String, kind: MetricFamily.Kind, value: MetricFamily.Value?)] = [
+      (
         "process_resident_memory_bytes", "Memory of the process that is not swapped out.", .gauge,
-        residentBytes.map { .integer($0) }),
-      family(
-        "process_virtual_memory_bytes", "Address space of the process.", .gauge, virtualBytes.map { .integer($0) }),
-      family(
+        residentBytes.map { .integer($0) }
+      ),
+      ("process_virtual_memory_bytes", "Address space of the process.", .gauge, virtualBytes.map { .integer($0) }),
+      (
         "process_cpu_seconds_total", "Processor time of the process, user and kernel.", .counter,
-        cpuSeconds.map { .number($0) }),
-      family(
+        cpuSeconds.map { .number($0) }
+      ),
+      (
         "process_start_time_seconds", "When the process began, in seconds since 1970.", .gauge,
-        startSeconds.map { .number($0) }),
-      family("process_threads", "Threads of the process.", .gauge, threads.map { .integer($0) }),
-      family("process_open_fds", "Descriptors that are open.", .gauge, descriptors.map { .integer($0) }),
-      family("process_max_fds", "Descriptors that may be open at once.", .gauge, descriptorsMax.map { .integer($0) }),
-    ].compactMap { $0 }
+        startSeconds.map { .number($0) }
+      ),
+      ("process_threads", "Threads of the process.", .gauge, threads.map { .integer($0) }),
+      ("process_open_fds", "Descriptors that are open.", .gauge, descriptors.map { .integer($0) }),
+      ("process_max_fds", "Descriptors that may be open at once.", .gauge, descriptorsMax.map { .integer($0) }),
+    ]
+    return all.compactMap { row in row.value.map { MetricFamily(row.name, row.help, row.kind, $0) } }
   }
 }
 

@@ -80,7 +80,6 @@ extension PrometheusRegistry: MetricsFactory {
     return cell
   }
 
-  /// A histogram if it aggregates, a gauge otherwise.
   package func makeRecorder(
     label: String, dimensions: [(String, String)], aggregate: Bool
   ) -> any RecorderHandler {
@@ -91,25 +90,20 @@ extension PrometheusRegistry: MetricsFactory {
     }
   }
 
-  /// A gauge.
   package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
     guard case .gauge(let cell) = series(label, dimensions, .gauge) else { preconditionFailure("no meter") }
     return cell
   }
 
-  /// A histogram in seconds.
   package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
     guard case .histogram(let cell) = series(label, dimensions, .histogram) else { preconditionFailure("no timer") }
     return cell
   }
 
-  /// Nothing: the series stays.
+  // Nothing is destroyed: a series stays.
   package func destroyCounter(_ handler: any CounterHandler) {}
-
   package func destroyMeter(_ handler: any MeterHandler) {}
-
   package func destroyRecorder(_ handler: any RecorderHandler) {}
-
   package func destroyTimer(_ handler: any TimerHandler) {}
 }
 
@@ -136,15 +130,10 @@ final class GaugeCell: RecorderHandler, MeterHandler {
   var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
 
   func record(_ value: Int64) { record(Double(value)) }
-
   func record(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
-
   func set(_ value: Int64) { record(Double(value)) }
-
   func set(_ value: Double) { record(value) }
-
   func increment(by amount: Double) { bits.add(amount) }
-
   func decrement(by amount: Double) { bits.add(-amount) }
 }
 

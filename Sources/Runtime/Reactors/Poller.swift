@@ -1,7 +1,6 @@
 internal import CLinux
 internal import Glibc
 
-/// The events to watch a descriptor for.
 package struct Interest: OptionSet, Sendable {
   package let rawValue: UInt32
 
@@ -9,7 +8,6 @@ package struct Interest: OptionSet, Sendable {
 
   /// Bytes, a connection or the end of the stream can be read.
   package static let read = Interest(rawValue: EPOLLIN.rawValue | EPOLLRDHUP.rawValue)
-
   /// Bytes can be written, or a connect has finished.
   package static let write = Interest(rawValue: EPOLLOUT.rawValue)
 }
@@ -21,15 +19,11 @@ package struct Readiness: OptionSet, Sendable {
   package init(rawValue: UInt32) { self.rawValue = rawValue }
 
   package static let readable = Readiness(rawValue: EPOLLIN.rawValue)
-
   package static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
-
   /// The peer has shut down its writing half; buffered data may still be readable.
   package static let peerClosed = Readiness(rawValue: EPOLLRDHUP.rawValue)
-
   /// Both halves are closed. Reported for every interest.
   package static let hungUp = Readiness(rawValue: EPOLLHUP.rawValue)
-
   /// An error is pending on the descriptor. Reported for every interest.
   package static let failed = Readiness(rawValue: EPOLLERR.rawValue)
 
@@ -40,7 +34,6 @@ package struct Readiness: OptionSet, Sendable {
 
 /// Handles the readiness of a registered descriptor. Called on the reactor's thread, never after deregistration.
 package protocol ReadinessHandler: AnyObject {
-  /// The descriptor is ready for something that it is watched for, or has failed.
   func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor)
 }
 
@@ -51,11 +44,9 @@ package struct Registration: Equatable, Sendable {
 
   var tag: UInt64 { UInt64(generation) << 32 | UInt64(UInt32(bitPattern: descriptor)) }
 
-  init(descriptor: Int32, generation: UInt32) {
-    self.descriptor = descriptor
-    self.generation = generation
-  }
+}
 
+extension Registration {
   init(tag: UInt64) {
     descriptor = Int32(bitPattern: UInt32(truncatingIfNeeded: tag))
     generation = UInt32(truncatingIfNeeded: tag >> 32)
@@ -87,7 +78,6 @@ private final class ReadinessWaiter: ReadinessHandler {
   }
 }
 
-/// The epoll descriptor and its registrations.
 struct Poller: ~Copyable {
   private struct Slot {
     var generation: UInt32
@@ -138,7 +128,6 @@ struct Poller: ~Copyable {
     slots[Int(registration.descriptor)].generation &+= 1
   }
 
-  /// Waits for events.
   /// - Parameter timeoutNanoseconds: 0 returns at once, -1 waits without a limit.
   /// - Returns: the number of events.
   func wait(timeoutNanoseconds: Int64) -> Int {

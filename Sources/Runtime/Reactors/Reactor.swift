@@ -2,32 +2,27 @@ internal import CLinux
 internal import HeapModule
 
 /// An event loop on a dedicated thread, and the isolation domain of everything on that thread.
-///
 /// One tick runs the ready jobs, fires due timers, calls the end-of-tick handlers (which flush what the tick gathered), then
 /// waits for descriptors and calls their handlers. Handlers are plain non-Sendable classes. The `isolated Reactor` parameter
 /// is the compiler's proof that they stay on the thread.
-///
 /// Work on a reactor must not block: no name resolution, no synchronous connect, no lock held across a call.
 package actor Reactor {
   /// Jobs per tick, so that descriptors and timers get their turn. A job takes a few microseconds.
   private static let jobsPerTickMax = 512
-
   /// Timers per tick, for the same reason.
   private static let timersPerTickMax = 512
 
   /// The name of the reactor and of its thread. `ps -L` shows the first 15 bytes.
   package nonisolated let name: String
-
   /// The executor of this reactor's tasks. Start work with ``start(_:)`` or ``submit(_:)`` instead.
   package nonisolated let executor: ReactorExecutor
 
-  /// Pins the actor to its thread.
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
   private var poller: Poller
   private var timers = TimerQueue()
   private var tickEndHandlers: [any TickEndHandler] = []
-  private var tickCount = 0
+  package private(set) var ticks = 0
 
   init(name: String) throws(SystemError) {
     self.name = name
@@ -35,8 +30,6 @@ package actor Reactor {
     poller = try Poller()
     _ = try poller.register(executor.wakeDescriptor, for: .read, handler: nil)
   }
-
-  package var ticks: Int { tickCount }
 
   package var pendingTimers: Int { timers.count }
 
@@ -50,7 +43,7 @@ package actor Reactor {
   }
 
   private func tick() {
-    tickCount += 1
+    ticks += 1
     executor.runReadyJobs(limit: Reactor.jobsPerTickMax)
     fireDueTimers()
     callTickEndHandlers()
@@ -107,7 +100,6 @@ package actor Reactor {
   }
 }
 
-// Descriptors.
 extension Reactor {
   /// Watches a descriptor until ``deregister(_:)``. Keeps the handler alive, but not the descriptor.
   /// - Throws: ``SystemError`` when the kernel refuses, e.g. `EEXIST` for a descriptor that is already watched.
@@ -117,36 +109,28 @@ extension Reactor {
     try poller.register(descriptor, for: interest, handler: handler)
   }
 
-  /// Changes the interest in a descriptor. Does nothing after its deregistration.
+  /// Does nothing after the deregistration.
   package func update(_ registration: Registration, to interest: Interest) throws(SystemError) {
     try poller.update(registration, to: interest)
   }
 
   /// Stops watching a descriptor. Call it before the descriptor is closed. Calling it twice does nothing.
-  package func deregister(_ registration: Registration) {
-    poller.deregister(registration)
-  }
+  package func deregister(_ registration: Registration) { poller.deregister(registration) }
 
   package func deregister(_ registration: inout Registration?) {
     if let registration { poller.deregister(registration) }
     registration = nil
   }
-}
 
-// Timers and the end of the tick.
-extension Reactor {
   /// Calls a handler once after `delay`.
-  ///
   /// An idle reactor is some tens of microseconds late. Kernels before 5.11 round up to whole milliseconds.
   @discardableResult
   package func schedule(after delay: Duration, _ handler: any TimerHandler) -> TimerToken {
     timers.schedule(at: Reactor.now &+ delay.clampedNanoseconds, handler)
   }
 
-  /// Cancels a timer. Does nothing after it has fired.
-  package func cancel(_ timer: TimerToken) {
-    timers.cancel(timer)
-  }
+  /// Does nothing after the timer has fired.
+  package func cancel(_ timer: TimerToken) { timers.cancel(timer) }
 
   package func cancel(_ timer: inout TimerToken?) {
     if let timer { timers.cancel(timer) }
@@ -155,14 +139,11 @@ extension Reactor {
 
   /// Calls a handler once at the end of the current tick, where it can write what the tick has gathered.
   /// Asking twice in a tick means two calls; callers keep track.
-  package func callAtTickEnd(_ handler: any TickEndHandler) {
-    tickEndHandlers.append(handler)
-  }
+  package func callAtTickEnd(_ handler: any TickEndHandler) { tickEndHandlers.append(handler) }
 }
 
 /// Handles the end of a tick, before the reactor waits for descriptors.
 package protocol TickEndHandler: AnyObject {
-  /// The jobs and timers of this tick have run.
   func tickEnded(on reactor: isolated Reactor)
 }
 
@@ -174,13 +155,28 @@ extension Duration {
     if seconds >= 4_611_686_018 { return 4_611_686_018_000_000_000 }
     return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
   }
+
+  /// From now to a time of the monotonic clock, in nanoseconds; zero for a past one.
+  package static func until(_ deadline: UInt64, now: UInt64 = Reactor.now) -> Duration {
+    .nanoseconds(Int64(clamping: deadline - min(now, deadline)))
+  }
+}
+
+extension Result {
+  /// The end of asynchronous work, for a caller that has something to close before it passes it on.
+  package init(awaiting work: () async throws(Failure) -> Success) async {
+    do throws(Failure) {
+      self = .success(try await work())
+    } catch {
+      self = .failure(error)
+    }
+  }
 }
 
 /// The only ways to run work on a reactor. A task made in another way lacks the executor preference: it compiles and works,
 /// but silently changes threads at every resume.
 extension Reactor {
   /// Starts a task on this reactor from code that runs on it. The task begins when the caller suspends or returns.
-  ///
   /// The closure is not `Sendable`, so it has the isolation of its context. Use the reactor's name inside it.
   package func start(_ work: @escaping () async -> Void) {
     // Safe: `work` was made on this reactor and runs on it, so it crosses no isolation boundary.
@@ -202,13 +198,10 @@ extension Reactor {
     try await Task(executorPreference: executor) { try await work(self) }.value
   }
 
-  package func sleep(for delay: Duration) async {
-    _ = await Signal().wait(for: delay, on: self)
-  }
+  package func sleep(for delay: Duration) async { _ = await Signal().wait(for: delay, on: self) }
 }
 
 /// A remembered wake-up: a signal without a waiter ends the next wait at once.
-///
 /// Belongs to one reactor, and to one waiting task at a time. Signals coalesce, so the waiter checks what has happened.
 package final class Signal {
   private var isSignalled = false
@@ -217,16 +210,10 @@ package final class Signal {
 
   package init() {}
 
-  /// Ends the current or the next wait.
   package func signal(on reactor: isolated Reactor) {
-    guard let waiter else {
-      isSignalled = true
-      return
-    }
-    finish(waiter, true, on: reactor)
+    if waiter == nil { isSignalled = true } else { finish(true, on: reactor) }
   }
 
-  /// Waits for the signal.
   /// - Parameter limit: the longest wait; nil for no limit.
   /// - Returns: whether the signal came in time.
   package func wait(for limit: Duration? = nil, on reactor: isolated Reactor) async -> Bool {
@@ -239,26 +226,20 @@ package final class Signal {
     return await withUnsafeContinuation { waiter = $0 }
   }
 
-  private func finish(_ waiter: UnsafeContinuation<Bool, Never>, _ result: Bool, on reactor: isolated Reactor) {
-    self.waiter = nil
+  private func finish(_ result: Bool, on reactor: isolated Reactor) {
     reactor.cancel(&timer)
-    waiter.resume(returning: result)
+    waiter.take()?.resume(returning: result)
   }
 }
 
 extension Signal: TimerHandler {
-  package func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
-    guard let waiter else { return }
-    self.timer = nil
-    finish(waiter, false, on: reactor)
-  }
+  package func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) { finish(false, on: reactor) }
 }
 
 /// A value of one reactor, in a wrapper that other threads may hold but not open.
 package struct ReactorBound<Value>: @unchecked Sendable {
   // Unchecked: `value` need not be Sendable. Safe, because only its reactor can read it.
   private let value: Value
-
   package let reactor: Reactor
 
   package init(_ value: Value, on reactor: isolated Reactor) {
@@ -277,7 +258,6 @@ package struct ReactorBound<Value>: @unchecked Sendable {
     reactor.submit { await work(self.value(on: $0), $0) }
   }
 
-  /// Runs work with the value on its reactor, from any thread, and returns its result.
   package func perform<Result: Sendable>(
     _ work: @escaping @Sendable (Value, isolated Reactor) async -> Result
   ) async -> Result {
@@ -289,7 +269,6 @@ package struct ReactorBound<Value>: @unchecked Sendable {
 
 package struct PerReactor<Value>: Sendable {
   private let values: [ObjectIdentifier: ReactorBound<Value>]
-
   /// In the order of the reactors.
   package let all: [ReactorBound<Value>]
 
@@ -324,7 +303,6 @@ package struct TimerToken: Hashable, Sendable {
 }
 
 /// Deadlines in order, on the monotonic clock.
-///
 /// A heap cannot remove from the middle, so a cancelled timer leaves a dead entry behind. The heap is rebuilt when most
 /// entries are dead, so memory stays proportional to the live timers.
 struct TimerQueue {
@@ -332,9 +310,7 @@ struct TimerQueue {
     let deadline: UInt64
     let token: TimerToken
 
-    static func < (a: Entry, b: Entry) -> Bool {
-      (a.deadline, a.token.id) < (b.deadline, b.token.id)
-    }
+    static func < (a: Entry, b: Entry) -> Bool { (a.deadline, a.token.id) < (b.deadline, b.token.id) }
   }
 
   /// Dead entries tolerated before a rebuild, regardless of their share.
@@ -376,9 +352,7 @@ struct TimerQueue {
     return live.removeValue(forKey: entry.token).map { (entry.token, $0) }
   }
 
-  private mutating func rebuild() {
-    heap = Heap(heap.unordered.filter { live[$0.token] != nil })
-  }
+  private mutating func rebuild() { heap = Heap(heap.unordered.filter { live[$0.token] != nil }) }
 }
 
 /// Limits a repeated log line to one a minute, and counts the events of each line.

@@ -4,7 +4,6 @@ internal import Glibc
 internal import Synchronization
 
 /// The job queue of one reactor thread: a task's executor preference, and an actor's executor.
-///
 /// A job from the reactor's thread goes into a ring buffer without a lock. A job from another thread goes through the
 /// *inbox*: it takes a lock, and writes to an event descriptor only when the reactor sleeps and no other thread has already
 /// promised to wake it.
@@ -19,7 +18,6 @@ package final class ReactorExecutor: TaskExecutor, SerialExecutor, @unchecked Se
   private let thread = Atomic<UInt>(0)
   private let arrivedFromOtherThreads = Atomic<Int>(0)
   private let wakesWritten = Atomic<Int>(0)
-
   /// The event descriptor the reactor polls so that other threads can end its sleep.
   let wakeDescriptor: Int32
 
@@ -28,11 +26,9 @@ package final class ReactorExecutor: TaskExecutor, SerialExecutor, @unchecked Se
     guard wakeDescriptor >= 0 else { throw SystemError(operation: "eventfd", code: errno) }
   }
 
-  deinit {
-    close(wakeDescriptor)
-  }
+  deinit { close(wakeDescriptor) }
 
-  /// Queues a job. The Swift runtime calls it from any thread.
+  /// The Swift runtime calls it from any thread.
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     if isOnThread {
@@ -45,10 +41,7 @@ package final class ReactorExecutor: TaskExecutor, SerialExecutor, @unchecked Se
     wake()
   }
 
-  /// Traps unless the calling thread is this reactor's.
-  package func checkIsolated() {
-    precondition(isOnThread, "called off the reactor's thread")
-  }
+  package func checkIsolated() { precondition(isOnThread, "called off the reactor's thread") }
 
   package func isIsolatingCurrentContext() -> Bool? { isOnThread }
 
@@ -67,9 +60,7 @@ package final class ReactorExecutor: TaskExecutor, SerialExecutor, @unchecked Se
 
 // What the reactor's thread does with the queue.
 extension ReactorExecutor {
-  func adoptCurrentThread() {
-    thread.store(UInt(pthread_self()), ordering: .relaxed)
-  }
+  func adoptCurrentThread() { thread.store(UInt(pthread_self()), ordering: .relaxed) }
 
   var hasReadyJobs: Bool { !local.isEmpty || inboxHasJobs.load(ordering: .relaxed) }
 
@@ -97,9 +88,7 @@ extension ReactorExecutor {
     return !inboxHasJobs.load(ordering: .sequentiallyConsistent) && !shouldStop
   }
 
-  func wokeUp() {
-    isSleeping.store(false, ordering: .relaxed)
-  }
+  func wokeUp() { isSleeping.store(false, ordering: .relaxed) }
 
   func clearWakeDescriptor() {
     var count: UInt64 = 0
@@ -120,15 +109,12 @@ extension ReactorExecutor {
   }
 }
 
-/// The reactors of a process, each on a separate thread.
 package final class ReactorGroup: Sendable {
-  /// The reactors in the order of their numbers; never empty.
+  /// In the order of their numbers; never empty.
   package let reactors: [Reactor]
-
   private let threads: [ReactorThread]
 
   /// Starts `count` reactors named `<name>-0`, `<name>-1`, and so on.
-  ///
   /// Also ignores SIGPIPE for the process, so that a write to a closed socket returns an error.
   /// - Throws: ``SystemError`` when the system has no descriptors or threads left.
   package init(count: Int, name: String = "reactor") throws(SystemError) {
@@ -143,7 +129,6 @@ package final class ReactorGroup: Sendable {
   }
 
   /// Stops every reactor after its ready jobs, and waits for the threads to end. Call it once.
-  ///
   /// Abandons tasks that are still suspended on a reactor: close what they wait for first.
   package func stop() async {
     for reactor in reactors { reactor.executor.requestStop() }
@@ -151,17 +136,11 @@ package final class ReactorGroup: Sendable {
   }
 
   /// Runs a body on a reactor that is started for it and stopped behind it.
-  /// - Returns: what the body returns.
   package static func perform<Value: Sendable>(
     _ body: @escaping @Sendable (isolated Reactor) async throws -> Value
   ) async throws -> Value {
     let group = try ReactorGroup(count: 1)
-    let result: Result<Value, any Error>
-    do {
-      result = .success(try await group.reactors[0].perform(body))
-    } catch {
-      result = .failure(error)
-    }
+    let result = await Result(awaiting: { () async throws -> Value in try await group.reactors[0].perform(body) })
     await group.stop()
     return try result.get()
   }

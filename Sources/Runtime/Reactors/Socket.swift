@@ -22,13 +22,9 @@ package final class Socket {
   /// The descriptor, for registration and for libraries that read and write it themselves. Never close it elsewhere.
   package let descriptor: Int32
 
-  init(owning descriptor: Int32) {
-    self.descriptor = descriptor
-  }
+  init(owning descriptor: Int32) { self.descriptor = descriptor }
 
-  deinit {
-    close(descriptor)
-  }
+  deinit { close(descriptor) }
 
   package func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadOutcome {
     let count = clinux_receive(descriptor, buffer.baseAddress, UInt(buffer.count), 0)
@@ -50,14 +46,10 @@ package final class Socket {
   }
 
   /// Ends the stream for the peer. Reading goes on.
-  package func shutDownWriting() {
-    _ = shutdown(descriptor, Int32(SHUT_WR))
-  }
+  package func shutDownWriting() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Sends small writes at once, without waiting for the peer's acknowledgement (no Nagle's algorithm).
-  package func disableDelay() {
-    set(Int32(IPPROTO_TCP), TCP_NODELAY, 1)
-  }
+  package func disableDelay() { set(Int32(IPPROTO_TCP), TCP_NODELAY, 1) }
 
   package var localAddress: SocketAddress? {
     var storage = sockaddr_storage()
@@ -68,7 +60,6 @@ package final class Socket {
     return code == 0 ? SocketAddress(kernel: storage) : nil
   }
 
-  /// Takes the pending error off the socket; nil without one.
   package func takePendingError(operation: String) -> SystemError? {
     var code: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
@@ -129,15 +120,12 @@ package final class ListeningSocket {
   private let socket: Socket
   /// The file of a Unix socket. It is removed at the end, unless another file has replaced it.
   private let unixFile: UnixSocketFile?
-
   /// Whether another process owns the queue, so that connections left in it are not lost.
   package let isInherited: Bool
-
   /// The address it listens on, with the kernel's choice in place of port 0.
   package let address: SocketAddress
 
   /// Binds and listens.
-  ///
   /// TCP sockets share their port (`SO_REUSEPORT`), so each reactor and a successor process can have one.
   /// An IPv6 socket on `::` also accepts IPv4 connections, regardless of `net.ipv6.bindv6only`.
   /// A stale Unix socket without a listener is replaced. A socket that answers, or another kind of file, is not.
@@ -184,9 +172,7 @@ package final class ListeningSocket {
     return getsockopt(descriptor, SOL_SOCKET, option, &value, &length) == 0 ? value : nil
   }
 
-  deinit {
-    unixFile?.remove()
-  }
+  deinit { unixFile?.remove() }
 
   package var descriptor: Int32 { socket.descriptor }
 
@@ -194,11 +180,8 @@ package final class ListeningSocket {
     var storage = sockaddr_storage()
     let descriptor = clinux_accept(socket.descriptor, &storage)
     if descriptor >= 0 { return .accepted(Socket(owning: descriptor), SocketAddress(kernel: storage)) }
-    return Self.outcome(of: errno)
-  }
-
-  private static func outcome(of code: Int32) -> AcceptOutcome {
-    switch code {
+    let code = errno
+    return switch code {
     case EAGAIN, EWOULDBLOCK: .wouldBlock
     case EMFILE, ENFILE, ENOBUFS, ENOMEM: .exhausted(SystemError(operation: "accept", code: code))
     default: .connectionLost
@@ -312,18 +295,15 @@ package enum DescriptorLimit {
 }
 
 /// A spare descriptor, released to turn a connection away when the process has no descriptor left.
-///
 /// Without it the connection would stay in the kernel's queue, and its peer would wait in vain.
 package final class DescriptorReserve {
   private var descriptor: Int32 = -1
 
-  /// Opens a descriptor if the process may.
   package init() { refill() }
 
   deinit { release() }
 
   /// Frees the descriptor while `body` runs. `body` must close what it opens.
-  ///
   /// Another thread may take the free descriptor first. Then later calls free nothing until a descriptor is closed.
   package func lend(_ body: () -> Void) {
     release()
@@ -341,10 +321,7 @@ package final class DescriptorReserve {
 
 /// A failed system call: its name and its `errno`.
 package struct SystemError: Error, Equatable, CustomStringConvertible {
-  /// The call that failed, e.g. `bind`.
   package let operation: String
-
-  /// The value of `errno` right after the call.
   package let code: Int32
 
   /// Describes a failed call. Read `errno` before another call overwrites it.

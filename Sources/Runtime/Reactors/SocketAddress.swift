@@ -17,12 +17,9 @@ package struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
 
   /// The kernel's `sockaddr` for this address, without padding behind it.
   let bytes: [UInt8]
-
   let family: Family
-
   /// `127.0.0.1:8080`, `[::1]:8080` or `unix:/run/tacet.sock`.
   package let description: String
-
   /// The port, 0 for a Unix path.
   package let port: UInt16
 
@@ -92,9 +89,7 @@ package struct SocketAddress: Sendable, Equatable, CustomStringConvertible {
   }
 }
 
-private func rawBytes<Value>(of value: Value) -> [UInt8] {
-  withUnsafeBytes(of: value) { Array($0) }
-}
+private func rawBytes<Value>(of value: Value) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
 
 /// The text of an `in_addr` or `in6_addr`, without brackets.
 func numericText<Address>(of address: Address, _ domain: Int32) -> String {
@@ -107,7 +102,6 @@ func numericText<Address>(of address: Address, _ domain: Int32) -> String {
 }
 
 /// The address of a host, without a port.
-///
 /// An IPv4 address is stored as its IPv4-mapped IPv6 address (RFC 4291 section 2.5.5.2), as a dual-stack socket reports it.
 /// One host therefore has one value.
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
@@ -115,12 +109,9 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   let low: UInt64
 
   private static let mappedPrefix: UInt64 = 0xffff
+}
 
-  init(high: UInt64, low: UInt64) {
-    self.high = high
-    self.low = low
-  }
-
+extension IPAddress {
   private init(v4 address: in_addr) {
     self.init(high: 0, low: Self.mappedPrefix << 32 | UInt64(UInt32(bigEndian: address.s_addr)))
   }
@@ -158,9 +149,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// The shortest usual form, without brackets (RFC 5952).
   package var description: String {
-    if isIPv4 {
-      return [24, 16, 8, 0].map { String(low >> $0 & 0xff) }.joined(separator: ".")
-    }
+    if isIPv4 { return [24, 16, 8, 0].map { String(low >> $0 & 0xff) }.joined(separator: ".") }
     return numericText(of: (high.bigEndian, low.bigEndian), AF_INET6)
   }
 }
@@ -187,7 +176,6 @@ package struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Reads `address/bits`, or an address, which is the network of itself.
-  ///
   /// Nil for anything else, also for an address with bits behind its prefix: one of the two is then a mistake.
   package init?(_ text: String) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
@@ -219,7 +207,6 @@ extension IPAddress {
   package var isLoopback: Bool { Self.loopback.contains { $0.contains(self) } }
 
   /// Whether this is an address of one host on the public internet.
-  ///
   /// False for private, shared, loopback, link-local, multicast, documentation, reserved and unspecified addresses, and for IPv6
   /// addresses that lead to such an IPv4 address. Source: the IANA registries of special-purpose addresses (RFC 6890), and for
   /// IPv6 the allocated unicast space, 2000::/3.
@@ -251,17 +238,14 @@ extension IPAddress {
 /// A host name without addresses, and why.
 package struct ResolutionError: Error, CustomStringConvertible {
   package let host: String
-
   /// The text of `getaddrinfo`, e.g. `Name or service not known`.
   package let reason: String
 
   package var description: String { "cannot resolve \(host): \(reason)" }
 }
 
-/// Turns host names into addresses.
 package enum Resolver {
   /// Looks up the addresses of a host, in the order that the system prefers. Caches nothing.
-  ///
   /// A numeric host takes no lookup. A name is looked up on the global executor, because `getaddrinfo` blocks.
   package static func addresses(of host: String, port: UInt16) async throws(ResolutionError) -> [SocketAddress] {
     if let address = SocketAddress(numericHost: host, port: port) { return [address] }

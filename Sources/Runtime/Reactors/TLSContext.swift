@@ -3,20 +3,16 @@ internal import Cryptography
 internal import Glibc
 
 /// The settings that TLS connections of one kind share: trust or identity, versions, application protocols.
-///
 /// Make one per purpose at start-up and share it, also between reactors: where the system has its authorities in one file, loading
 /// it takes megabytes and 20 milliseconds.
 package final class TLSContext: @unchecked Sendable {
   // Unchecked because of the pointers. Safe: after the initializer the context is only read. OpenSSL counts its references
   // atomically and locks its caches.
   let handle: OpaquePointer
-
   /// The application protocols to offer or accept, in order of preference. Empty for no ALPN.
   package let protocols: [String]
-
   /// Whether to refuse a peer that offers no application protocol.
   let requiresProtocol: Bool
-
   /// `protocols` as on the wire (RFC 7301 §3.1), at a stable address for OpenSSL's callback.
   private let wireProtocols: UnsafeMutableBufferPointer<UInt8>
 
@@ -131,7 +127,6 @@ package final class TLSContext: @unchecked Sendable {
   }
 }
 
-/// The certificate authorities that a client trusts.
 package enum TLSTrust: Sendable {
   case system
   case systemAnd(PEM)
@@ -140,7 +135,6 @@ package enum TLSTrust: Sendable {
 // Whom a client's context trusts.
 extension TLSContext {
   /// Trusts the system's authorities.
-  ///
   /// A folder of them under the hashes of their names, as Debian and others keep it, is looked into when a chain needs an
   /// authority. Elsewhere, and where the variable `SSL_CERT_FILE` names a file, all of them are loaded now.
   func trustSystem() throws(TLSError) {
@@ -259,7 +253,6 @@ extension PEM {
 
 extension TLSStream {
   /// The peer's certificate in binary form (DER), whose key the peer has proved to hold. Nil when the peer sent none.
-  ///
   /// A client's stream has verified the issuer. A server's stream has not: the certificate may be self-issued.
   package var peerCertificate: [UInt8]? {
     guard let certificate = SSL_get1_peer_certificate(handle) else { return nil }
@@ -269,12 +262,9 @@ extension TLSStream {
 }
 
 /// A private certificate authority in memory, for simulators, demonstrations and tests.
-///
 /// Keys are P-256. Nothing is written to disk, and the authority's key cannot be read.
 package final class CertificateAuthority {
-  /// A certificate and its key, as PEM text.
   package struct Identity: Sendable {
-    /// One certificate, issued by the authority.
     package let certificate: String
     /// The unencrypted key. A secret.
     package let key: String
@@ -282,7 +272,6 @@ package final class CertificateAuthority {
 
   /// The authority's certificate as PEM text, for clients to trust.
   package let certificate: String
-
   private let key = P256.generate()
   private let root: OpaquePointer
 
@@ -302,9 +291,7 @@ package final class CertificateAuthority {
     certificate = MemoryBIO.text { PEM_write_bio_X509($0, root) }
   }
 
-  deinit {
-    X509_free(root)
-  }
+  deinit { X509_free(root) }
 
   /// Issues a server's certificate with a new key.
   /// - Parameters:

@@ -3,7 +3,6 @@ internal import Cryptography
 internal import Glibc
 
 /// A TLS connection over a socket, on one reactor.
-///
 /// OpenSSL reads and writes the descriptor itself, with read-ahead: one `recv` brings up to 64 KiB of records, which OpenSSL
 /// decrypts in place and copies once. Memory BIOs would copy every byte twice more and save no call.
 /// The owner registers ``descriptor``, and deregisters it before releasing the stream.
@@ -13,7 +12,6 @@ package final class TLSStream {
   private let socket: Socket
   let name: String
   private var mayShutDown = true
-
   /// The negotiated application protocol; empty without one.
   package internal(set) var negotiatedProtocol = ""
 
@@ -27,9 +25,7 @@ package final class TLSStream {
     guard SSL_set_fd(handle, socket.descriptor) == 1 else { throw ErrorQueue.configurationError("SSL_set_fd") }
   }
 
-  deinit {
-    SSL_free(handle)
-  }
+  deinit { SSL_free(handle) }
 
   package var descriptor: Int32 { socket.descriptor }
 
@@ -243,7 +239,6 @@ extension TLSStream {
   }
 }
 
-/// A failed TLS operation: the kind of failure, the operation, and OpenSSL's text.
 package struct TLSError: Error, Equatable, CustomStringConvertible {
   package enum Code: Sendable {
     /// OpenSSL refuses a certificate, key, trust file or protocol list.
@@ -262,16 +257,11 @@ package struct TLSError: Error, Equatable, CustomStringConvertible {
   }
 
   package let code: Code
-
-  /// The operation, e.g. `TLS handshake with localhost`.
   package let operation: String
-
   /// OpenSSL's text, several entries joined by `; `. Empty when OpenSSL gave none.
   package let message: String
-
   /// Why OpenSSL refused the peer's certificate; nil for other failures.
   package let verification: String?
-
   package let system: SystemError?
 
   init(

@@ -18,7 +18,7 @@ struct TestSealingCryptography: SealingCryptography {
   }
   func digest(_ content: Data) -> Data { Data(SHA256.hash(Array(content)).bytes) }
   func open(_ sealed: Data, key: Data, nonce: Data, authenticating data: Data) throws -> Data {
-    let content = AES256GCM(key: Array(key)).open(Array(sealed), nonce: Array(nonce), additionalData: Array(data))
+    let content = AESGCM(key: Array(key)).open(Array(sealed), nonce: Array(nonce), additionalData: Array(data))
     guard let content else { throw CancellationError() }
     return Data(content)
   }

@@ -4,19 +4,6 @@ import Testing
 
 @Suite("ES256 signatures")
 struct ES256SignatureTests {
-  private struct Group: Decodable {
-    let point: Hex
-    let cases: [Case]
-  }
-
-  private struct Case: Decodable {
-    let number: Int
-    let note: String
-    let result: Verdict
-    let message: Hex
-    let signature: Hex
-  }
-
   @Test("DER signatures verify as Project Wycheproof says")
   func der() throws {
     try check("ecdsa_secp256r1_sha256", count: 484) { ES256Signature(der: $0) }
@@ -28,14 +15,13 @@ struct ES256SignatureTests {
   }
 
   private func check(_ name: String, count: Int, _ read: ([UInt8]) -> ES256Signature?) throws {
-    let groups: [Group] = try VectorFile.read("wycheproof-\(name)")
+    let groups: [VectorGroup] = try VectorFile.read("wycheproof-\(name)")
     #expect(groups.map(\.cases.count).reduce(0, +) == count)
     for group in groups {
-      let key = try P256PublicKey(x963: group.point.bytes)
+      let key = try P256PublicKey(x963: #require(group.point).bytes)
       for one in group.cases {
-        let signature = read(one.signature.bytes)
-        let isVerified = signature.map { key.verifies($0, of: one.message.bytes) } ?? false
-        #expect(isVerified == (one.result == .valid), "\(one.number): \(one.note)")
+        let isVerified = read(one.signature).map { key.verifies($0, of: one.message) } ?? false
+        #expect(isVerified == (one.result == .valid), one.label)
       }
     }
   }

@@ -18,15 +18,54 @@ struct Hex: Decodable, ExpressibleByStringLiteral {
     self.init(try decoder.singleValueContainer().decode(String.self))
   }
 
-  init(stringLiteral text: String) {
-    self.init(text)
-  }
+  init(stringLiteral text: String) { self.init(text) }
 
   init(_ text: String) {
     let digits = text.compactMap(\.hexDigitValue)
     precondition(digits.count == text.count && digits.count % 2 == 0, "not hexadecimal: \(text)")
     bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
   }
+}
+
+/// A case of a file: its members by name, as the bytes that their digits stand for.
+@dynamicMemberLookup
+struct VectorCase: Decodable {
+  private let members: [String: String]
+
+  init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Name.self)
+    members = try Dictionary(
+      uniqueKeysWithValues: container.allKeys.map { name in
+        (
+          name.stringValue,
+          try (try? container.decode(Int.self, forKey: name)).map(String.init)
+            ?? container.decode(String.self, forKey: name)
+        )
+      })
+  }
+
+  private struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  subscript(dynamicMember name: String) -> [UInt8] { Hex(text(name)).bytes }
+
+  func text(_ name: String) -> String { members[name] ?? "" }
+
+  var result: Verdict { Verdict(rawValue: text("result")) ?? .acceptable }
+
+  /// Names it in a failure.
+  var label: Comment { "\(text("number")): \(text("note"))" }
+}
+
+struct VectorGroup: Decodable {
+  let point: Hex?
+  let modulus: Hex?
+  let exponent: Hex?
+  let cases: [VectorCase]
 }
 
 /// What Project Wycheproof says of a case.
@@ -50,12 +89,6 @@ func base64URL(_ text: String) -> [UInt8] {
 
 /// The signatures of RFC 7515 appendix A.
 struct JWSExamples: Decodable {
-  struct HS256: Decodable {
-    let signed: String
-    let signature: String
-    let k: String
-  }
-
   struct RS256: Decodable {
     let signed: String
     let signature: String
@@ -71,7 +104,6 @@ struct JWSExamples: Decodable {
     let d: String
   }
 
-  let HS256: HS256
   let RS256: RS256
   let ES256: ES256
 

@@ -60,22 +60,13 @@ private func post(_ fields: String) -> String { "POST / HTTP/1.1\r\nHost: a\r\n\
   func answersOneAtATime() {
     var machine = ConnectionStateMachine(limits: HTTPLimits(), date: ConnectionRig.date)
     receive(get + get, &machine)
-    guard case .route = machine.received(), case .handle = machine.routed(bodyBytesMax: 0) else {
-      Issue.record("the first request is not handled")
-      return
+    var isInTurn = false
+    if case .route = machine.received(), case .handle = machine.routed(bodyBytesMax: 0), machine.output.isEmpty,
+      case .route = machine.answered(ResponseHead(status: .ok))
+    {
+      isInTurn = true
     }
-    #expect(machine.output.isEmpty)
-    guard case .route = machine.answered(ResponseHead(status: .ok)) else {
-      Issue.record("the second request is not routed")
-      return
-    }
-  }
-
-  @Test("content over the route's limit is refused before it is read")
-  func refusesAnnouncedLength() {
-    let transcript = ConnectionRig.run(post("Content-Length: 70000"))
-    #expect(transcript.statuses == [413])
-    #expect(transcript.closeReason == .answered)
+    #expect(isInTurn)
   }
 
   @Test("a client is asked to continue only when its content is acceptable")
@@ -85,15 +76,6 @@ private func post(_ fields: String) -> String { "POST / HTTP/1.1\r\nHost: a\r\n\
     let refused = ConnectionRig.run(post(fields + "65"))
     #expect(refused.statuses == [413])
     #expect(refused.closeReason == .answered)
-  }
-
-  @Test("a request answered before its chunks are read closes the connection")
-  func closesUnreadChunks() {
-    var machine = ConnectionStateMachine(limits: HTTPLimits(), date: ConnectionRig.date)
-    receive(post("Transfer-Encoding: chunked"), &machine)
-    _ = machine.received()
-    let action = machine.answered(ResponseHead(status: .notFound))
-    #expect(isClose(action, .answered))
   }
 
   @Test("an answer carries date, length and no banner")

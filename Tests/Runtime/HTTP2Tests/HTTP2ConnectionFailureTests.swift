@@ -8,8 +8,7 @@ import Testing
 struct HTTP2ConnectionFailureTests {
   @Test("GOAWAY: requests above its last stream were not processed, the others are answered, then it closes")
   func goAway() async throws {
-    try await onReactor { reactor in
-      let exchange = try await Exchange.start(answers: false, on: reactor)
+    try await Exchange.run(answers: false) { exchange, reactor in
       exchange.outcomes.send(10, over: exchange.client, on: reactor)
       try await exchange.server.received(10, on: reactor)
       let reason = Array(#"{"reason":"Shutdown"}"#.utf8)
@@ -31,8 +30,7 @@ struct HTTP2ConnectionFailureTests {
 
   @Test("a graceful shutdown in two steps keeps what was under way")
   func gracefulShutdown() async throws {
-    try await onReactor { reactor in
-      let exchange = try await Exchange.start(answers: false, on: reactor)
+    try await Exchange.run(answers: false) { exchange, reactor in
       exchange.outcomes.send(3, over: exchange.client, on: reactor)
       try await exchange.server.received(3, on: reactor)
       exchange.server.connection.goAway(lastStreamID: .max, on: reactor)
@@ -52,8 +50,7 @@ struct HTTP2ConnectionFailureTests {
 
   @Test("GOAWAY with nothing on the wire closes the connection and keeps the reason")
   func goAwayAtRest() async throws {
-    try await onReactor { reactor in
-      let exchange = try await Exchange.start(answers: true, on: reactor)
+    try await Exchange.run(answers: true) { exchange, reactor in
       _ = await exchange.ask(HTTP2Request(path: "/"), on: reactor)
       let reason = Array(#"{"reason":"IdleTimeout"}"#.utf8)
       exchange.server.connection.goAway(debugData: reason, on: reactor)
@@ -68,8 +65,7 @@ struct HTTP2ConnectionFailureTests {
 
   @Test("GOAWAY followed by an abrupt close still tells which requests were not processed")
   func goAwayAndClose() async throws {
-    try await onReactor { reactor in
-      let exchange = try await Exchange.start(answers: false, on: reactor)
+    try await Exchange.run(answers: false) { exchange, reactor in
       exchange.outcomes.send(4, over: exchange.client, on: reactor)
       try await exchange.server.received(4, on: reactor)
       exchange.server.connection.goAway(lastStreamID: exchange.server.requests[1].streamID, on: reactor)
@@ -85,8 +81,7 @@ struct HTTP2ConnectionFailureTests {
 
   @Test("REFUSED_STREAM: not processed, and the connection goes on")
   func refused() async throws {
-    try await onReactor { reactor in
-      let exchange = try await Exchange.start(answers: false, on: reactor)
+    try await Exchange.run(answers: false) { exchange, reactor in
       exchange.outcomes.send(2, over: exchange.client, on: reactor)
       try await exchange.server.received(2, on: reactor)
       exchange.server.connection.reset(exchange.server.requests[0].streamID, .refusedStream, on: reactor)
@@ -100,8 +95,7 @@ struct HTTP2ConnectionFailureTests {
 
   @Test("any other reset leaves the request unknown", arguments: [HTTP2ErrorCode.internalError, .cancel, .noError])
   func reset(code: HTTP2ErrorCode) async throws {
-    try await onReactor { reactor in
-      let exchange = try await Exchange.start(answers: false, on: reactor)
+    try await Exchange.run(answers: false) { exchange, reactor in
       exchange.outcomes.send(1, over: exchange.client, on: reactor)
       try await exchange.server.received(1, on: reactor)
       exchange.server.connection.reset(exchange.server.requests[0].streamID, code, on: reactor)
@@ -113,12 +107,8 @@ struct HTTP2ConnectionFailureTests {
 
   @Test("an abrupt close leaves what was sent unknown, what was answered answered, and what waited unprocessed")
   func abruptClose() async throws {
-    try await onReactor { reactor in
-      var server = HTTP2ServerConfiguration()
-      server.streamsMax = 3
-      var client = HTTP2ClientConfiguration()
-      client.initialStreamsMax = 3
-      let exchange = try await Exchange.start(answers: false, client: client, server: server, on: reactor)
+    try await Exchange.run(answers: false, client: client(initialStreamsMax: 3), server: server(streamsMax: 3)) {
+      exchange, reactor in
       exchange.outcomes.send(5, over: exchange.client, on: reactor)
       try await exchange.server.received(3, on: reactor)
       exchange.server.answer(exchange.server.requests[0], on: reactor)
@@ -136,8 +126,7 @@ struct HTTP2ConnectionFailureTests {
 
   @Test("a server that has fallen silent is given up after a PING")
   func blackHole() async throws {
-    try await onReactor { reactor in
-      let exchange = try await Exchange.start(answers: false, client: impatient(), on: reactor)
+    try await Exchange.run(answers: false, client: impatient()) { exchange, reactor in
       exchange.outcomes.send(2, over: exchange.client, on: reactor)
       try await exchange.server.received(2, on: reactor)
       exchange.server.connection.fallSilent(on: reactor)
@@ -152,8 +141,7 @@ struct HTTP2ConnectionFailureTests {
 
   @Test("a slow server that answers PINGs is not given up; the request's own time limit ends it")
   func deadline() async throws {
-    try await onReactor { reactor in
-      let exchange = try await Exchange.start(answers: false, client: impatient(), on: reactor)
+    try await Exchange.run(answers: false, client: impatient()) { exchange, reactor in
       exchange.outcomes.send(1, over: exchange.client, within: .milliseconds(400), on: reactor)
       try await exchange.outcomes.arrived(on: reactor)
       #expect(exchange.outcomes.unknown == [0: .deadline])
@@ -166,12 +154,8 @@ struct HTTP2ConnectionFailureTests {
 
   @Test("a request whose time is over before it got a stream was not processed")
   func deadlineWhileWaiting() async throws {
-    try await onReactor { reactor in
-      var server = HTTP2ServerConfiguration()
-      server.streamsMax = 1
-      var client = HTTP2ClientConfiguration()
-      client.initialStreamsMax = 1
-      let exchange = try await Exchange.start(answers: false, client: client, server: server, on: reactor)
+    try await Exchange.run(answers: false, client: client(initialStreamsMax: 1), server: server(streamsMax: 1)) {
+      exchange, reactor in
       exchange.outcomes.send(1, over: exchange.client, on: reactor)
       exchange.outcomes.send(2, over: exchange.client, within: .milliseconds(50), on: reactor)
       try await exchange.outcomes.arrived(2, on: reactor)
@@ -185,8 +169,7 @@ struct HTTP2ConnectionFailureTests {
 
   @Test("a request whose time is over is not sent, though a stream is free and its timer waits for many others")
   func deadlinePassed() async throws {
-    try await onReactor { reactor in
-      let exchange = try await Exchange.start(answers: true, on: reactor)
+    try await Exchange.run(answers: true) { exchange, reactor in
       // More than fire in one tick.
       for _ in 0..<1000 { reactor.schedule(after: .zero, IgnoredTimer()) }
       guard case .notProcessed(.deadline) = await exchange.ask(HTTP2Request(path: "/late"), within: .zero, on: reactor)
@@ -198,8 +181,7 @@ struct HTTP2ConnectionFailureTests {
 
   @Test("header fields that nghttp2 declines to send were not processed, and the connection goes on")
   func declined() async throws {
-    try await onReactor { reactor in
-      let exchange = try await Exchange.start(answers: true, on: reactor)
+    try await Exchange.run(answers: true) { exchange, reactor in
       var request = HTTP2Request(path: "/", body: [1])
       request.fields.append("x-large", String(repeating: "a", count: 100_000))
       guard case .notProcessed(.notSent) = await exchange.ask(request, on: reactor) else { throw TestFailure() }

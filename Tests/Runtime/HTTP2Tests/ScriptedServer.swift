@@ -1,5 +1,6 @@
 import HTTP2
 import Reactors
+import TestReactors
 import Testing
 
 struct TestFailure: Error {}
@@ -171,6 +172,17 @@ struct Exchange {
     return Exchange(server: handler, client: connection, log: log)
   }
 
+  /// A test with an exchange.
+  static func run(
+    answers: Bool, client: HTTP2ClientConfiguration = HTTP2ClientConfiguration(),
+    server configuration: HTTP2ServerConfiguration = HTTP2ServerConfiguration(),
+    _ test: @escaping @Sendable (Exchange, isolated Reactor) async throws -> Void
+  ) async throws {
+    try await onReactor { reactor in
+      try await test(try await start(answers: answers, client: client, server: configuration, on: reactor), reactor)
+    }
+  }
+
   /// Sends and waits.
   func ask(
     _ request: HTTP2Request, within limit: Duration = .seconds(10), on reactor: isolated Reactor
@@ -183,4 +195,16 @@ extension HTTP2Outcome {
   var response: HTTP2Response? {
     if case .response(let response) = self { response } else { nil }
   }
+}
+
+func client(initialStreamsMax: Int) -> HTTP2ClientConfiguration {
+  var configuration = HTTP2ClientConfiguration()
+  configuration.initialStreamsMax = initialStreamsMax
+  return configuration
+}
+
+func server(streamsMax: Int) -> HTTP2ServerConfiguration {
+  var configuration = HTTP2ServerConfiguration()
+  configuration.streamsMax = streamsMax
+  return configuration
 }

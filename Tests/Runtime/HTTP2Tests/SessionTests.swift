@@ -15,12 +15,6 @@ struct SessionSettingsTests {
     #expect(session.nextChunk() == nil)
   }
 
-  @Test("without a disguise nothing is changed")
-  func plain() throws {
-    let session = Session.server(limits: Session.Limits(fieldsBytesMax: 1000, bodyBytesMax: 1000))
-    session.submit([.streamsMax(7)])
-    #expect(try #require(session.nextChunk().map(Array.init)) == [0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 7])
-  }
 }
 
 @Suite("A server's conduct")

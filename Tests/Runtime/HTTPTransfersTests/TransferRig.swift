@@ -60,12 +60,7 @@ struct TransferRig {
 
   static func withReactors(_ body: (Reactor, Reactor) async throws -> Void) async throws {
     let group = try ReactorGroup(count: 2)
-    let result: Result<Void, any Error>
-    do {
-      result = .success(try await body(group.reactors[0], group.reactors[1]))
-    } catch {
-      result = .failure(error)
-    }
+    let result = await Result(awaiting: { () async throws in try await body(group.reactors[0], group.reactors[1]) })
     await group.stop()
     try result.get()
   }
@@ -84,11 +79,9 @@ struct TransferRig {
   private static func attempt(
     _ request: HTTPTransferRequest, _ client: ReactorBound<HTTPTransferClient>, on reactor: isolated Reactor
   ) async -> Result<HTTPTransferResponse, HTTPTransferError> {
-    do throws(HTTPTransferError) {
-      return .success(try await client.value(on: reactor).send(request, on: reactor))
-    } catch {
-      return .failure(error)
-    }
+    await Result(awaiting: { () async throws(HTTPTransferError) in
+      try await client.value(on: reactor).send(request, on: reactor)
+    })
   }
 
   func send(_ request: HTTPTransferRequest) async -> Result<HTTPTransferResponse, HTTPTransferError> {

@@ -98,7 +98,6 @@ struct ConnectRaceTests {
       } catch {
         #expect(error.code == .connectionLost)
       }
-      let port = PostgresStatement("port", "select current_setting('port')::int")
       #expect(try await pool.query(port, on: reactor).one().decode(0) == Int(other.port))
       #expect(Reactor.now - start < Duration.seconds(2).clampedNanoseconds)
       await pool.close(on: reactor)
@@ -155,8 +154,6 @@ struct ConnectRaceTests {
 
 @Suite("Several hosts, and one that fails")
 struct HostFailureTests {
-  private static let port = PostgresStatement("port", "select current_setting('port')::int")
-
   private static func hosts(_ first: TestPostgres, _ second: TestPostgres) -> PostgresConfiguration {
     PostgresConfiguration(conninfo: first.conninfo(or: second))
   }
@@ -233,7 +230,7 @@ struct HostFailureTests {
       watchful.start(on: reactor)
       listener.start(on: reactor)
       for pool in [watchful, idle] {
-        #expect(try await pool.query(Self.port, on: reactor).one().decode(0) == Int(primary.port))
+        #expect(try await pool.query(port, on: reactor).one().decode(0) == Int(primary.port))
       }
       try await recorder.awaitState("listening", on: reactor)
       primary.freeze()
@@ -246,7 +243,7 @@ struct HostFailureTests {
       try await recorder.awaitListening(times: 2, on: reactor)
       // A session that is lost at its first statement would throw here.
       for pool in [watchful, idle] {
-        #expect(try await pool.query(Self.port, on: reactor).one().decode(0) == Int(standby.port))
+        #expect(try await pool.query(port, on: reactor).one().decode(0) == Int(standby.port))
       }
       // 0.75 s by the rules; half a minute would be the heartbeat's.
       #expect(Reactor.now - promoted < Duration.seconds(3).clampedNanoseconds)
@@ -276,7 +273,6 @@ struct HostFailureTests {
 
 @Suite("A server that begins to refuse writes")
 struct ReadOnlyServerTests {
-  private let port = PostgresStatement("port", "select current_setting('port')::int")
   private let write = PostgresStatement("write", "create table if not exists public.written ()")
 
   @Test(

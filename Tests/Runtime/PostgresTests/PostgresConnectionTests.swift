@@ -53,8 +53,7 @@ struct PostgresConnectionQueryTests {
       let insert = PostgresStatement("insert", "insert into pg_temp.pairs values ($1)", [.int4])
       #expect(try await connection.query(insert, [1], on: reactor).affectedCount == 1)
       let error = try await failure { try await connection.query(insert, [1], on: reactor) }
-      #expect(error.sqlState == .uniqueViolation && error.constraint == "once" && error.table == "pairs")
-      #expect(error.detail?.contains("(1)") == true)
+      #expect(error.sqlState == .uniqueViolation && error.constraint == "once")
       #expect(!error.debugDescription.contains("(1)"))
       try await connection.query(one, on: reactor)
     }
@@ -153,9 +152,8 @@ struct PostgresConnectionQueryTests {
   }
 }
 
-@Suite("Scripts and transactions")
+@Suite("Scripts")
 struct PostgresConnectionScriptTests {
-  private let insert = PostgresStatement("insert", "insert into pg_temp.t values ($1)", [.int4])
   private let count = PostgresStatement("count", "select count(*) from pg_temp.t")
 
   private func withTable(
@@ -217,44 +215,6 @@ struct PostgresConnectionScriptTests {
     }
   }
 
-  @Test("a transaction commits what its body did")
-  func commit() async throws {
-    try await withTable { connection, reactor in
-      let value = try await connection.withTransaction(on: reactor) {
-        try await connection.query(insert, [2], on: reactor)
-        return 5
-      }
-      #expect(value == 5)
-      #expect(try await connection.query(count, on: reactor).one().decode(0) == 2)
-    }
-  }
-
-  @Test("a transaction whose body throws is rolled back, with the body's error")
-  func rollback() async throws {
-    try await withTable { connection, reactor in
-      await #expect(throws: UnexpectedSuccess.self) {
-        try await connection.withTransaction(on: reactor) {
-          try await connection.query(insert, [2], on: reactor)
-          throw UnexpectedSuccess()
-        }
-      }
-      let left: Int = try await connection.query(count, on: reactor).one().decode(0)
-      #expect(left == 1)
-    }
-  }
-
-  @Test("a transaction whose body overlooks an error is an error, not a silent rollback")
-  func overlookedError() async throws {
-    try await withTable { connection, reactor in
-      let error = try await failure {
-        try await connection.withTransaction(on: reactor) {
-          _ = try? await connection.query(insert, [1], on: reactor)
-        }
-      }
-      #expect(error.sqlState == .inFailedTransaction)
-      try await connection.query(one, on: reactor)
-    }
-  }
 }
 
 @Suite("Connecting")
@@ -336,7 +296,6 @@ struct PostgresConnectionConnectTests {
     try await onReactor { reactor in
       let configuration = PostgresConfiguration(conninfo: hosts + " target_session_attrs=read-write")
       let connection = try await PostgresConnection.connect(configuration, logger: quiet, on: reactor)
-      let port = PostgresStatement("port", "select current_setting('port')::int")
       #expect(try await connection.query(port, on: reactor).one().decode(0) == Int(server.port))
       connection.close(on: reactor)
     }

@@ -73,13 +73,7 @@ struct PostgresListenerTests {
         PostgresConfiguration(conninfo: conninfo), channels: channels, heartbeatInterval: heartbeat,
         heartbeatLimit: heartbeat, logger: quiet, handler: recorder)
       listener.start(on: reactor)
-      let result: Result<Void, any Error>
-      do {
-        try await body(listener, recorder, reactor)
-        result = .success(())
-      } catch {
-        result = .failure(error)
-      }
+      let result = await Result(awaiting: { () async throws in try await body(listener, recorder, reactor) })
       await listener.close(on: reactor)
       try result.get()
     }
@@ -137,12 +131,7 @@ struct ListenProbeTests {
         configuration, channels: ["probed"], heartbeatInterval: .milliseconds(10), heartbeatLimit: .milliseconds(300),
         probeSender: scene, logger: quiet, handler: scene)
       listener.start(on: reactor)
-      let result: Result<Void, any Error>
-      do {
-        result = .success(try await body(scene, reactor))
-      } catch {
-        result = .failure(error)
-      }
+      let result = await Result(awaiting: { () async throws in try await body(scene, reactor) })
       await listener.close(on: reactor)
       try result.get()
     }

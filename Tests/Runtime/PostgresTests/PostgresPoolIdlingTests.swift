@@ -120,7 +120,7 @@ struct PostgresPoolReturnTests {
       pool.observer = observer
       pool.start(on: reactor)
       try await pool.query(one, afterReturn: .seconds(600), on: reactor)
-      while pool.openCount < 3 { await reactor.sleep(for: .milliseconds(1)) }
+      await pool.awaitOpen(3, on: reactor)
       #expect(observer.losses.isEmpty)
 
       let before = Reactor.now
@@ -158,7 +158,7 @@ struct PostgresPoolReturnTests {
       let observer = Observer()
       pool.observer = observer
       pool.start(on: reactor)
-      while pool.openCount < 3 { await reactor.sleep(for: .milliseconds(1)) }
+      await pool.awaitOpen(3, on: reactor)
       try await pool.withConnection(on: reactor) { $0.close(on: reactor) }
       while pool.counters.reconnects < 1 { await reactor.sleep(for: .milliseconds(1)) }
       #expect(observer.losses.isEmpty)

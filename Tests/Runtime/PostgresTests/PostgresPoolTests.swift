@@ -9,33 +9,10 @@ import Testing
 struct PostgresPoolTests {
   private let backend = PostgresStatement("backend", "select pg_backend_pid()")
 
-  private func withPool(
-    _ conninfo: String, size: Int = 4, acquireLimit: Duration = .seconds(20),
-    _ body: @escaping @Sendable (PostgresPool, isolated Reactor) async throws -> Void
-  ) async throws {
-    try await onReactor { reactor in
-      var configuration = PostgresConfiguration(conninfo: conninfo)
-      // Far above what a slow machine needs to stop a server.
-      configuration.statementLimit = .seconds(60)
-      configuration.answerLimit = .seconds(60)
-      let pool = PostgresPool(configuration, size: size, acquireLimit: acquireLimit, logger: quiet)
-      pool.start(on: reactor)
-      let result: Result<Void, any Error>
-      do {
-        try await body(pool, reactor)
-        result = .success(())
-      } catch {
-        result = .failure(error)
-      }
-      await pool.close(on: reactor)
-      try result.get()
-    }
-  }
-
   @Test("a thousand statements on four sessions are answered, each with its own answer")
   func thousand() async throws {
     try await withPool(await TestPostgres.shared.conninfo()) { pool, reactor in
-      while pool.openCount < 4 { await reactor.sleep(for: .milliseconds(1)) }
+      await pool.awaitOpen(4, on: reactor)
       let answers = try await inParallel(1000, on: reactor) { number in
         try await pool.query(echo, [number], on: reactor).one().decode(0, as: Int.self)
       }
@@ -49,7 +26,7 @@ struct PostgresPoolTests {
   func usage() async throws {
     try await withPool(await TestPostgres.shared.conninfo(), size: 2) { pool, reactor in
       #expect(pool.usage.closed == 2)
-      while pool.openCount < 2 { await reactor.sleep(for: .milliseconds(1)) }
+      await pool.awaitOpen(2, on: reactor)
       #expect(pool.usage == PostgresPool.Usage(idle: 2, inUse: 0, closed: 0, waiting: 0))
       try await pool.withConnection(on: reactor) { _ in
         #expect(pool.usage == PostgresPool.Usage(idle: 1, inUse: 1, closed: 0, waiting: 0))
@@ -66,7 +43,7 @@ struct PostgresPoolTests {
   @Test("statements are spread over the sessions")
   func spread() async throws {
     try await withPool(await TestPostgres.shared.conninfo()) { pool, reactor in
-      while pool.openCount < 4 { await reactor.sleep(for: .milliseconds(1)) }
+      await pool.awaitOpen(4, on: reactor)
       let backends = try await inParallel(8, on: reactor) { _ in
         try await pool.query(backend, on: reactor).one().decode(0, as: Int.self)
       }
@@ -80,11 +57,11 @@ struct PostgresPoolTests {
     try await withPool(server.conninfo()) { pool, reactor in
       try await pool.query(one, on: reactor)
       // A place that opens its first session after the restart has not reconnected.
-      while pool.openCount < 4 { await reactor.sleep(for: .milliseconds(1)) }
+      await pool.awaitOpen(4, on: reactor)
       let pending = Signal()
       reactor.start {
         let error = try? await failure { try await pool.query(sleepStatement, [50.0], on: reactor) }
-        #expect(error?.code == .connectionLost && error?.sqlState == .adminShutdown)
+        #expect(error?.code == .connectionLost && error?.sqlState == "57P01")
         pending.signal(on: reactor)
       }
       await Task.yield()
@@ -203,7 +180,8 @@ struct PostgresPoolRetryTests {
   func deadlock() async throws {
     let database = try await makeDatabase()
     let add = PostgresStatement("add", "select public.add($1, $2)", [.int8, .int8])
-    try await withPool(database, ["deadlock_timeout": "20ms"]) { pool, reactor in
+    try await withPool(database, size: 2, configure: { $0.settings = ["deadlock_timeout": "20ms"] }) { pool, reactor in
+      await pool.awaitOpen(2, on: reactor)
       _ = try await inParallel(2, on: reactor) { number in
         try await pool.query(add, [number, 1 - number], on: reactor)
       }
@@ -217,7 +195,9 @@ struct PostgresPoolRetryTests {
     let database = try await makeDatabase()
     let slowly = PostgresStatement(
       "slowly", "update public.counters set n = n + 1 where id = 0 returning pg_sleep(0.005)::text")
-    try await withPool(database, ["default_transaction_isolation": "serializable"]) { pool, reactor in
+    let isolation = ["default_transaction_isolation": "serializable"]
+    try await withPool(database, size: 2, configure: { $0.settings = isolation }) { pool, reactor in
+      await pool.awaitOpen(2, on: reactor)
       for _ in 0..<10 { _ = try await inParallel(2, on: reactor) { _ in try await pool.query(slowly, on: reactor) } }
       #expect(pool.counters.roundTrips > 20)
     }
@@ -230,7 +210,7 @@ struct PostgresPoolRetryTests {
   func bounded(_ sqlState: String, _ attempts: Int) async throws {
     let database = try await makeDatabase()
     let fail = PostgresStatement("fail", "select public.fail($1)", [.text])
-    try await withPool(database, [:]) { pool, reactor in
+    try await withPool(database, size: 2) { pool, reactor in
       let error = try await failure { try await pool.query(fail, [sqlState], on: reactor) }
       #expect(error.code == .server && error.sqlState == SQLState(sqlState))
       #expect(pool.counters.roundTrips == attempts)
@@ -268,29 +248,6 @@ struct PostgresPoolRetryTests {
     return database
   }
 
-  /// Two sessions with these settings, both open.
-  private func withPool(
-    _ conninfo: String, _ settings: [String: String],
-    _ body: @escaping @Sendable (PostgresPool, isolated Reactor) async throws -> Void
-  ) async throws {
-    try await onReactor { reactor in
-      var configuration = PostgresConfiguration(conninfo: conninfo)
-      configuration.settings = settings
-      configuration.statementLimit = .seconds(60)
-      configuration.answerLimit = .seconds(60)
-      let pool = PostgresPool(configuration, size: 2, acquireLimit: .seconds(20), logger: quiet)
-      pool.start(on: reactor)
-      while pool.openCount < 2 { await reactor.sleep(for: .milliseconds(1)) }
-      let result: Result<Void, any Error>
-      do {
-        result = .success(try await body(pool, reactor))
-      } catch {
-        result = .failure(error)
-      }
-      await pool.close(on: reactor)
-      try result.get()
-    }
-  }
 }
 
 @Suite("Backoff")

@@ -81,18 +81,6 @@ struct ScalarsTests {
       [Duration.zero, .microseconds(-1), .seconds(100 * 86_400), .milliseconds(1500)], .interval)
   }
 
-  @Test("bytes come back as they went, NUL among them")
-  func bytes() async throws {
-    try await roundTrip([PostgresBytes([]), PostgresBytes([0, 255, 92]), PostgresBytes(Array(0...255))], .bytes)
-  }
-
-  @Test("JSON comes back as text")
-  func json() async throws {
-    let documents = [#"{"a": [1, "x"]}"#, "null"].map { PostgresJSON(utf8: Array($0.utf8)) }
-    try await roundTrip(documents, .json)
-    try await roundTrip(documents, .jsonb)
-  }
-
   @Test("an interval's days count 24 hours, its months have no length")
   func calendarIntervals() async throws {
     try await withConnection { connection, reactor in

@@ -17,15 +17,35 @@ func withConnection(
   configure(&configuration)
   try await onReactor { [configuration] reactor in
     let connection = try await PostgresConnection.connect(configuration, logger: quiet, on: reactor)
-    let result: Result<Void, any Error>
-    do {
-      try await body(connection, reactor)
-      result = .success(())
-    } catch {
-      result = .failure(error)
-    }
+    let result = await Result(awaiting: { () async throws in try await body(connection, reactor) })
     connection.close(on: reactor)
     try result.get()
+  }
+}
+
+/// A pool that is started, and closed at the end. Its limits are far above what a slow machine needs to stop a server.
+func withPool(
+  _ conninfo: String, size: Int = 4, acquireLimit: Duration = .seconds(20),
+  configure: @escaping @Sendable (inout PostgresConfiguration) -> Void = { _ in },
+  _ body: @escaping @Sendable (PostgresPool, isolated Reactor) async throws -> Void
+) async throws {
+  try await onReactor { reactor in
+    var configuration = PostgresConfiguration(conninfo: conninfo)
+    configuration.statementLimit = .seconds(60)
+    configuration.answerLimit = .seconds(60)
+    configure(&configuration)
+    let pool = PostgresPool(configuration, size: size, acquireLimit: acquireLimit, logger: quiet)
+    pool.start(on: reactor)
+    let result = await Result(awaiting: { () async throws in try await body(pool, reactor) })
+    await pool.close(on: reactor)
+    try result.get()
+  }
+}
+
+extension PostgresPool {
+  /// Waits until so many sessions are open.
+  func awaitOpen(_ count: Int, on reactor: isolated Reactor) async {
+    while openCount < count { await reactor.sleep(for: .milliseconds(1)) }
   }
 }
 
@@ -46,6 +66,7 @@ struct UnexpectedSuccess: Error {}
 let sleepStatement = PostgresStatement("sleep", "select pg_sleep($1)", [.float8])
 let one = PostgresStatement("one", "select 1")
 let echo = PostgresStatement("echo", "select $1", [.int8])
+let port = PostgresStatement("port", "select current_setting('port')::int")
 
 /// Starts one task each for `0..<count` on the reactor, in order; their results in that order.
 func inParallel<Value>(
@@ -54,11 +75,7 @@ func inParallel<Value>(
   let gathering = Gathering<Value>(count)
   for number in 0..<count {
     reactor.start {
-      do {
-        gathering.results[number] = .success(try await work(number))
-      } catch {
-        gathering.results[number] = .failure(error)
-      }
+      gathering.results[number] = await Result(awaiting: { () async throws -> Value in try await work(number) })
       gathering.left -= 1
       if gathering.left == 0 { gathering.done.signal(on: reactor) }
     }

@@ -12,7 +12,7 @@ struct TransactionPoolModeTests {
   @Test("a thousand statements on more connections than the pooler has sessions are each answered")
   func thousand() async throws {
     try await withPool { pool, _, reactor in
-      while pool.openCount < 6 { await reactor.sleep(for: .milliseconds(1)) }
+      await pool.awaitOpen(6, on: reactor)
       let answers = try await inParallel(1000, on: reactor) { number in
         try await pool.query(echo, [number], on: reactor).one().decode(0, as: Int.self)
       }
@@ -67,32 +67,6 @@ struct TransactionPoolModeTests {
     }
   }
 
-  @Test("a transaction stays on one server session, with its settings; one that fails is rolled back")
-  func transactions() async throws {
-    let database = try await TestPostgres.shared.makeDatabase()
-    let name = String(try #require(database.split(separator: "dbname=").last))
-    try await TestPostgres.shared.psql("create table kept (number bigint)", database: name)
-    let insert = PostgresStatement("insert", "insert into public.kept values ($1)", [.int8])
-    let backend = PostgresStatement("backend", "select pg_backend_pid()")
-    try await withPool(database: name) { pool, _, reactor in
-      _ = try await inParallel(20, on: reactor) { number in
-        try await pool.withConnection(on: reactor) { connection in
-          _ = try? await connection.withTransaction(on: reactor) {
-            let first = try await connection.query(backend, on: reactor).one().decode(0, as: Int.self)
-            try await connection.query(insert, [number], on: reactor)
-            if number % 2 == 0 { try await connection.query(divide, [0], on: reactor) }
-            #expect(try await connection.query(backend, on: reactor).one().decode(0, as: Int.self) == first)
-            #expect(
-              try await connection.query(show, ["search_path"], on: reactor).one().decode(0) == "pg_catalog, pg_temp")
-          }
-        }
-      }
-      #expect(pool.counters.reconnects == 0)
-    }
-    let sum = "select count(*), count(*) filter (where number % 2 = 0) from kept"
-    #expect(try await TestPostgres.shared.psql(sum, database: name) == "10|0\n")
-  }
-
   @Test("a session's settings in the connection request are refused, and the error names the setting to change")
   func refusedOptions() async throws {
     let pooler = try await TestPgBouncer.launch(before: TestPostgres.shared)
@@ -114,11 +88,15 @@ struct TransactionPoolModeTests {
       let pool = PostgresPool(
         PostgresConfiguration(conninfo: pooler.conninfo()), size: 4, acquireLimit: .seconds(20), logger: quiet)
       pool.start(on: reactor)
-      while pool.openCount < 4 { await reactor.sleep(for: .milliseconds(1)) }
-      let results = try await inParallel(100, on: reactor) { number in
-        await Result { try await pool.query(echo, [number], on: reactor) }
-      }
-      let errors = results.compactMap { $0.failure as? PostgresError }
+      await pool.awaitOpen(4, on: reactor)
+      let errors = try await inParallel(100, on: reactor) { number in
+        do throws(PostgresError) {
+          try await pool.query(echo, [number], on: reactor)
+          return PostgresError?.none
+        } catch {
+          return error
+        }
+      }.compactMap { $0 }
       await pool.close(on: reactor)
       #expect(!errors.isEmpty)
       for error in errors where error.code == .server {
@@ -134,41 +112,16 @@ struct TransactionPoolModeTests {
 
   /// Six connections to a pooler that has two sessions.
   private func withPool(
-    poolSize: Int = 2, database: String = "postgres",
-    configure: @escaping @Sendable (inout PostgresConfiguration) -> Void = { _ in },
+    poolSize: Int = 2, configure: @escaping @Sendable (inout PostgresConfiguration) -> Void = { _ in },
     body: @escaping @Sendable (PostgresPool, TestPgBouncer, isolated Reactor) async throws -> Void
   ) async throws {
     let pooler = try await TestPgBouncer.launch(before: TestPostgres.shared, poolSize: poolSize)
-    try await onReactor { reactor in
-      var configuration = PostgresConfiguration(conninfo: pooler.conninfo(database: database))
-      configuration.poolMode = .transaction
-      configuration.statementLimit = .seconds(60)
-      configuration.answerLimit = .seconds(60)
-      configure(&configuration)
-      let pool = PostgresPool(configuration, size: 6, acquireLimit: .seconds(20), logger: quiet)
-      pool.start(on: reactor)
-      let result: Result<Void, any Error>
-      do {
-        result = .success(try await body(pool, pooler, reactor))
-      } catch {
-        result = .failure(error)
+    try await PostgresTests.withPool(
+      pooler.conninfo(database: "postgres"), size: 6,
+      configure: {
+        $0.poolMode = .transaction
+        configure(&$0)
       }
-      await pool.close(on: reactor)
-      try result.get()
-    }
-  }
-}
-
-extension Result where Failure == any Error {
-  fileprivate init(_ work: () async throws -> Success) async {
-    do {
-      self = .success(try await work())
-    } catch {
-      self = .failure(error)
-    }
-  }
-
-  fileprivate var failure: Failure? {
-    if case .failure(let error) = self { error } else { nil }
+    ) { try await body($0, pooler, $1) }
   }
 }

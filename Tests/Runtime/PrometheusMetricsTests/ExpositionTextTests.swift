@@ -89,11 +89,6 @@ struct ExpositionTextTests {
       ])
   }
 
-  @Test("a histogram without labels has le alone")
-  func bareHistogram() {
-    let value = MetricFamily.Value.histogram(HistogramFigures(bounds: [], counts: [1], sum: 2))
-    #expect(lines(MetricFamily("h", "", .histogram, value)) == ["h_bucket{le=\"+Inf\"} 1", "h_sum 2", "h_count 1"])
-  }
 }
 
 @Suite("Figures of the process")

@@ -132,13 +132,6 @@ struct MetricCellsTests {
     #expect(cell.figures == HistogramFigures(bounds: [1], counts: [0, 0], sum: 0))
   }
 
-  @Test("without bounds everything is above")
-  func boundless() {
-    let cell = HistogramCell(bounds: [])
-    cell.record(Int64(3))
-    #expect(cell.figures == HistogramFigures(bounds: [], counts: [1], sum: 3))
-  }
-
   @Test("nothing is lost when many threads count at once")
   func threads() {
     let (counter, histogram) = (CounterCell(), HistogramCell(bounds: [0.5, 1.5]))
@@ -162,13 +155,6 @@ struct MetricLabelsTests {
     #expect(MetricLabels([("a", "1"), ("a", "2")]) == ["a": "2"])
     #expect(MetricLabels([("x.y", "1"), ("x_y", "2")]) == ["x_y": "2"])
     #expect(MetricLabels([]) == .none)
-  }
-
-  @Test("a value is found by its name")
-  func value() {
-    let labels: MetricLabels = ["state": "idle"]
-    #expect(labels["state"] == "idle")
-    #expect(labels["lane"] == nil)
   }
 
   @Test("they are sorted by the first that differs; fewer come first")
@@ -198,35 +184,13 @@ struct MetricNameTests {
   }
 }
 
-@Suite("Families")
-struct MetricFamilyTests {
-  private func family(_ samples: [(MetricLabels, Int64)]) -> MetricFamily {
-    samples.reduce(into: MetricFamily("f", "Help.", .gauge)) { $0.add(.integer($1.1), $1.0) }
-  }
-
-  @Test("they are equal when they show the same, in whatever order it was added")
-  func equal() {
-    #expect(family([(["a": "1"], 1), (["a": "2"], 2)]) == family([(["a": "2"], 2), (["a": "1"], 1)]))
-    #expect(family([(["a": "1"], 1)]) != family([(["a": "1"], 2)]))
-    #expect(family([(["a": "1"], 1)]) != family([(["a": "2"], 1)]))
-    #expect(family([]) != MetricFamily("f", "Another help.", .gauge))
-    #expect(family([]) != MetricFamily("f", "Help.", .counter))
-  }
-}
-
 @Suite("Bounds of buckets")
 struct HistogramBoundsTests {
-  @Test("they ascend and end at a minute", arguments: [HistogramBounds.usual, HistogramBounds.fine])
-  func ascend(_ bounds: [Double]) {
-    #expect(zip(bounds, bounds.dropFirst()).allSatisfy { $0 < $1 })
-    #expect(bounds.last == 60)
-  }
-
   @Test("the fine ones are as near as their promise says, on both sides of each edge")
   func steps() {
     let bounds = HistogramBounds.fine
     #expect(bounds.count == 73)
-    #expect(bounds.first == 0.00025)
+    #expect(bounds.first == 0.00025 && bounds.last == 60)
     for (low, high) in zip(bounds, bounds.dropFirst()) {
       let widest =
         switch high {

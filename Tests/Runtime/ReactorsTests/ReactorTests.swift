@@ -9,9 +9,7 @@ import Testing
 struct ReactorTests {
   @Test("a task started on a reactor never leaves its thread, whatever it awaits")
   func tasksStay() async throws {
-    let group = try ReactorGroup(count: 1)
-    let reactor = group.reactors[0]
-    let (before, after, threads) = try await reactor.perform { reactor in
+    let (before, after, threads) = try await ReactorGroup.perform { reactor in
       let before = reactor.executor.jobsFromOtherThreads
       var threads: Set<Int32> = [currentThread()]
       for _ in 0..<100 {
@@ -26,7 +24,6 @@ struct ReactorTests {
     }
     #expect(threads.count == 1)
     #expect(after == before)
-    await group.stop()
   }
 
   @Test("work handed from another thread is one job through the inbox")
@@ -42,8 +39,7 @@ struct ReactorTests {
 
   @Test("a started task begins when its starter suspends")
   func startOrder() async throws {
-    let group = try ReactorGroup(count: 1)
-    let order = try await group.reactors[0].perform { reactor in
+    let order = try await ReactorGroup.perform { reactor in
       let log = Log()
       let done = Signal()
       reactor.start {
@@ -57,13 +53,11 @@ struct ReactorTests {
       return log.entries
     }
     #expect(order == ["caller", "inside", "resumed"])
-    await group.stop()
   }
 
   @Test("an end-of-tick handler runs once after the jobs of its tick")
   func tickEnd() async throws {
-    let group = try ReactorGroup(count: 1)
-    let entries = try await group.reactors[0].perform { reactor in
+    let entries = try await ReactorGroup.perform { reactor in
       let recorder = TickRecorder()
       reactor.callAtTickEnd(recorder)
       recorder.log.entries.append("job")
@@ -71,13 +65,11 @@ struct ReactorTests {
       return recorder.log.entries
     }
     #expect(entries == ["job", "tick end"])
-    await group.stop()
   }
 
   @Test("jobs that breed jobs do not starve timers")
   func fairness() async throws {
-    let group = try ReactorGroup(count: 1)
-    let fired = try await group.reactors[0].perform { reactor in
+    let fired = try await ReactorGroup.perform { reactor in
       let flag = Log()
       reactor.start { while flag.entries.isEmpty { await Task.yield() } }
       await reactor.sleep(for: .milliseconds(5))
@@ -85,7 +77,6 @@ struct ReactorTests {
       return flag.entries
     }
     #expect(fired == ["timer"])
-    await group.stop()
   }
 
   @Test("a stopped group's threads have ended")
@@ -99,15 +90,12 @@ struct ReactorTests {
 
   @Test("an idle reactor sleeps instead of spinning")
   func idleSleeps() async throws {
-    let group = try ReactorGroup(count: 1)
-    let reactor = group.reactors[0]
-    let ticks = try await reactor.perform { reactor in
+    let ticks = try await ReactorGroup.perform { reactor in
       let before = reactor.ticks
       await reactor.sleep(for: .milliseconds(100))
       return reactor.ticks - before
     }
     #expect(ticks < 10)
-    await group.stop()
   }
 }
 

@@ -57,17 +57,6 @@ struct SocketTests {
     }
   }
 
-  @Test("a stale Unix socket file is replaced, a live one is not")
-  func staleFile() throws {
-    let path = "/tmp/tacet-stale-\(getpid()).sock"
-    let address = try #require(SocketAddress(unixPath: path))
-    let abandoned = try Socket.open(.unix)
-    #expect(address.withSockaddr { bind(abandoned.descriptor, $0, $1) } == 0)
-    let listener = try ListeningSocket(on: address)
-    #expect(throws: SystemError.self) { try ListeningSocket(on: address) }
-    _ = listener
-  }
-
   @Test("a descriptor's number used again does not get the old registration's events")
   func generations() async throws {
     try await onReactor { reactor in

@@ -50,7 +50,7 @@ package enum WebPushEncryption {
       from: input, salt: salt, info: Array("Content-Encoding: aes128gcm\0".utf8), byteCount: 16)
     let nonce = HKDFSHA256.derive(
       from: input, salt: salt, info: Array("Content-Encoding: nonce\0".utf8), byteCount: 12)
-    let record = AES128GCM(key: contentKey).seal(
+    let record = AESGCM(key: contentKey).seal(
       content + [2] + [UInt8](repeating: 0, count: paddingBytes), nonce: nonce)
     return salt + withUnsafeBytes(of: recordBytes.bigEndian) { Array($0) } + [65] + key.publicKey.x963 + record
   }

@@ -45,7 +45,7 @@ package enum SealedEnvelope {
     let material = HKDFSHA256.derive(
       from: try ephemeral.sharedSecret(with: key.publicKey),
       salt: ephemeral.publicKey.bytes + key.publicKey.bytes, info: Array(purpose.utf8), byteCount: 44)
-    let sealed = AES256GCM(key: Array(material.prefix(32))).seal(
+    let sealed = AESGCM(key: Array(material.prefix(32))).seal(
       padded, nonce: Array(material.suffix(12)), additionalData: head + binding.digest)
     return Base64URL.encode(head + sealed)
   }

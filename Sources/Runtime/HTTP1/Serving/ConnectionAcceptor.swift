@@ -3,18 +3,14 @@ internal import Logging
 internal import Reactors
 
 /// Accepts the connections of one reactor, or turns them away.
-///
 /// No client is left waiting in the kernel's queue. When the service is full or the process has no descriptors left, the
 /// connection is accepted, answered and closed.
 final class ConnectionAcceptor {
   /// Connections accepted in one tick, so that a burst does not starve open connections.
   private static let acceptsPerTickMax = 64
-
   /// How long to stop accepting when not even the reserve descriptor helps.
-  ///
   /// 100 ms: nothing reports a free descriptor, and ten attempts a second cost nothing.
   private static let exhaustionPause = Duration.milliseconds(100)
-
   /// Bytes to read from a peer that is turned away, so that closing does not reset the answer.
   private static let discardedBytesMax = 16 * 1024
 
@@ -106,7 +102,7 @@ final class ConnectionAcceptor {
 
   /// Answers without a wait, and closes. With TLS it only closes, because there is no room for a handshake.
   private func turnAway(_ connected: Socket, _ reason: HTTPServiceFigures.TurnAway) {
-    registry.counters.count(reason)
+    registry.counters.figures.turnedAway[reason, default: 0] += 1
     service.logTurnAway(reason)
     guard tls == nil else { return }
     let response = reason == .peer ? Overload.clientFull : Overload.serviceFull
@@ -152,24 +148,18 @@ final class ConnectionAcceptor {
 }
 
 extension ConnectionAcceptor: ReadinessHandler {
-  func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) {
-    acceptWaiting(on: reactor)
-  }
+  func readinessChanged(_ readiness: Readiness, on reactor: isolated Reactor) { acceptWaiting(on: reactor) }
 }
 
 extension ConnectionAcceptor: TimerHandler {
-  func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
-    watch(.read, on: reactor)
-  }
+  func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) { watch(.read, on: reactor) }
 }
 
 /// The answers to too many connections or requests. Made once, because time is short when they are needed.
 enum Overload {
   /// Retry-After in seconds. Connections are short, so a second later there is room, unless this is an attack.
   private static let retryAfterSeconds = "1"
-
   static let serviceFull = response(.serviceUnavailable, "The service has too many connections.")
-
   /// The peer has as many connections or requests as it may have (RFC 6585 section 4).
   static let clientFull = response(.tooManyRequests, "Too many connections come from this address.")
 

@@ -1,7 +1,6 @@
 internal import Reactors
 
 /// The bytes of a connection, over its socket or over TLS, and the reactor's interest in it.
-///
 /// Readiness is level-triggered, so the kernel would report unexpected readiness in every tick. The interest is dropped at the
 /// first such event, and set again by the next wait. A connection that reads whenever it is ready never pays for that.
 struct ConnectionChannel {
@@ -45,7 +44,6 @@ struct ConnectionChannel {
 
 // The reactor's interest.
 extension ConnectionChannel {
-  /// Begins to watch the socket for input.
   mutating func open(_ handler: any ReadinessHandler, on reactor: isolated Reactor) throws(SystemError) {
     registration = try reactor.register(descriptor, for: .read, handler: handler)
   }
@@ -70,9 +68,7 @@ extension ConnectionChannel {
   }
 
   /// Stops watching the socket. It closes when the channel is released.
-  mutating func close(on reactor: isolated Reactor) {
-    reactor.deregister(&registration)
-  }
+  mutating func close(on reactor: isolated Reactor) { reactor.deregister(&registration) }
 }
 
 // Input and output.

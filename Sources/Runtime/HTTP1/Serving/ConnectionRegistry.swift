@@ -3,7 +3,6 @@ internal import Reactors
 internal import Synchronization
 
 /// The open connections of one reactor, and the clock of their deadlines.
-///
 /// One timer sweeps over all connections, so a request sets its deadlines without touching a queue or reading the clock.
 final class ConnectionRegistry {
   enum DrainStage: Comparable {
@@ -51,7 +50,7 @@ final class ConnectionRegistry {
   }
 
   func add(_ connection: HTTPConnection, on reactor: isolated Reactor) {
-    counters.countAccepted()
+    counters.figures.accepted += 1
     connection.index = connections.count
     connections.append(connection)
     connection.isDraining = drainStage > .serving
@@ -91,9 +90,7 @@ final class ConnectionRegistry {
     return true
   }
 
-  func abort(on reactor: isolated Reactor) {
-    forEach { $0.leave(on: reactor) }
-  }
+  func abort(on reactor: isolated Reactor) { forEach { $0.leave(on: reactor) } }
 }
 
 extension ConnectionRegistry: TimerHandler {
@@ -183,7 +180,6 @@ final class ConnectionCensus: Sendable {
     }
   }
 
-  /// An admitted connection has closed.
   func leave(_ peer: IPAddress?, _ admission: Admission) {
     counts.withLock { counts in
       if admission == .reserved { counts.reserved -= 1 } else { counts.admitted -= 1 }
@@ -193,14 +189,9 @@ final class ConnectionCensus: Sendable {
 
   /// Counts a request from a proxy.
   /// - Returns: whether its client may have another concurrent request.
-  func begin(for client: IPAddress) -> Bool {
-    counts.withLock { Self.enter(client, limits.perPeerMax, &$0) }
-  }
+  func begin(for client: IPAddress) -> Bool { counts.withLock { Self.enter(client, limits.perPeerMax, &$0) } }
 
-  /// The request is answered, or its connection has closed.
-  func end(for client: IPAddress) {
-    counts.withLock { Self.leave(client, &$0) }
-  }
+  func end(for client: IPAddress) { counts.withLock { Self.leave(client, &$0) } }
 
   private static func enter(_ peer: IPAddress?, _ limit: Int, _ counts: inout Counts) -> Bool {
     guard let peer else { return true }
@@ -273,7 +264,6 @@ package struct HTTPServiceFigures: Sendable, Equatable {
   package struct Answer: Hashable, Sendable {
     /// Nil when the request had no operation, or was refused before its operation was known.
     package let operation: HTTPOperation?
-
     /// From 200 to 599.
     package let status: Int
 
@@ -292,7 +282,6 @@ package struct HTTPServiceFigures: Sendable, Equatable {
   /// Answers, including refusals of requests. Has no zeros.
   package var answers: [Answer: Int] = [:]
 
-  /// Answers by status.
   package var responses: [Int: Int] {
     answers.reduce(into: [:]) { $0[$1.key.status, default: 0] += $1.value }
   }
@@ -327,12 +316,12 @@ package final class HTTPServiceMeter: Sendable {
   func add(_ registry: ReactorBound<ConnectionRegistry>) { registries.withLock { $0.append(registry) } }
 }
 
-/// Counts the connections and answers of one reactor.
 final class ConnectionCounters {
   private static let statuses = 200..<600
 
   private let operations: [HTTPOperation]
-  private var figures = HTTPServiceFigures()
+  /// Without the open connections and the answers.
+  var figures = HTTPServiceFigures()
   /// A count for each status of each operation, and at the end for answers without an operation, so that an answer costs one
   /// addition. Thirty operations take 100 KB.
   private var responses: [Int]
@@ -342,12 +331,6 @@ final class ConnectionCounters {
     self.operations = operations
     responses = [Int](repeating: 0, count: Self.statuses.count * (operations.count + 1))
   }
-
-  func countAccepted() { figures.accepted += 1 }
-
-  func count(_ reason: HTTPServiceFigures.TurnAway) { figures.turnedAway[reason, default: 0] += 1 }
-
-  func countFailedHandshake() { figures.failedHandshakes += 1 }
 
   /// - Parameter route: the number of the request's route; nil without one.
   func countResponse(_ status: Int, of route: Int? = nil) {

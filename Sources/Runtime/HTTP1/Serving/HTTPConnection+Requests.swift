@@ -40,7 +40,6 @@ extension HTTPConnection {
     return action
   }
 
-  /// The content of the routed request is complete.
   func handle(_ body: [UInt8], on reactor: isolated Reactor) -> ConnectionAction? {
     guard var request = request.take(), let handler = handler.take() else {
       preconditionFailure("a request is complete that was not routed")
@@ -64,7 +63,6 @@ extension HTTPConnection {
     }
   }
 
-  /// Stops reading while a task of the route runs.
   private func pause(keeping bodyBytes: Int, on reactor: isolated Reactor) {
     // Answers to earlier requests of a pipeline do not wait for this one.
     if !machine.output.isEmpty { write() }

@@ -3,7 +3,6 @@ internal import Logging
 internal import Reactors
 
 /// Performs the actions of one connection's state machine: reads, writes, calls handlers. Decides nothing about the protocol.
-///
 /// Its reactor calls it, from accept to close. It has no task: the stack of one would cost an idle connection more memory than
 /// everything else, and a busy connection two switches per request.
 final class HTTPConnection {
@@ -38,7 +37,6 @@ final class HTTPConnection {
   var channel: ConnectionChannel
   var machine: ConnectionStateMachine
   var phase = Phase.shakingHands
-  /// The index in the registry.
   var index = 0
   var isDraining = false
   var stretch: ReadStretch?
@@ -87,7 +85,6 @@ final class HTTPConnection {
     if tls == nil { perform(machine.opened(), on: reactor) } else { awaitHandshake(on: reactor) }
   }
 
-  /// Performs actions until the next wait.
   func perform(_ first: ConnectionAction, on reactor: isolated Reactor) {
     var action = first
     while let next = step(action, on: reactor) { action = next }
@@ -108,7 +105,6 @@ final class HTTPConnection {
   }
 
   /// Output above which a pipelining peer must accept it before the next request.
-  ///
   /// 64 KiB: hundreds of answers in one write. More gains nothing.
   private static let outputBytesMax = 64 * 1024
 }
@@ -134,7 +130,7 @@ extension HTTPConnection {
     case .reading(let stretch): perform(lastRead(stretch), on: reactor)
     case .shakingHands:
       // A peer that has sent nothing has not tried a handshake.
-      if channel.isSecure { registry.counters.countFailedHandshake() }
+      if channel.isSecure { registry.counters.figures.failedHandshakes += 1 }
       leave(on: reactor)
     case .sending, .finishing, .lingering: leave(on: reactor)
     case .handling, .closed: break
@@ -159,7 +155,6 @@ extension HTTPConnection {
     return machine.deadlinePassed()
   }
 
-  /// The output is sent.
   func proceed(to next: Next, on reactor: isolated Reactor) {
     switch next {
     case .perform(let action): perform(action, on: reactor)
@@ -171,7 +166,6 @@ extension HTTPConnection {
 
 extension HTTPConnection {
   /// Bytes that a lingering peer may still send before the close.
-  ///
   /// 256 KiB: a fast client has as much on its way when it is refused.
   private static let lingeringBytesMax = 256 * 1024
 
@@ -184,7 +178,6 @@ extension HTTPConnection {
     if send(then: next, on: reactor) { proceed(to: next, on: reactor) }
   }
 
-  /// The peer in log lines.
   var peerText: String { peer?.description ?? "unix" }
 
   /// Closes at once. A running handler keeps its task, and its answer is dropped.
@@ -207,7 +200,6 @@ extension HTTPConnection {
     finish(on: reactor)
   }
 
-  /// Ends the stream for the peer.
   func finish(on reactor: isolated Reactor) {
     if let interest = channel.shutDownWriting() { return wait(for: interest, until: deadline, on: reactor) }
     phase = .lingering(bytesLeft: Self.lingeringBytesMax)
@@ -254,7 +246,7 @@ extension HTTPConnection {
       guard let stream = try stream(on: reactor) else { return }
       if let interest = try stream.continueHandshake() { return wait(for: interest, until: deadline, on: reactor) }
     } catch {
-      registry.counters.countFailedHandshake()
+      registry.counters.figures.failedHandshakes += 1
       service.logger.debug("TLS handshake failed", metadata: ["peer": "\(peerText)", "error": "\(error)"])
       return leave(on: reactor)
     }
@@ -284,7 +276,7 @@ extension HTTPConnection {
   private static func isTLS(_ first: UInt8) -> Bool { first == 22 || first >= 0x80 }
 
   private func refusePlain(on reactor: isolated Reactor) {
-    registry.counters.countFailedHandshake()
+    registry.counters.figures.failedHandshakes += 1
     registry.counters.countResponse(Self.tlsExpected.status.code)
     service.logger.debug("plain HTTP where TLS is expected", metadata: ["peer": "\(peerText)"])
     let bytes = Self.tlsExpected.bytes(date: registry.currentDate())
@@ -324,7 +316,6 @@ extension HTTPConnection {
     }
   }
 
-  /// Reads once, and passes the bytes to the machine.
   func receive(_ stretch: ReadStretch) -> ConnectionAction {
     registry.update(&machine.date)
     machine.borrow(from: &registry.spareBuffers)

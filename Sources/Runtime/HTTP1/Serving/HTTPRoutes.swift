@@ -2,13 +2,11 @@ package import HTTPTypes
 package import Reactors
 
 /// The routes of a service, by path and method.
-///
 /// A pattern is a path whose segments are literal or `{name}`, which matches one segment that is not empty. Literal segments have
 /// precedence. GET also answers HEAD, and every path answers OPTIONS.
 package struct HTTPRoutes: Sendable {
   private var tree = RouteTree()
   private var methods: Set<String> = [HTTPRequest.Method.options.rawValue]
-
   /// The operations, in the order of their addition.
   package private(set) var operations: [HTTPOperation] = []
 
@@ -76,17 +74,14 @@ package struct HTTPRoutes: Sendable {
   }
 }
 
-/// A method at a path pattern.
 package struct HTTPOperation: Hashable, Sendable {
   /// The method. GET also answers HEAD.
   package let method: HTTPRequest.Method
-
   /// Such as `/v1/webhooks/{kind}`.
   package let pattern: String
 }
 
 enum RouteMatch {
-  /// The route, and the values of its parameters.
   case found(HTTPRoute, [String])
   /// The path has no such method. With the value for Allow.
   case methodNotAllowed(allow: String)
@@ -94,7 +89,6 @@ enum RouteMatch {
 }
 
 /// Answers a request, on the reactor of its connection.
-///
 /// A thrown `ProblemDetails` is the answer. ``HTTPHangUp`` closes the connection without one. Other errors are logged and
 /// answered with 500. The next request of the connection begins after this answer.
 package typealias HTTPHandler = @Sendable (HTTPServerRequest, isolated Reactor) async throws -> HTTPServerResponse
@@ -103,11 +97,9 @@ package typealias HTTPHandler = @Sendable (HTTPServerRequest, isolated Reactor) 
 package typealias HTTPImmediateHandler = @Sendable (HTTPServerRequest, isolated Reactor) throws -> HTTPServerResponse
 
 /// Identifies the caller by the request's head, before its content is read, so that the content of strangers takes no memory.
-///
 /// The request has no content. A thrown error is answered as in an ``HTTPHandler``.
 package typealias HTTPAdmission = @Sendable (HTTPServerRequest, isolated Reactor) async throws -> HTTPAdmitted
 
-/// The handler for an admitted request.
 package struct HTTPAdmitted: Sendable {
   let handler: HTTPHandler
   let bodyBytesMax: Int?
@@ -176,7 +168,6 @@ package struct HTTPHangUp: Error, Sendable {
 }
 
 /// The patterns of all routes, segment by segment.
-///
 /// Places are indexes of one array, so that following a path copies nothing. Place 0 is before the first segment.
 struct RouteTree: Sendable {
   /// The next segments at a place, and the routes that end there.

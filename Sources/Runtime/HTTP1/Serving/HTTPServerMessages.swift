@@ -14,13 +14,6 @@ package struct HTTPServerRequest: Sendable {
   /// The pattern of the route, such as `/v1/webhooks/{kind}`, for metrics.
   package var route: String { matched.pattern }
 
-  init(_ head: RequestHead, from client: IPAddress?, to matched: HTTPRoute, parameters: [String]) {
-    self.head = head
-    self.client = client
-    self.matched = matched
-    self.parameters = parameters
-  }
-
   /// The path's value of the parameter `{name}`. Traps if the pattern has no such parameter.
   package func parameter(_ name: String) -> String {
     guard let index = matched.parameterNames.firstIndex(of: name) else {
@@ -37,13 +30,9 @@ package struct HTTPServerResponse: Sendable {
   }
 
   let content: Content
+}
 
-  init(content: Content) {
-    self.content = content
-  }
-
-  /// A response for this request.
-  ///
+extension HTTPServerResponse {
   /// By default it forbids caches to store it, because answers change and may be private, and clients to guess its type
   /// (`X-Content-Type-Options`).
   /// - Parameters:
@@ -54,13 +43,11 @@ package struct HTTPServerResponse: Sendable {
     var fields = fields
     if fields[.cacheControl] == nil { fields[.cacheControl] = "no-store" }
     if fields[.xContentTypeOptions] == nil { fields[.xContentTypeOptions] = "nosniff" }
-    content = .plain(ResponseHead(status: status, fields: fields), body)
+    self.init(content: .plain(ResponseHead(status: status, fields: fields), body))
   }
 
   /// A prepared response. Writing it copies its bytes.
-  package init(_ prepared: PreparedResponse) {
-    content = .prepared(prepared)
-  }
+  package init(_ prepared: PreparedResponse) { self.init(content: .prepared(prepared)) }
 
   package init(status: HTTPResponse.Status = .ok, json: [UInt8]) {
     self.init(status: status, fields: [.contentType: "application/json"], body: json)
@@ -125,7 +112,6 @@ package struct ProblemDetails: Error, Sendable, Equatable {
     self.fields = fields
   }
 
-  /// Whether all members and fields are equal, in the same order.
   package static func == (a: ProblemDetails, b: ProblemDetails) -> Bool {
     a.type == b.type && a.title == b.title && a.status == b.status && a.detail == b.detail && a.fields == b.fields
       && a.extensions.elementsEqual(b.extensions) { $0.name == $1.name && $0.value == $1.value }

@@ -5,12 +5,10 @@ package import Reactors
 internal import Synchronization
 
 /// An HTTP/1.1 service that listens on an address with one socket for each reactor.
-///
 /// A connection stays on the reactor that accepted it, and so do the handlers it calls. May be used from any task.
 package final class HTTPService: Sendable {
   /// The address it listens on, with the kernel's choice in place of port 0.
   package let address: SocketAddress
-
   private let listeners: [ReactorBound<ReactorListener>]
 
   private init(address: SocketAddress, listeners: [ReactorBound<ReactorListener>]) {
@@ -63,7 +61,6 @@ package final class HTTPService: Sendable {
     }
   }
 
-  /// The number of open connections, over all reactors.
   package var connectionCount: Int {
     get async {
       var count = 0
@@ -77,26 +74,19 @@ package final class HTTPService: Sendable {
 
 extension HTTPService {
   /// How long idle connections have to send another request, which is answered as their last.
-  ///
   /// 100 ms: a round trip to the next continent, and more than a busy client's pause.
   private static let farewell = Duration.milliseconds(100)
-
   /// How long TCP handshakes under way have to complete.
-  ///
   /// 20 ms: a round trip to near clients. Farther clients are reset unless `net.ipv4.tcp_migrate_req` is set. Connections
   /// attempted in this window succeed a second later (`ListeningSocket.refuseHandshakes`), so it is short.
   private static let handshake = Duration.milliseconds(20)
-
   /// How long a new connection has to send its first request.
-  ///
   /// 1 s: its request is on its way, or lost and sent again (RFC 6298 section 2).
   private static let firstRequest = Duration.seconds(1)
 
   /// Ends the service gracefully.
-  ///
   /// Answers requests with `Connection: close`, then drops new connection attempts, accepts the queued connections, closes
   /// connections without a request, and aborts the rest when the time is over.
-  ///
   /// Handlers cannot be interrupted. One that is still running at the end keeps its task, and its answer is dropped.
   /// - Returns: whether every connection ended before the limit.
   package func drain(within limit: Duration) async -> Bool {
@@ -139,7 +129,6 @@ extension HTTPService {
   }
 }
 
-/// A service's part on one reactor.
 private struct ReactorListener {
   let acceptor: ConnectionAcceptor
   let registry: ConnectionRegistry
@@ -154,10 +143,8 @@ private struct ReactorListener {
 }
 
 /// What all connections of a service share: routes, bounds, and how to judge and answer a request.
-///
 /// An object, because each connection keeps it, and as a value it would take 300 bytes.
 final class ServiceContext: Sendable {
-  /// What to do with a request whose head has arrived.
   enum Judgement {
     /// Read the content up to this size, then handle the request.
     case process(HTTPServerRequest, bodyBytesMax: Int)
@@ -211,7 +198,7 @@ final class ServiceContext: Sendable {
       if case .length(let length) = head.framing, length > bodyBytesMax {
         return .answer(ProblemDetails.contentTooLarge.response, of: route.number)
       }
-      let request = HTTPServerRequest(head, from: client, to: route, parameters: parameters)
+      let request = HTTPServerRequest(head: head, client: client, matched: route, parameters: parameters)
       return .process(request, bodyBytesMax: bodyBytesMax)
     case .methodNotAllowed(let allowed) where head.method == .options:
       let answer = Self.options(allowed)

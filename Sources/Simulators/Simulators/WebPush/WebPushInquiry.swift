@@ -267,7 +267,7 @@ package struct EncryptedContent: Equatable, Sendable {
   /// - Returns: the content without padding, and how many bytes of padding it had.
   /// - Throws: ``ContentFault`` for a record that is too short or not authentic, or has the wrong delimiter.
   package func open(with key: [UInt8]) throws(ContentFault) -> (content: [UInt8], paddingBytes: Int) {
-    let contentKey = AES128GCM(
+    let contentKey = AESGCM(
       key: HKDFSHA256.derive(
         from: key, salt: salt, info: Array("Content-Encoding: aes128gcm\0".utf8), byteCount: 16))
     let nonce = HKDFSHA256.derive(

@@ -26,15 +26,12 @@ struct ServiceRig {
     let service = try await HTTPService.start(
       routes, on: address, reactors: group.reactors, configuration: configuration, tls: tls, meter: meter,
       metrics: metrics, logger: logger ?? Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-    do {
+    let result = await Result(awaiting: { () async throws in
       try await test(ServiceRig(service: service, reactors: group.reactors))
-    } catch {
-      _ = await service.drain(within: .seconds(1))
-      await group.stop()
-      throw error
-    }
+    })
     _ = await service.drain(within: .seconds(1))
     await group.stop()
+    try result.get()
   }
 
   /// Sends on a connection of its own and reads until the server closes it.
