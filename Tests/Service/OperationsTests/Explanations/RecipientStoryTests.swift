@@ -1,5 +1,4 @@
 import Foundation
-import FoundationEssentials
 import PushRules
 import Testing
 
@@ -96,72 +95,87 @@ struct FoldWordsTests {
     told.explanation.recipients[0].steps.filter { $0.what == .decided }.map(\.text)
   }
 
-  @Test("the first message sounds")
+  @Test("the first message sounds; where nothing folds the words are plain")
   func first() {
     let told = told([fold(true, 0)], .sent)
     #expect(verdicts(told) == ["decided: send with sound, because no rule objects; it begins a burst"])
     #expect(told.sentence.hasPrefix("A push was sent: APNs accepted it for 1 device"))
+    #expect(verdicts(self.told([nil], .sent)) == ["decided: send, because no rule objects"])
   }
 
-  @Test("a follower waits and becomes the update")
-  func update() {
-    let told = told([fold(false, 3), fold(false, 4)], .sent)
+  @Test("a follower waits and becomes the update, or is shown by the newer push")
+  func followers() {
+    let sent = told([fold(false, 3), fold(false, 4)], .sent)
     #expect(
-      verdicts(told) == [
+      verdicts(sent) == [
         "decided: held for 1 s (folding): it follows others of the burst that message ab12cd34 began",
         "decided: send without sound, as an update of the notification of message ab12cd34: +4 more",
       ])
     #expect(
-      told.sentence.hasPrefix("A silent update of the notification of its burst (+4 more) was sent: APNs accepted"))
-    #expect(
-      told.sentence.contains(
-        "Until then it was held, because the message followed others of a burst, whose notification changes once a second at most"
-      ))
-  }
-
-  @Test("a follower is shown by the newer push")
-  func folded() {
-    let told = told([fold(false, 3), fold(false, 4)], .skipped, "folded")
-    #expect(
-      verdicts(told).last
-        == "decided: no push (folded): the notification of its burst shows a newer message; +4 more")
-    #expect(
-      told.sentence.hasPrefix(
-        "No push, because the notification of its burst shows a newer message, and counts this one."))
-  }
-
-  @Test("where nothing folds the words are as they were")
-  func none() {
-    #expect(verdicts(told([nil], .sent)) == ["decided: send, because no rule objects"])
+      sent.sentence.hasPrefix("A silent update of the notification of its burst (+4 more) was sent: APNs accepted"))
+    let clause = "the message followed others of a burst, whose notification changes once a second at most"
+    #expect(sent.sentence.contains("Until then it was held, because \(clause)"))
+    let folded = told([fold(false, 3), fold(false, 4)], .skipped, "folded")
+    let verdict = "decided: no push (folded): the notification of its burst shows a newer message; +4 more"
+    #expect(verdicts(folded).last == verdict)
+    let sentence = "No push, because the notification of its burst shows a newer message, and counts this one."
+    #expect(folded.sentence.hasPrefix(sentence))
   }
 }
 
-@Suite("Words for content that was kept back")
-struct ContentWordsTests {
+@Suite("Attempts at devices, in words")
+struct AttemptWordsTests {
   @Test(
-    "what was kept back of a push, and why",
+    "an accepted push says what was kept back of it, and why",
     arguments: [
       ("sender", "with the sender's name alone"), ("none", "without content"), ("sealed", "sealed for the device"),
       ("no_key", "without content, because the device has no key to seal it for"), ("new", "with content new"),
     ])
-  func words(_ note: String, _ words: String) {
-    #expect(HistoryEntry.Attempt.words(ofContent: note) == words)
+  func content(_ note: String, _ words: String) {
+    #expect(
+      Self.words([Self.attempt("accepted", content: note)]) == ["APNs accepted the push for device aaaaaaaa, \(words)"])
   }
 
-  @Test("an accepted push says it")
-  func step() {
+  @Test("each end of an attempt has its sentence, by whom was asked")
+  func ends() {
+    let attempts: [HistoryEntry.Attempt] = [
+      Self.attempt("elsewhere", "BadDeviceToken"), Self.attempt("accepted"),
+      Self.attempt("accepted", locale: "de", asked: "de-AT"), Self.attempt("dropped", "Unregistered"),
+      Self.attempt("refused", "http_404", route: "fcm/demo"),
+      Self.attempt("refused", "app_not_configured", status: nil),
+      Self.attempt("postponed", "answer_late", route: "web_push/example.com"),
+      Self.attempt("waiting", "apns_unreachable", status: nil), Self.attempt("impossible"),
+    ]
+    let lines = """
+      not for device aaaaaaaa in this environment: APNs does not know the device token, or it is of the other environment \
+      (BadDeviceToken); the other one was asked next
+      APNs accepted the push for device aaaaaaaa; its environment was noted
+      APNs accepted the push for device aaaaaaaa, in de, since the device asks for de-AT; its environment was noted
+      APNs refused device aaaaaaaa: the app is no longer on the device, or was registered anew (Unregistered); its token was \
+      dropped
+      FCM refused device aaaaaaaa: FCM answered 404 without a reason
+      not sent to device aaaaaaaa: the app of the device is not configured in the service (app_not_configured)
+      put off for device aaaaaaaa: the push service did not answer in time, so it may have delivered the push (answer_late)
+      not sent to device aaaaaaaa, because its route takes no pushes: APNs could not be reached, and has certainly not seen \
+      the push (apns_unreachable)
+      the other environment could tell nothing about device aaaaaaaa: no reason was given
+      """
+    #expect(Self.words(attempts).joined(separator: "\n") == lines)
+  }
+
+  private static func attempt(
+    _ verdict: String, _ reason: String? = nil, route: String = "com.example.app/production", status: Int? = 200,
+    content: String? = nil, locale: String? = nil, asked: String? = nil
+  ) -> HistoryEntry.Attempt {
+    .init(
+      mark: "aaaaaaaa", route: route, endedMicroseconds: 900, status: status, reason: reason, content: content,
+      verdict: verdict, locale: locale, askedLocale: asked)
+  }
+
+  private static func words(_ attempts: [HistoryEntry.Attempt]) -> [String] {
     var told = Told()
-    told.claim(
-      decision: .sent,
-      attempts: [
-        .init(
-          mark: "aaaaaaaa", route: "com.example.app/production", endedMicroseconds: 900, status: 200, identifier: "id",
-          content: "no_key", verdict: "accepted")
-      ])
-    #expect(
-      told.explanation.recipients[0].steps.filter { $0.what == .attempt }.map(\.text) == [
-        "APNs accepted the push for device aaaaaaaa, without content, because the device has no key to seal it for"
-      ])
+    told.claim(decision: .sent, attempts: attempts)
+    return told.explanation.recipients[0].steps.filter { $0.what == .attempt }.map(\.text)
   }
 }
 
@@ -176,32 +190,25 @@ struct UnreadStepsTests {
       sentAt: Told.committedAt)
   }
 
-  private func text(_ unread: UnreadFacts) -> String {
-    unread.text(sentAt: nil)
-  }
-
   @Test("it says when the push is looked at, whether the host took the event, and what is wrong with its answers")
   func states() {
-    var unread = facts(.checkedLater, attempts: 0)
     let time = TimeText.instant(Self.at + Self.minute)
-    #expect(text(unread) == "if it is not read or opened by \(time), push.unread goes to the host")
-    unread = facts(.waiting, attempts: 0)
-    #expect(text(unread) == "not read or opened for 15 min: push.unread is about to be sent to the host")
-    unread = facts(.waiting, attempts: 2)
-    unread.error = "status 503"
-    #expect(
-      text(unread)
-        == "not read or opened for 15 min: the host has not taken push.unread in 2 attempts (status 503); the next is at \(time)"
-    )
-    unread.state = .dead
-    #expect(
-      text(unread)
-        == "not read or opened for 15 min: the host has not taken push.unread in 2 attempts (status 503), and nobody tries again"
-    )
-    unread = facts(.taken)
-    unread.status = 200
-    #expect(
-      text(unread) == "not read or opened for 15 min: push.unread was sent to the host, taken with 200 at \(time)")
+    var tried = facts(.waiting, attempts: 2)
+    tried.error = "status 503"
+    var dead = tried
+    dead.state = .dead
+    var taken = facts(.taken)
+    taken.status = 200
+    let states = [facts(.checkedLater, attempts: 0), facts(.waiting, attempts: 0), tried, dead, taken]
+    let unread = "not read or opened for 15 min:"
+    let refused = "\(unread) the host has not taken push.unread in 2 attempts (status 503)"
+    let expected = [
+      "if it is not read or opened by \(time), push.unread goes to the host",
+      "\(unread) push.unread is about to be sent to the host", "\(refused); the next is at \(time)",
+      "\(refused), and nobody tries again",
+      "\(unread) push.unread was sent to the host, taken with 200 at \(time)",
+    ]
+    #expect(states.map { $0.text(sentAt: nil) } == expected)
   }
 
   @Test(
@@ -216,9 +223,9 @@ struct UnreadStepsTests {
   func causes(_ reason: String?, _ words: String) {
     var unread = facts(.cancelled, attempts: 0)
     unread.reason = reason
-    #expect(text(unread) == "no push.unread to the host: \(words)")
+    #expect(unread.text(sentAt: nil) == "no push.unread to the host: \(words)")
     unread.attempts = 1
-    #expect(text(unread) == "no push.unread to the host, after 1 attempt: \(words)")
+    #expect(unread.text(sentAt: nil) == "no push.unread to the host, after 1 attempt: \(words)")
   }
 
   @Test("it is a step of the recipient's story, before now and in the order of time")

@@ -55,10 +55,7 @@ struct RecipientSummaryTests {
   ]
 
   private static func attempt(_ device: String, _ verdict: String, _ reason: String? = nil) -> HistoryEntry.Attempt {
-    HistoryEntry.Attempt(
-      mark: device, route: "com.example.app/production", endedMicroseconds: 900,
-      status: reason == nil ? 200 : 400,
-      reason: reason, identifier: "id", verdict: verdict)
+    Told.attempt(verdict, status: reason == nil ? 200 : 400, reason: reason, device: device)
   }
 
   @Test("one device that was asked in both environments is one device")

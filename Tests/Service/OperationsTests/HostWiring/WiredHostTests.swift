@@ -70,6 +70,21 @@ struct WiredHost {
   }
 }
 
+extension WiredHost {
+  /// An application with its wiring, and people whose device has a token.
+  static func wired(
+    _ sample: HostSample, _ prepare: (WiredHost) async throws -> Void = { _ in }
+  ) async throws -> WiredHost {
+    let host = try await WiredHost(sample.tables)
+    let plan = try WiringPlan(host.schema, WiringAnswers(sample.answers))
+    try await host.makeContract(for: plan)
+    try await host.run(WiringFile(plan).text)
+    try await prepare(host)
+    try await host.sql(sample.people.replacing("$token", with: "00"))
+    return host
+  }
+}
+
 extension WiringAnswers {
   /// The options of `tacet init`.
   init(_ options: [String: String]) {
@@ -145,13 +160,10 @@ struct HostSampleTests {
     arguments: ["America/Los_Angeles", "Asia/Tokyo"])
   func unzoned(_ zone: String) async throws {
     for sample in HostSample.all where sample.tables.contains("timestamp") {
-      let host = try await WiredHost(sample.tables)
-      let plan = try WiringPlan(host.schema, WiringAnswers(sample.answers))
-      try await host.makeContract(for: plan)
-      try await host.run(WiringFile(plan).text)
-      try await host.sql(
-        "do $$ begin execute format('alter database %I set timezone = %L', current_database(), '\(zone)'); end $$")
-      try await host.sql(sample.people.replacing("$token", with: String(repeating: "ab", count: 32)))
+      let host = try await WiredHost.wired(sample) {
+        try await $0.sql(
+          "do $$ begin execute format('alter database %I set timezone = %L', current_database(), '\(zone)'); end $$")
+      }
       let message = try await host.sql(sample.message)
       let age = "select coalesce(now() - created_at, '0') < '1 h' from tacet.message_context('\(message)')"
       #expect(try await host.sql("set timezone = 'UTC'; \(age)").hasSuffix("t"), "\(sample)")
@@ -160,11 +172,7 @@ struct HostSampleTests {
 
   @Test("keep back what people did not write or have deleted", arguments: HostSample.all)
   func keptBack(_ sample: HostSample) async throws {
-    let host = try await WiredHost(sample.tables)
-    let plan = try WiringPlan(host.schema, WiringAnswers(sample.answers))
-    try await host.makeContract(for: plan)
-    try await host.run(WiringFile(plan).text)
-    try await host.sql(sample.people.replacing("$token", with: "00"))
+    let host = try await WiredHost.wired(sample)
     try await host.sql(sample.note)
     let table = sample.summary[0].split(separator: " ")[1]
     let pushed = "select count(*) from \(table) t cross join lateral tacet.message_context(t.id) m"
@@ -173,11 +181,7 @@ struct HostSampleTests {
 
   @Test("take presence from apps", arguments: HostSample.all)
   func presence(_ sample: HostSample) async throws {
-    let host = try await WiredHost(sample.tables)
-    let plan = try WiringPlan(host.schema, WiringAnswers(sample.answers))
-    try await host.makeContract(for: plan)
-    try await host.run(WiringFile(plan).text)
-    try await host.sql(sample.people.replacing("$token", with: "00"))
+    let host = try await WiredHost.wired(sample)
     func report(_ hasLooked: Bool, _ hasLeft: Bool) async throws -> String {
       try await host.sql(
         """

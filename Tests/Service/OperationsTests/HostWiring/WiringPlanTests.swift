@@ -6,12 +6,12 @@ import Testing
 struct WiringPlanTests {
   /// A table from `name type` pairs; the first column is the key, and a `?` allows nulls.
   private func table(
-    _ name: String, _ columns: String..., isTable: Bool = true, key: [String]? = nil, references: [HostReference] = []
+    _ name: String, _ columns: String..., more: [String] = [], isTable: Bool = true, key: [String]? = nil,
+    references: [HostReference] = []
   ) -> HostTable {
-    let columns = columns.map { text in
+    let columns = (columns + more).map { text in
       let parts = text.split(separator: " ").map(String.init)
-      return HostColumn(
-        name: parts[0], type: parts[1].filter { $0 != "?" }, isNullable: parts[1].hasSuffix("?"))
+      return HostColumn(name: parts[0], type: parts[1].filter { $0 != "?" }, isNullable: parts[1].hasSuffix("?"))
     }
     let primary = HostIndex(isUnique: true, isPrimary: true, columns: key ?? [columns[0].name])
     return HostTable(
@@ -25,13 +25,19 @@ struct WiringPlanTests {
   private var members: HostTable { table("room_members", "room_id uuid", "user_id uuid", key: ["room_id", "user_id"]) }
   private var users: HostTable { table("users", "id uuid", "name text?") }
 
-  private func asked(_ tables: [HostTable], _ answers: WiringAnswers = WiringAnswers()) -> WiringQuestion? {
-    #expect(throws: WiringQuestion.self) { try WiringPlan(HostSchema(tables), answers) }
+  private func answers(_ subject: WiringQuestion.Subject, _ answer: String?) -> WiringAnswers {
+    var answers = WiringAnswers()
+    answers[subject] = answer
+    return answers
   }
 
-  private func refused(_ tables: [HostTable], _ answers: WiringAnswers = WiringAnswers()) -> String? {
+  private func asked(_ tables: [HostTable]) -> WiringQuestion? {
+    #expect(throws: WiringQuestion.self) { try WiringPlan(HostSchema(tables)) }
+  }
+
+  private func refused(_ tables: [HostTable], _ answers: WiringAnswers = WiringAnswers()) -> String {
     let problem = #expect(throws: WiringProblem.self) { try WiringPlan(HostSchema(tables), answers) }
-    return problem?.description
+    return problem?.description ?? ""
   }
 
   @Test("the smallest host needs no answer")
@@ -51,9 +57,7 @@ struct WiringPlanTests {
     let question = asked(tables)
     #expect(question?.subject == .messages)
     #expect(question?.choices == ["public.messages", "public.group_messages"])
-    var answers = WiringAnswers()
-    answers.messages = "group_messages"
-    #expect(try WiringPlan(HostSchema(tables), answers).messages.table == other)
+    #expect(try WiringPlan(HostSchema(tables), answers(.messages, "group_messages")).messages.table == other)
   }
 
   @Test("everyone is offered last, where nothing says that places are private, and with what it means")
@@ -63,12 +67,11 @@ struct WiringPlanTests {
     let question = asked([messages, users, rooms, followers])
     #expect(question?.choices == ["public.room_followers", "everyone"])
     #expect(question?.text.contains("every user of public.users gets every message (now about 0 users)") == true)
-    var answers = WiringAnswers()
-    answers.participants = "everyone"
-    let plan = try WiringPlan(HostSchema([messages, users, rooms]), answers)
+    let everyone = answers(.participants, "everyone")
+    let plan = try WiringPlan(HostSchema([messages, users, rooms]), everyone)
     #expect(plan.participants == .everyone)
     #expect(WiringFile(plan).text.contains("every user of public.users gets every message (now about 0 users)"))
-    #expect(refused([messages, rooms], answers)?.contains("--users") == true)
+    #expect(refused([messages, rooms], everyone).contains("--users"))
   }
 
   @Test(
@@ -78,34 +81,23 @@ struct WiringPlanTests {
       ["x", "id uuid"], ["rooms", "id uuid", "member_ids _uuid"], ["rooms", "id uuid", "users jsonb"],
       ["rooms", "id uuid", "password_hash text"], ["rooms", "id uuid", "created_by uuid", "isInviteOnly bool"],
     ])
-  func privatePlaces(_ place: [String]) throws {
+  func privatePlaces(_ place: [String]) {
     let column = place[0] == "dialogs" ? "dialog_id uuid" : "room_id uuid"
     let messages = table("messages", "id uuid", column, "sender_id uuid", "body text", "created_at timestamptz")
-    let columns = place.dropFirst().map { text in
-      let parts = text.split(separator: " ").map(String.init)
-      return HostColumn(name: parts[0], type: parts[1], isNullable: false)
-    }
-    let places = HostTable(
-      schema: "public", name: place[0], isTable: true, isPartitioned: false, rows: 0, hasRowSecurity: false,
-      columns: columns,
-      indexes: [HostIndex(isUnique: true, isPrimary: true, columns: ["id"])], references: [])
+    let places = table(place[0], more: Array(place.dropFirst()))
     let members = table("followers", column, "user_id uuid", "body text", "message_id uuid")
     #expect(asked([messages, users, places, members])?.choices == ["public.followers"])
-    #expect(refused([messages, users, places])?.contains("db/CONTRACT.md") == true)
-    var answers = WiringAnswers()
-    answers.participants = "everyone"
-    #expect(
-      refused([messages, users, places], answers)?.contains("every user of public.users gets every message") == true)
+    #expect(refused([messages, users, places]).contains("db/CONTRACT.md"))
+    let everyone = refused([messages, users, places], answers(.participants, "everyone"))
+    #expect(everyone.contains("every user of public.users gets every message"))
   }
 
   @Test("everyone is not taken beside a table that says who takes part")
   func knownMembers() {
-    var answers = WiringAnswers()
-    answers.participants = "everyone"
     let rooms = table("rooms", "id uuid", "name text", "created_by uuid")
-    let text = refused([messages, members, users, rooms], answers)
-    #expect(text?.contains("public.room_members says who takes part") == true)
-    #expect(text?.contains("every user of public.users gets every message") == true)
+    let text = refused([messages, members, users, rooms], answers(.participants, "everyone"))
+    #expect(text.contains("public.room_members says who takes part"))
+    #expect(text.contains("every user of public.users gets every message"))
   }
 
   @Test(
@@ -116,24 +108,16 @@ struct WiringPlanTests {
     ],
     [true, false])
   func directMessages(_ recipient: String, _ hasRoom: Bool) {
-    let columns = ["id uuid", "sender_id uuid", recipient, "body text", "created_at timestamptz"]
-    for isReferring in [true, false] {
-      let name = String(recipient.prefix { $0 != " " })
-      let reference = HostReference(column: name, schema: "public", table: "users", target: "id")
-      let direct = HostTable(
-        schema: "public", name: "messages", isTable: true, isPartitioned: false, rows: 0, hasRowSecurity: false,
-        columns: (columns + (hasRoom ? ["room_id uuid"] : [])).map { text in
-          HostColumn(
-            name: String(text.prefix { $0 != " " }), type: text.split(separator: " ").last.map(String.init) ?? "",
-            isNullable: false)
-        }, indexes: [HostIndex(isUnique: true, isPrimary: true, columns: ["id"])],
-        references: isReferring ? [reference] : [])
+    let name = String(recipient.prefix { $0 != " " })
+    let reference = HostReference(column: name, schema: "public", table: "users", target: "id")
+    for references in [[], [reference]] {
+      let direct = table(
+        "messages", "id uuid", "sender_id uuid", recipient, "body text", "created_at timestamptz",
+        more: hasRoom ? ["room_id uuid"] : [], references: references)
       for participants in [nil, "everyone"] {
-        var answers = WiringAnswers()
-        answers.participants = participants
-        let text = refused([direct, members, users], answers)
-        #expect(text?.contains("public.messages.\(name) says who a message is for") == true)
-        #expect(text?.contains("db/CONTRACT.md") == true)
+        let text = refused([direct, members, users], answers(.participants, participants))
+        #expect(text.contains("public.messages.\(name) says who a message is for"))
+        #expect(text.contains("db/CONTRACT.md"))
       }
     }
   }
@@ -150,7 +134,7 @@ struct WiringPlanTests {
     // Neither is a pair of users, and a room that names users is not open to all.
     let other = table("rooms", "id int8", "user1_id uuid", "user2_id uuid")
     for rooms in [three, other] {
-      #expect(refused([messages, rooms, users])?.contains("no table that could hold participants") == true)
+      #expect(refused([messages, rooms, users]).contains("no table that could hold participants"))
     }
   }
 
@@ -161,41 +145,31 @@ struct WiringPlanTests {
     let question = asked([numbered, members, users])
     #expect(question?.subject == .messageKinds)
     #expect(question?.isOpen == true)
-    var answers = WiringAnswers()
-    answers.messageKinds = "0, 3"
-    let plan = try WiringPlan(HostSchema([numbered, members, users]), answers)
+    let schema = HostSchema([numbered, members, users])
+    let plan = try WiringPlan(schema, answers(.messageKinds, "0, 3"))
     #expect(plan.messages.conditions.map { $0.sql("m") } == ["m.kind in (0, 3)"])
-    answers.messageKinds = "all"
-    #expect(try WiringPlan(HostSchema([numbered, members, users]), answers).messages.conditions == [])
+    #expect(try WiringPlan(schema, answers(.messageKinds, "all")).messages.conditions == [])
     for wrong in ["", "x", "1;drop", "99999999999"] {
-      answers.messageKinds = wrong
-      #expect(refused([numbered, members, users], answers)?.contains("--message-kinds") == true)
+      #expect(refused([numbered, members, users], answers(.messageKinds, wrong)).contains("--message-kinds"))
     }
   }
 
-  @Test("what cannot be served is refused with what to do")
+  @Test("what cannot be served is refused with what to do, and an answer that names nothing")
   func refusals() {
-    #expect(refused([users])?.contains("db/CONTRACT.md") == true)
-    let view = table(
-      "messages", "id uuid", "room_id uuid", "sender_id uuid", "body text", isTable: false)
-    #expect(refused([view, members, users])?.contains("is a view") == true)
+    #expect(refused([users]).contains("db/CONTRACT.md"))
+    let view = table("messages", "id uuid", "room_id uuid", "sender_id uuid", "body text", isTable: false)
+    #expect(refused([view, members, users]).contains("is a view"))
     let keyed = table("messages", "event_id uuid", "room_id uuid", "sender_id uuid", "body text")
-    #expect(refused([keyed, members, users])?.contains("generated always as (event_id)") == true)
+    #expect(refused([keyed, members, users]).contains("generated always as (event_id)"))
     let tenants = table(
       "messages", "tenant int4", "id uuid", "room_id uuid", "sender_id uuid", "body text", key: ["tenant", "id"])
-    #expect(refused([tenants, members, users])?.contains("no table that could hold messages") == true)
+    #expect(refused([tenants, members, users]).contains("no table that could hold messages"))
     let numbers = table("users", "id int8", "name text?")
-    var answers = WiringAnswers()
-    answers.users = "users"
-    #expect(refused([messages, members, numbers], answers)?.contains("user") == true)
-  }
-
-  @Test("an answer that names nothing is refused", arguments: WiringQuestion.Subject.allCases)
-  func unknownAnswers(_ subject: WiringQuestion.Subject) {
-    guard subject != .messageKinds else { return }
-    var answers = WiringAnswers()
-    answers[subject] = "public.nothing"
-    #expect(refused([messages, members, users], answers)?.contains("--\(subject.rawValue) public.nothing") == true)
+    #expect(refused([messages, members, numbers], answers(.users, "users")).contains("user"))
+    for subject in WiringQuestion.Subject.allCases where subject != .messageKinds {
+      let text = refused([messages, members, users], answers(subject, "public.nothing"))
+      #expect(text.contains("--\(subject.rawValue) public.nothing"))
+    }
   }
 
   @Test("a table of devices is taken, one that may be is asked about, and other tokens are passed over")
