@@ -10,7 +10,7 @@ package import Reactors
 /// the deliverers of their channels, and records their outcomes. It may forget everything: an event is claimed again when its lease runs out.
 package final class DeliveryPipeline {
   let store: PushDatabase
-  let deliverers: [DeliveryChannel: any PushDeliverer]
+  let sender: LaneSender
   let configuration: PipelineConfiguration
   let logger: Logger
   let metrics: PipelineMetrics
@@ -30,8 +30,6 @@ package final class DeliveryPipeline {
   /// Whether the database's clock may have been set back, because another server answers.
   var isClockSuspect = false
   var health = ClaimHealth(now: Reactor.now)
-  var lanes: Lanes
-  var jitter = Jitter()
   lazy var recorder = Recorder(store: store, logger: logger, owner: self)
   lazy var slowEvents = SlowEvents(writingTo: recorder)
   lazy var holdReview = HoldReview(
@@ -54,7 +52,7 @@ package final class DeliveryPipeline {
     metrics: PipelineMetrics = PipelineMetrics(), logger: Logger
   ) {
     self.store = store
-    self.deliverers = Dictionary(uniqueKeysWithValues: deliverers.map { ($0.channel, $0) })
+    sender = LaneSender(deliverers, configuration.lanes, metrics: metrics, logger: logger)
     self.configuration = configuration
     self.logger = logger
     self.metrics = metrics
@@ -62,14 +60,13 @@ package final class DeliveryPipeline {
     gate = Gate(policy: configuration.policy)
     signal = WakefulPause(configuration.sleep)
     pacer = LookPacer(PollSchedule(configuration.schedule, now: Reactor.now))
-    lanes = Lanes(configuration.lanes, logger: logger)
-    lanes.update(deliverers)
+    sender.owner = self
   }
 
   /// Follows the routes of the deliverers, which have taken new settings; pushes that waited for one of them go.
   /// - Parameter renewed: routes with new credentials or another way to their service. Their known faults are forgotten.
   package func followRoutes(renewed: Set<DeliveryRoute> = [], on reactor: isolated Reactor) {
-    lanes.update(deliverers.values, renewed: renewed)
+    sender.followRoutes(renewed: renewed)
     wake(.due, on: reactor)
   }
 }
@@ -93,24 +90,32 @@ package protocol DeliveryPipelineObserver: AnyObject {
 extension DeliveryPipeline {
   /// Why pushes of a route wait in the database; nil when they go.
   package func fault(of route: DeliveryRoute) -> String? {
-    lanes[route].map(\.fault) ?? Lanes.isNotConfigured
+    sender.lanes[route].map(\.fault) ?? Lanes.isNotConfigured
   }
 
   /// Whether pushes of a route go; open for one that is not configured.
   package func breakerState(of route: DeliveryRoute) -> BreakerState {
-    lanes[route]?.breaker.state ?? .open
+    sender.lanes[route]?.breaker.state ?? .open
   }
 
   /// Whether pushes of a route's own device tokens wait for it, as far as this pipeline knows since the route shut. A shut
   /// route without such pushes had only trials of tokens of the app's other environment.
   package func isWaitedFor(_ route: DeliveryRoute) -> Bool {
-    lanes[route]?.isWaitedFor ?? false
+    sender.lanes[route]?.isWaitedFor ?? false
   }
 
   /// Keeps pushes out of a route that refused another reactor's for a credential or a setting. A probe of this reactor finds
   /// out when they may go.
   package func stop(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor) {
-    lanes[route]?.stop(because: reason, now: Reactor.now, draw: jitter.draw())
+    sender.lanes[route]?.stop(because: reason, now: Reactor.now, draw: sender.draw())
+  }
+}
+
+extension DeliveryPipeline: LaneSenderOwner {
+  func routeHasRoom(on reactor: isolated Reactor) { wake(.due, on: reactor) }
+
+  func routeStopped(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor) {
+    observer?.pipelineStopped(route, because: reason, on: reactor)
   }
 }
 

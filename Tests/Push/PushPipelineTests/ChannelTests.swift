@@ -18,7 +18,7 @@ struct ChannelTests {
       configure: { $0.lanes.breaker = breaker }
     ) { rig, reactor in
       let other = try #require(
-        rig.pipeline.deliverers[DeliveryChannel(rawValue: "web_push")] as? ScriptedDeliverer)
+        rig.pipeline.sender.deliverers[DeliveryChannel(rawValue: "web_push")] as? ScriptedDeliverer)
       try await body(rig, other, reactor)
       other.release(on: reactor)
     }

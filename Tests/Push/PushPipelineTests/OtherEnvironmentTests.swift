@@ -190,7 +190,7 @@ struct OtherEnvironmentTests {
       let outgoing = event.push(push, to: device, of: event.recipients[0], timeToLive: .seconds(3600))
       let lane = Lane(PushFixtures.route.delivery, LaneConfiguration(), logger: .quiet)
       var trail = AttemptTrail()
-      let verdict = await rig.pipeline.verdict(
+      let verdict = await rig.pipeline.sender.verdict(
         on: try rig.apns.request(for: outgoing, over: lane.route), through: rig.apns,
         to: OwnedTarget(target: device, user: event.recipients[0].userID), over: lane, until: .max, trail: &trail,
         on: reactor)

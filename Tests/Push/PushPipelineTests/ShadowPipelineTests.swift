@@ -142,7 +142,7 @@ struct ShadowPipelineTests {
       let routes = try await rig.value(Self.attempts, as: String.self, on: reactor)
       #expect(routes.contains("com.example.app/production shadow") && routes.contains("web_push/one shadow"))
       #expect(rig.channel.sent.isEmpty)
-      let others = rig.pipeline.deliverers.values.compactMap { $0 as? ScriptedDeliverer }
+      let others = rig.pipeline.sender.deliverers.values.compactMap { $0 as? ScriptedDeliverer }
       #expect(others.map(\.sent.count) == [0])
     }
   }

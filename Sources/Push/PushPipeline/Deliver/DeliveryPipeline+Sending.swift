@@ -4,12 +4,6 @@ internal import PushRules
 internal import PushStore
 internal import Reactors
 
-/// Where one push goes, and whose it is.
-struct OwnedTarget {
-  let target: PushTarget
-  let user: HostID
-}
-
 // Deliver: one push to each device of a recipient, over the lane that its registration names.
 extension DeliveryPipeline {
   func deliver(
@@ -25,7 +19,7 @@ extension DeliveryPipeline {
       }
       do throws(PushRequestError) {
         guard let push else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
-        guard let deliverer = deliverers[target.channel] else {
+        guard let deliverer = sender.deliverers[target.channel] else {
           turnAway(target, of: index, in: progress, .refused(reason: Lanes.isNotSetUp))
           continue
         }
@@ -60,7 +54,7 @@ extension DeliveryPipeline {
   /// What a push comes to that is not sent: its service would have had it now. Breakers, quarantines and limits of a route know
   /// nothing, because no push of the kind takes it. Nothing waits either for a route that an operator may configure later.
   private func shadow(identifiedBy identifier: String?, over route: DeliveryRoute) -> DeviceVerdict {
-    guard lanes[route] != nil else { return .refused(reason: Lanes.isNotConfigured) }
+    guard sender.lanes[route] != nil else { return .refused(reason: Lanes.isNotConfigured) }
     return .shadowed(lane: route.name, identifier: identifier)
   }
 
@@ -73,7 +67,7 @@ extension DeliveryPipeline {
     _ request: Deliverer.Request, _ trail: AttemptTrail, through deliverer: Deliverer, to target: PushTarget,
     over route: DeliveryRoute, of index: Int, in progress: EventProgress, on reactor: isolated Reactor
   ) {
-    switch lanes.admit(target.mark, to: route) {
+    switch sender.lanes.admit(target.mark, to: route) {
     case .turnedAway(let verdict): turnAway(target, of: index, in: progress, verdict)
     case .admitted(let lane):
       room.pushes += 1
@@ -81,7 +75,7 @@ extension DeliveryPipeline {
       reactor.start {
         let deadline = progress.claimedAt &+ self.configuration.pushLimit.clampedNanoseconds
         var trail = trail
-        var verdict = await self.verdict(
+        var verdict = await self.sender.verdict(
           on: request, through: deliverer, to: owned, over: lane, until: deadline, trail: &trail, on: reactor)
         var tries = 0
         while let wait = self.earlyRetry(after: verdict, tries, of: index, in: progress, until: deadline) {
@@ -89,10 +83,10 @@ extension DeliveryPipeline {
           progress.note(trail, verdict, for: target, of: index)
           trail.forgetEnds()
           await reactor.sleep(for: wait)
-          switch self.lanes.admit(target.mark, to: route) {
+          switch self.sender.lanes.admit(target.mark, to: route) {
           case .turnedAway(let other): verdict = other
           case .admitted(let lane):
-            verdict = await self.verdict(
+            verdict = await self.sender.verdict(
               on: request, through: deliverer, to: owned, over: lane, until: deadline, trail: &trail, on: reactor)
           }
         }
@@ -112,7 +106,7 @@ extension DeliveryPipeline {
   ) -> Duration? {
     guard case .postponed(_, let minimum) = verdict, progress.pendingDevices > 1 else { return nil }
     let wait = configuration.retry.wait(
-      afterRetries: progress.event.recipients[index].retries + tries, minimum: minimum, draw: jitter.draw())
+      afterRetries: progress.event.recipients[index].retries + tries, minimum: minimum, draw: sender.draw())
     return Reactor.now &+ (wait + Self.leastTry).clampedNanoseconds < deadline ? wait : nil
   }
 
@@ -125,159 +119,7 @@ extension DeliveryPipeline {
       pacing: RetryPacing(
         policy: configuration.retry, attempts: progress.event.attempts,
         timeToLive: progress.event.recipients[index].situation.life ?? configuration.policy.timeToLive,
-        elapsed: progress.elapsedSinceAsked, draw: jitter.draw()))
-  }
-
-  /// Sends a push and judges its end.
-  /// - Parameter deadline: of both environments together.
-  func verdict<Deliverer: PushDeliverer>(
-    on request: Deliverer.Request, through deliverer: Deliverer, to target: OwnedTarget, over lane: Lane,
-    until deadline: UInt64, trail: inout AttemptTrail, on reactor: isolated Reactor
-  ) async -> DeviceVerdict {
-    let shutCount = lane.shutCount
-    let attempt = await deliverer.send(
-      request, over: lane.route, until: deadline, permit: lane.permit, on: reactor)
-    if attempt.isWithdrawn { return lane.withdraw() }
-    trail.add(attempt, identifiedBy: deliverer.identifier(of: request), over: lane.route)
-    if lane.route.channel != .apns { metrics.count(attempt, over: lane.route) }
-    guard attempt.otherEnvironment == .mayKnowTarget else {
-      return await judge(attempt, to: target, over: lane, on: reactor)
-    }
-    return await tryElsewhere(
-      request, through: deliverer, after: attempt, to: target, over: lane, sinceShut: shutCount, until: deadline,
-      trail: &trail,
-      on: reactor)
-  }
-
-  /// The lane's verdict. A token that it takes for bad without proof is dropped a moment later, unless the lane has shut by
-  /// then.
-  func judge(
-    _ attempt: DeliveryAttempt, to target: OwnedTarget, over lane: Lane, on reactor: isolated Reactor
-  ) async -> DeviceVerdict {
-    var verdict = tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
-      lane.conclude(attempt, to: target.target.mark, of: target.user, now: Reactor.now, draw: jitter.draw())
-    }
-    if attempt.sparesTarget { verdict = verdict.sparingTarget }
-    guard case .dead = verdict, attempt.disposition == .suspectToken else { return verdict }
-    let shutCount = lane.shutCount
-    await reactor.sleep(for: lane.confirmation)
-    return lane.confirm(verdict, sinceShut: shutCount)
-  }
-
-  /// Ends a push; wakes what waited for the lane, and tells the other reactors when the end has stopped it.
-  func tellingOthers(
-    of lane: Lane, because reason: String?, on reactor: isolated Reactor,
-    _ conclude: () -> (verdict: DeviceVerdict, hasMoreRoom: Bool)
-  ) -> DeviceVerdict {
-    let wasMisconfigured = lane.isMisconfigured
-    let (verdict, hasMoreRoom) = conclude()
-    if hasMoreRoom { wake(.due, on: reactor) }
-    if !wasMisconfigured, lane.isMisconfigured {
-      observer?.pipelineStopped(lane.route, because: reason, on: reactor)
-    }
-    return verdict
-  }
-}
-
-// Deliver: a target that its route calls unknown is tried once over the route where it may be known.
-extension DeliveryPipeline {
-  /// What the app's other environment says about a token that one has called unknown.
-  private enum Trial {
-    /// The app's credential is not for it.
-    case impossible
-    /// It cannot be asked now.
-    case unresolved(reason: String?)
-    case ended(DeliveryAttempt, DeliveryRoute)
-  }
-
-  /// Tries the push in the other environment, and judges both answers.
-  /// - Parameters:
-  ///   - attempt: the refusal.
-  ///   - shutCount: of the lane when the attempt began.
-  private func tryElsewhere<Deliverer: PushDeliverer>(
-    _ request: Deliverer.Request, through deliverer: Deliverer, after attempt: DeliveryAttempt, to target: OwnedTarget,
-    over lane: Lane,
-    sinceShut shutCount: Int, until deadline: UInt64, trail: inout AttemptTrail, on reactor: isolated Reactor
-  ) async -> DeviceVerdict {
-    guard lane.admits(shutCount) else {
-      return tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
-        lane.putOff(attempt, now: Reactor.now, draw: jitter.draw())
-      }
-    }
-    lane.beginDoubt(attempt.ledgerReason)
-    let trial = await trial(of: request, through: deliverer, besides: lane, until: deadline, trail: &trail, on: reactor)
-    if lane.endDoubt() { wake(.due, on: reactor) }
-    switch trial {
-    case .impossible:
-      return await judge(attempt, to: target, over: lane, on: reactor)
-    case .unresolved(let reason):
-      return concludeUnresolved(attempt, because: reason ?? attempt.ledgerReason, to: target, over: lane, on: reactor)
-    case .ended(let other, let route):
-      trail.isJudgedByFirst = other.otherEnvironment == .ownsCredential
-      return await combine(attempt, with: other, over: route, to: target, for: lane, on: reactor)
-    }
-  }
-
-  /// Asks the other environment with the same request, so that both share their identifiers.
-  private func trial<Deliverer: PushDeliverer>(
-    of request: Deliverer.Request, through deliverer: Deliverer, besides lane: Lane, until deadline: UInt64,
-    trail: inout AttemptTrail, on reactor: isolated Reactor
-  ) async -> Trial {
-    // Without a neighbour, the app has been removed meanwhile.
-    guard let other = deliverer.route(besides: lane.route).flatMap({ lanes[$0] }), Reactor.now < deadline else {
-      return .unresolved(reason: nil)
-    }
-    switch other.admitTrial(now: Reactor.now) {
-    case .impossible: return .impossible
-    case .notNow(let reason):
-      trail.addUnasked(other.route, reason: reason)
-      return .unresolved(reason: reason)
-    case .admitted: break
-    }
-    let attempt = await deliverer.send(
-      request, over: other.route, until: deadline, permit: other.permit, on: reactor)
-    guard !attempt.isWithdrawn else {
-      _ = other.withdraw()
-      trail.addUnasked(other.route, reason: other.fault)
-      return .unresolved(reason: other.fault)
-    }
-    trail.add(attempt, identifiedBy: deliverer.identifier(of: request), over: other.route)
-    if other.concludeTrial(attempt, now: Reactor.now, draw: jitter.draw()) { wake(.due, on: reactor) }
-    return .ended(attempt, other.route)
-  }
-
-  /// The lane of its registration judges a token that both refuse, by the later answer, which may know the token as another
-  /// app's. It judges alone only where the other environment never knows the token.
-  private func combine(
-    _ attempt: DeliveryAttempt, with other: DeliveryAttempt, over route: DeliveryRoute, to target: OwnedTarget,
-    for lane: Lane, on reactor: isolated Reactor
-  ) async -> DeviceVerdict {
-    if other.otherEnvironment == .ownsCredential { return await judge(attempt, to: target, over: lane, on: reactor) }
-    let reason = other.ledgerReason
-    if other.fault != nil {
-      return concludeUnresolved(attempt, because: reason, to: target, over: lane, on: reactor)
-    }
-    let verdict: DeviceVerdict
-    switch other.disposition {
-    case .suspectToken: return await judge(other, to: target, over: lane, on: reactor)
-    case .accepted:
-      verdict =
-        deliverers[route.channel]?.environment(of: route).map { .acceptedElsewhere(environment: $0) } ?? .accepted
-    case .dropToken(let milliseconds): verdict = .dead(reason: reason, sinceMilliseconds: milliseconds)
-    case .retryLater(let minimum): verdict = .postponed(reason: reason, minimum: max(minimum, other.askedWait))
-    default: verdict = .refused(reason: reason)
-    }
-    if lane.concludeElsewhere(now: Reactor.now, draw: jitter.draw()) { wake(.due, on: reactor) }
-    return verdict
-  }
-
-  private func concludeUnresolved(
-    _ attempt: DeliveryAttempt, because reason: String?, to target: OwnedTarget, over lane: Lane,
-    on reactor: isolated Reactor
-  ) -> DeviceVerdict {
-    tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
-      lane.concludeUnresolved(attempt, because: reason, of: target.user, now: Reactor.now, draw: jitter.draw())
-    }
+        elapsed: progress.elapsedSinceAsked, draw: sender.draw()))
   }
 }
 

@@ -167,7 +167,7 @@ extension DeliveryPipeline: RecorderOwner {
     guard let due = outcome.due else { return }
     if outcome.remaining != .waiting || due > .zero { alarm.arm(after: due, on: reactor) }
     // Its lane may be back since it was turned away.
-    if let lane = outcome.lane, due == .zero, lanes.isOpen(lane) { wake(.due, on: reactor) }
+    if let lane = outcome.lane, due == .zero, sender.lanes.isOpen(lane) { wake(.due, on: reactor) }
     guard outcome.remaining == .held else { return }
     holdReview.add(RecordedHold(subject: event.subject, userID: outcome.userID), on: reactor)
   }

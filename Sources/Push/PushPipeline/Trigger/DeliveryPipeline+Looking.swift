@@ -42,7 +42,7 @@ extension DeliveryPipeline {
       take(events, within: limits, for: &look, on: reactor)
     } catch {
       guard !error.concernsConnection else { throw error }
-      pacer.messagesFailed(now: Reactor.now, draw: jitter.draw())
+      pacer.messagesFailed(now: Reactor.now, draw: sender.draw())
     }
   }
 
@@ -137,7 +137,7 @@ extension DeliveryPipeline {
       if look.waiting?.hasOthers == false { return }
     }
     if look.waiting?.hasChangedRows ?? true { followChangedRows(on: reactor) }
-    limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
+    limits.lanes = sender.lanes.claimable(deliveriesMax: limits.deliveriesMax)
     limits.eventsMax = pacer.eventsOfEverything(limits.eventsMax, now: Reactor.now)
     limits.messageAge = pacer.messageAge(now: Reactor.now)
     look.askedAt = Reactor.now
@@ -179,7 +179,7 @@ extension DeliveryPipeline {
   func ask(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
     guard var limits = claimLimits else { return }
     if let lookBack = pacer.lookBack(now: Reactor.now) { limits.lookBack = lookBack }
-    limits.lanes = lanes.claimable(deliveriesMax: limits.deliveriesMax)
+    limits.lanes = sender.lanes.claimable(deliveriesMax: limits.deliveriesMax)
     let askedAt = Reactor.now
     do throws(PostgresError) {
       let waiting = try await store.waitingWork(limits, on: reactor)
@@ -199,7 +199,7 @@ extension DeliveryPipeline {
       return try await store.claim(limits, on: reactor)
     } catch {
       guard !error.concernsConnection else { throw error }
-      pacer.everythingFailed(now: Reactor.now, draw: jitter.draw())
+      pacer.everythingFailed(now: Reactor.now, draw: sender.draw())
       lookRefused(error, on: reactor)
       guard error.blamesStatement || pacer.everything.count >= FailingLooks.triesTogether else { return nil }
       look.askedAt = Reactor.now

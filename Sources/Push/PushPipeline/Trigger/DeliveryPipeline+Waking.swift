@@ -121,7 +121,7 @@ extension DeliveryPipeline {
     guard let sleep = configuration.sleep, configuration.schedule.isLeading, mayFallAsleep,
       sleep.isDue(now: Reactor.now)
     else { return }
-    var limits = ClaimLimits(eventsMax: 1, deliveriesMax: 1, lanes: lanes.all, lease: configuration.lease)
+    var limits = ClaimLimits(eventsMax: 1, deliveriesMax: 1, lanes: sender.lanes.all, lease: configuration.lease)
     limits.lookBack = .zero
     do throws(PostgresError) {
       guard try await !store.waitingWork(limits, on: reactor).hasOthers else { return }
