@@ -144,6 +144,14 @@ package struct FCMConfiguration: Equatable, Sendable {
     self.init(checked: url.text.hasSuffix("/") ? String(url.text.dropLast()) : url.text)
   }
 
+  /// The same, trusting only these authorities.
+  /// - Parameter certificates: PEM text.
+  package func trusting(_ certificates: String) -> FCMConfiguration {
+    var configuration = self
+    configuration.transfers.trust = .only(certificates)
+    return configuration
+  }
+
   private init(checked baseURL: String) {
     self.baseURL = baseURL
     transfers = HTTPTransferConfiguration()
