@@ -17,11 +17,8 @@ struct ConnectRaceTests {
     let (lacking, having) = (try await TestPostgres.launch(), try await TestPostgres.shared)
     let database = try await having.makeDatabase().split(separator: "dbname=")[1]
     let hosts = "host=\(lacking.folder),\(having.folder) port=\(lacking.port),\(having.port)"
-    try await onReactor { reactor in
-      let configuration = PostgresConfiguration(conninfo: "\(hosts) user=postgres dbname=\(database)")
-      let connection = try await PostgresConnection.connect(configuration, logger: quiet, on: reactor)
+    try await withConnection(to: "\(hosts) user=postgres dbname=\(database)") { connection, _ in
       #expect(connection.host == having.folder)
-      connection.close(on: reactor)
     }
   }
 
@@ -32,13 +29,8 @@ struct ConnectRaceTests {
     defer { withExtendedLifetime(hole) {} }
     let port = hole.address.port
     let error = try await failure {
-      try await onReactor { reactor in
-        var configuration = PostgresConfiguration(
-          conninfo:
-            "host=\(server.folder),127.0.0.1 port=\(server.port),\(port) user=postgres dbname=absent")
-        configuration.connectLimit = .seconds(3)
-        try await PostgresConnection.connect(configuration, logger: quiet, on: reactor).close(on: reactor)
-      }
+      let hosts = "host=\(server.folder),127.0.0.1 port=\(server.port),\(port) user=postgres dbname=absent"
+      try await withConnection(to: hosts, { $0.connectLimit = .seconds(3) }) { _, _ in }
     }
     #expect(error.code == .notConnected && error.sqlState == .invalidCatalogName)
     #expect(error.message.contains(server.folder) && error.message.contains("\"absent\" does not exist"))
@@ -51,11 +43,8 @@ struct ConnectRaceTests {
     let standby = try await TestPostgres.launch()
     let copy = try await standby.launchStandby()
     let hosts = "host=\(server.folder),\(copy.folder) port=\(server.port),\(copy.port) user=postgres"
-    try await onReactor { reactor in
-      let configuration = PostgresConfiguration(conninfo: hosts + " target_session_attrs=prefer-standby")
-      let connection = try await PostgresConnection.connect(configuration, logger: quiet, on: reactor)
+    try await withConnection(to: hosts + " target_session_attrs=prefer-standby") { connection, _ in
       #expect(connection.host == copy.folder)
-      connection.close(on: reactor)
     }
   }
 
@@ -256,9 +245,7 @@ struct HostFailureTests {
   @Test("one host that falls silent keeps its sessions, since there is none to go to, until a second has passed")
   func alone() async throws {
     let server = try await TestPostgres.launch()
-    try await onReactor { reactor in
-      let configuration = PostgresConfiguration(conninfo: server.conninfo())
-      let connection = try await PostgresConnection.connect(configuration, logger: quiet, on: reactor)
+    try await withConnection(to: server.conninfo()) { connection, reactor in
       server.freeze()
       reactor.start {
         await reactor.sleep(for: .milliseconds(900))
@@ -266,7 +253,6 @@ struct HostFailureTests {
       }
       try await connection.query(one, on: reactor)
       #expect(connection.isOpen)
-      connection.close(on: reactor)
     }
   }
 }

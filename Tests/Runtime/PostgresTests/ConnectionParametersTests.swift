@@ -165,9 +165,7 @@ struct RaisedErrorTests {
   @Test("stands in no description of an error, and in no line about a notice")
   func hidden() async throws {
     let lines = LogLines()
-    try await onReactor { reactor in
-      let configuration = PostgresConfiguration(conninfo: try await TestPostgres.shared.conninfo())
-      let connection = try await PostgresConnection.connect(configuration, logger: lines.logger, on: reactor)
+    try await withConnection(logger: lines.logger) { connection, reactor in
       try await connection.simple(
         """
         create function pg_temp.quote_row(words text) returns text language plpgsql as $$
@@ -177,7 +175,6 @@ struct RaisedErrorTests {
         end $$
         """, on: reactor)
       let error = try await failure { try await connection.query(Self.raise, on: reactor) }
-      connection.close(on: reactor)
       #expect(error.message.contains("words-of-a-message"))
       #expect(error.sqlState == .undefinedTable)
       #expect(!error.debugDescription.contains("words-of-a-message"))

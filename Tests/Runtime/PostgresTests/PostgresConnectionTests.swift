@@ -214,57 +214,45 @@ struct PostgresConnectionScriptTests {
       #expect(!connection.isOpen)
     }
   }
-
 }
 
 @Suite("Connecting")
 struct PostgresConnectionConnectTests {
   private func connect(_ conninfo: String, limit: Duration = .seconds(5)) async throws {
-    try await onReactor { reactor in
-      var configuration = PostgresConfiguration(conninfo: conninfo)
-      configuration.connectLimit = limit
-      let connection = try await PostgresConnection.connect(configuration, logger: quiet, on: reactor)
+    try await withConnection(to: conninfo, { $0.connectLimit = limit }) { connection, reactor in
       try await connection.query(one, on: reactor)
-      connection.close(on: reactor)
     }
   }
 
-  @Test("TCP with a password, by number and by a name that is resolved first", arguments: ["127.0.0.1", "localhost"])
+  @Test(
+    "TCP with a password, by number, by a name that is resolved first and by a URI",
+    arguments: ["127.0.0.1", "localhost"])
   func tcp(host: String) async throws {
-    try await connect(await TestPostgres.shared.tcpConninfo(host: host))
-  }
-
-  @Test("a URI is a connection string too")
-  func uri() async throws {
     let server = try await TestPostgres.shared
-    try await connect(
-      "postgresql://postgres:\(TestPostgres.password)@127.0.0.1:\(server.port)/postgres?sslmode=disable")
+    try await connect(server.tcpConninfo(host: host))
+    try await connect("postgresql://postgres:\(TestPostgres.password)@\(host):\(server.port)/postgres?sslmode=disable")
   }
 
-  @Test("a wrong password is an error that says so, and nowhere shows the password")
-  func wrongPassword() async throws {
-    let error = try await failure { try await connect(await TestPostgres.shared.tcpConninfo(password: "hunter2")) }
-    #expect(error.code == .notConnected && error.sqlState == .invalidPassword)
-    #expect(!error.debugDescription.contains("hunter2"))
-  }
-
-  @Test("a database that does not exist is an error that says so")
-  func missingDatabase() async throws {
-    let error = try await failure { try await connect(await TestPostgres.shared.conninfo(database: "absent")) }
-    #expect(error.code == .notConnected && error.sqlState == .invalidCatalogName)
-  }
-
-  @Test("a port where nobody listens refuses at once")
-  func refused() async throws {
+  @Test(
+    "what keeps a session from being made is an error that says so, and nowhere shows the password",
+    arguments: [
+      ("password", SQLState.invalidPassword), ("database", .invalidCatalogName), ("port", nil), ("name", nil),
+    ] as [(String, SQLState?)])
+  func refused(what: String, state: SQLState?) async throws {
+    let server = try await TestPostgres.shared
+    // Nobody listens on it any more.
     let port = try ListeningSocket(on: #require(SocketAddress(numericHost: "127.0.0.1", port: 0))).address.port
-    let error = try await failure { try await connect("host=127.0.0.1 port=\(port) user=postgres") }
-    #expect(error.code == .notConnected)
-  }
-
-  @Test("a name without an address is an error that names it")
-  func unknownName() async throws {
-    let error = try await failure { try await connect("host=no.such.invalid user=postgres") }
-    #expect(error.code == .notConnected && error.message.contains("no.such.invalid"))
+    let error = try await failure {
+      switch what {
+      case "password": try await connect(server.tcpConninfo(password: "hunter2"))
+      case "database": try await connect(server.conninfo(database: "absent"))
+      case "port": try await connect("host=127.0.0.1 port=\(port) user=postgres")
+      default: try await connect("host=no.such.invalid user=postgres")
+      }
+    }
+    #expect(error.code == .notConnected && error.sqlState == state)
+    #expect(!error.debugDescription.contains("hunter2"))
+    if what == "name" { #expect(error.message.contains("no.such.invalid")) }
   }
 
   @Test("a server that never answers is given up at the limit")
@@ -293,11 +281,9 @@ struct PostgresConnectionConnectTests {
     let server = try await TestPostgres.shared
     let readOnly = try await TestPostgres.launch(settings: ["default_transaction_read_only=on"])
     let hosts = "host=\(readOnly.folder),\(server.folder) port=\(readOnly.port),\(server.port) user=postgres"
-    try await onReactor { reactor in
-      let configuration = PostgresConfiguration(conninfo: hosts + " target_session_attrs=read-write")
-      let connection = try await PostgresConnection.connect(configuration, logger: quiet, on: reactor)
-      #expect(try await connection.query(port, on: reactor).one().decode(0) == Int(server.port))
-      connection.close(on: reactor)
+    try await withConnection(to: hosts + " target_session_attrs=read-write") { connection, reactor in
+      let found: Int = try await connection.query(port, on: reactor).one().decode(0)
+      #expect(found == Int(server.port))
     }
   }
 

@@ -96,11 +96,9 @@ struct PostgresPoolTests {
   @Test("a server that stands still costs a session its life, not the caller its patience")
   func frozen() async throws {
     let server = try await TestPostgres.launch()
-    try await onReactor { reactor in
-      var configuration = PostgresConfiguration(conninfo: server.conninfo())
-      configuration.statementLimit = .milliseconds(50)
-      configuration.silenceLimit = .milliseconds(50)
-      let connection = try await PostgresConnection.connect(configuration, logger: quiet, on: reactor)
+    try await withConnection(
+      to: server.conninfo(), { ($0.statementLimit, $0.silenceLimit) = (.milliseconds(50), .milliseconds(50)) }
+    ) { connection, reactor in
       try await connection.query(one, on: reactor)
       server.freeze()
       let error = try await failure { try await connection.query(one, on: reactor) }
@@ -247,12 +245,11 @@ struct PostgresPoolRetryTests {
     _ = try await psql(sql, database)
     return database
   }
-
 }
 
 @Suite("Backoff")
 struct BackoffTests {
-  @Test("the ceiling doubles from 50 ms up to 5 s and stays there")
+  @Test("the ceiling doubles from 50 ms up to 5 s and stays there until a success")
   func ceilings() {
     var backoff = Backoff()
     var generator = SystemRandomNumberGenerator()
@@ -263,6 +260,8 @@ struct BackoffTests {
     #expect(ceilings == [50, 100, 200, 400, 800, 1600, 3200, 5000, 5000].map { .milliseconds($0) })
     for _ in 0..<1000 { _ = backoff.next(using: &generator) }
     #expect(backoff.ceiling == .seconds(5))
+    backoff.reset()
+    #expect(backoff.ceiling == .milliseconds(50))
   }
 
   @Test("a wait lies anywhere between nothing and the ceiling")
@@ -274,14 +273,6 @@ struct BackoffTests {
     #expect(backoff.next(using: &highest) == .milliseconds(100) - .nanoseconds(1))
   }
 
-  @Test("a success makes the next wait short again")
-  func reset() {
-    var backoff = Backoff()
-    var generator = SystemRandomNumberGenerator()
-    for _ in 0..<20 { _ = backoff.next(using: &generator) }
-    backoff.reset()
-    #expect(backoff.ceiling == .milliseconds(50))
-  }
 }
 
 private struct Fixed: RandomNumberGenerator {

@@ -8,15 +8,17 @@ import Testing
 
 let quiet = RunLogs.logger
 
-/// A connection to the shared cluster, closed at the end.
+/// A connection to the shared cluster or another one, closed at the end.
 func withConnection(
+  to conninfo: String? = nil, logger: Logger = quiet,
   _ configure: @escaping @Sendable (inout PostgresConfiguration) -> Void = { _ in },
   _ body: @escaping @Sendable (PostgresConnection, isolated Reactor) async throws -> Void
 ) async throws {
   var configuration = PostgresConfiguration(conninfo: try await TestPostgres.shared.conninfo())
+  if let conninfo { configuration = PostgresConfiguration(conninfo: conninfo) }
   configure(&configuration)
   try await onReactor { [configuration] reactor in
-    let connection = try await PostgresConnection.connect(configuration, logger: quiet, on: reactor)
+    let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
     let result = await Result(awaiting: { () async throws in try await body(connection, reactor) })
     connection.close(on: reactor)
     try result.get()

@@ -70,12 +70,7 @@ struct TransactionPoolModeTests {
   @Test("a session's settings in the connection request are refused, and the error names the setting to change")
   func refusedOptions() async throws {
     let pooler = try await TestPgBouncer.launch(before: TestPostgres.shared)
-    let error = try await failure {
-      try await onReactor { reactor in
-        let configuration = PostgresConfiguration(conninfo: pooler.conninfo())
-        _ = try await PostgresConnection.connect(configuration, logger: quiet, on: reactor)
-      }
-    }
+    let error = try await failure { try await withConnection(to: pooler.conninfo()) { _, _ in } }
     #expect(error.code == .notConnected && error.message.contains("unsupported startup parameter: options"))
     #expect(error.description.contains("DATABASE_POOL_MODE=transaction"))
   }
@@ -84,10 +79,7 @@ struct TransactionPoolModeTests {
   func strayStatements() async throws {
     let pooler = try await TestPgBouncer.launch(
       before: TestPostgres.shared, settings: ["ignore_startup_parameters = options"])
-    try await onReactor { reactor in
-      let pool = PostgresPool(
-        PostgresConfiguration(conninfo: pooler.conninfo()), size: 4, acquireLimit: .seconds(20), logger: quiet)
-      pool.start(on: reactor)
+    try await PostgresTests.withPool(pooler.conninfo()) { pool, reactor in
       await pool.awaitOpen(4, on: reactor)
       let errors = try await inParallel(100, on: reactor) { number in
         do throws(PostgresError) {
@@ -97,7 +89,6 @@ struct TransactionPoolModeTests {
           return error
         }
       }.compactMap { $0 }
-      await pool.close(on: reactor)
       #expect(!errors.isEmpty)
       for error in errors where error.code == .server {
         #expect(error.sqlState == .invalidStatementName || error.sqlState == .duplicatePreparedStatement)
