@@ -27,8 +27,7 @@ struct AdmissionTests {
     arguments: ["Content-Length: 1000", "Transfer-Encoding: chunked", "Content-Length: 9\r\nExpect: 100-continue"])
   func stranger(framing: String) async throws {
     try await ServiceRig.run(admittingRoutes()) { rig in
-      let client = try TestClient(rig.address)
-      client.send("POST /echo HTTP/1.1\r\n\(closing)\(framing)\r\n\r\n")
+      let client = try TestClient(rig.address, sending: "POST /echo HTTP/1.1\r\n\(closing)\(framing)\r\n\r\n")
       #expect(await client.readToEnd().hasPrefix("HTTP/1.1 401 "))
     }
   }
@@ -38,8 +37,7 @@ struct AdmissionTests {
     try await ServiceRig.run(admittingRoutes()) { rig in
       let head = "POST /echo HTTP/1.1\r\n\(closing)X-Key: good\r\nContent-Length: 5\r\n"
       #expect(try await rig.exchange(head + "\r\nagain").hasSuffix("\r\n\r\nagain"))
-      let client = try TestClient(rig.address)
-      client.send(head + "Expect: 100-continue\r\n\r\n")
+      let client = try TestClient(rig.address, sending: head + "Expect: 100-continue\r\n\r\n")
       #expect(await client.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 100 "))
       for letter in "again" {
         client.send(String(letter))
@@ -103,8 +101,7 @@ struct BufferBudgetTests {
       var answer = ""
       var clients: [TestClient] = []
       while !answer.hasPrefix("HTTP/1.1 503 "), clients.count < 32 {
-        let client = try TestClient(rig.address)
-        client.send(Self.unfinished)
+        let client = try TestClient(rig.address, sending: Self.unfinished)
         // Answered after what was sent before on another connection was read.
         #expect(try await rig.exchange("GET /hello HTTP/1.1\r\n\(closing)\r\n").hasSuffix("hello"))
         clients.append(client)
@@ -121,8 +118,7 @@ struct BufferBudgetTests {
       #expect(await caller.readToEnd().hasSuffix("xy"))
       clients.removeAll()
       while await rig.service.connectionCount > 0 { await Task.yield() }
-      let later = try TestClient(rig.address)
-      later.send(Self.unfinished)
+      let later = try TestClient(rig.address, sending: Self.unfinished)
       #expect(try await rig.exchange("GET /hello HTTP/1.1\r\n\(closing)\r\n").hasSuffix("hello"))
       later.send("\r\nConnection: close\r\n\r\n")
       #expect(await later.readToEnd().hasSuffix("hello"))

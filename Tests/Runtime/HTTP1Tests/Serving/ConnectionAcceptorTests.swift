@@ -49,8 +49,7 @@ import Testing
     await #expect(processExitsWith: .success) {
       let meter = HTTPServiceMeter()
       try await ServiceRig.run(testRoutes(), meter: meter) { rig in
-        let served = try TestClient(rig.address)
-        served.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
+        let served = try TestClient(rig.address, sending: "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
         _ = await served.read(until: "hello")
         var answers: [String] = []
         for _ in 0..<3 {
@@ -119,8 +118,7 @@ private let health = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
   @Test("the last request may be one whose content is refused, and that answer closes too")
   func refusedContentAsLast() async throws {
     try await ServiceRig.run(testRoutes(), configuration: .limited { $0.requestsMax = 1 }) { rig in
-      let client = try TestClient(rig.address)
-      client.send("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 101\r\n\r\n")
+      let client = try TestClient(rig.address, sending: "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 101\r\n\r\n")
       let answer = await client.readToEnd()
       #expect(answer.hasPrefix("HTTP/1.1 413 ") && answer.contains("Connection: close\r\n"))
     }
@@ -129,8 +127,7 @@ private let health = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
   @Test("requests that were pipelined behind the last are not answered")
   func pipelinedBeyondLast() async throws {
     try await ServiceRig.run(testRoutes(), configuration: .limited { $0.requestsMax = 3 }) { rig in
-      let client = try TestClient(rig.address)
-      client.send(String(repeating: hello, count: 5))
+      let client = try TestClient(rig.address, sending: String(repeating: hello, count: 5))
       #expect(await client.readToEnd().split(separator: "HTTP/1.1 200").count == 3)
     }
   }
@@ -149,8 +146,7 @@ private let health = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
       #expect(answer.contains("Content-Type: application/problem+json\r\n") && answer.contains("Connection: close\r\n"))
       clients.removeLast()
       while await rig.service.connectionCount > 1 { await Task.yield() }
-      let client = try TestClient(rig.address)
-      client.send(hello)
+      let client = try TestClient(rig.address, sending: hello)
       #expect(await client.read(until: "hello").hasPrefix("HTTP/1.1 200 "))
       _ = consume clients
     }

@@ -21,8 +21,7 @@ import Testing
     var configuration = HTTPServiceConfiguration.short(timeout)
     if timeout == \.bodyGrace { configuration.timeouts.body = .seconds(3600) }
     try await ServiceRig.run(testRoutes(), configuration: configuration) { rig in
-      let client = try TestClient(rig.address)
-      client.send(sent)
+      let client = try TestClient(rig.address, sending: sent)
       let answer = await client.readToEnd()
       #expect(start.isEmpty ? answer.isEmpty : answer.hasPrefix(start))
       #expect(!answer.hasSuffix("(still open)"))
@@ -32,8 +31,7 @@ import Testing
   @Test("a peer that does not take its answer is given up")
   func endsUnreadAnswers() async throws {
     try await ServiceRig.run(testRoutes(), configuration: .short(\.write)) { rig in
-      let client = try TestClient(rig.address)
-      client.send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
+      let client = try TestClient(rig.address, sending: "GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
       while await rig.service.connectionCount == 0 { await Task.yield() }
       while await rig.service.connectionCount > 0 { await Task.yield() }
       #expect(await client.readToEnd().utf8.count < 32 * 1024 * 1024)

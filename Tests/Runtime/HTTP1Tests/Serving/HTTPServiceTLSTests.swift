@@ -68,8 +68,7 @@ private let last = Array("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\
   @Test("a client that begins a handshake and breaks off is closed, and others are served")
   func refusesBrokenHandshakes() async throws {
     try await serve { address in
-      let broken = try TestClient(address)
-      broken.send("\u{16}\u{3}")
+      let broken = try TestClient(address, sending: "\u{16}\u{3}")
       broken.finishSending()
       #expect(!(await broken.readToEnd()).contains("HTTP"))
       let context = try identity.client()
@@ -82,8 +81,7 @@ private let last = Array("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\
     arguments: [String(decoding: hello, as: UTF8.self), "G", "\r\n", String(repeating: "x", count: 100_000)])
   func refusesPlainClients(_ text: String) async throws {
     try await serve { address in
-      let plain = try TestClient(address)
-      plain.send(text)
+      let plain = try TestClient(address, sending: text)
       plain.finishSending()
       let answer = await plain.readToEnd()
       #expect(answer.hasPrefix("HTTP/1.1 400 ") && answer.contains("Content-Type: application/problem+json\r\n"))

@@ -36,8 +36,7 @@ struct ServiceRig {
 
   /// Sends on a connection of its own and reads until the server closes it.
   func exchange(_ request: String) async throws -> String {
-    let client = try TestClient(address)
-    client.send(request)
+    let client = try TestClient(address, sending: request)
     client.finishSending()
     return await client.readToEnd()
   }
@@ -97,6 +96,11 @@ final class TestClient {
     descriptor = try Self.connected(address, afterSocket)
     var limit = timeval(tv_sec: 10, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+  }
+
+  convenience init(_ address: SocketAddress, sending text: String) throws {
+    try self.init(address)
+    send(text)
   }
 
   deinit { close(descriptor) }

@@ -73,8 +73,7 @@ import Testing
       func request(_ path: String, _ client: String) -> String {
         "GET \(path) HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: \(client)\r\n\r\n"
       }
-      let busy = try TestClient(rig.address)
-      busy.send(request("/gated", "203.0.113.7"))
+      let busy = try TestClient(rig.address, sending: request("/gated", "203.0.113.7"))
       await gate.entered()
       let other = try TestClient(rig.address)
       for (client, status) in [("203.0.113.7", 429), ("203.0.113.8", 200), ("203.0.113.7", 429)] {
@@ -100,8 +99,7 @@ import Testing
         client.send("POST /echo HTTP/1.1\r\n\(fields)Content-Length: 101\r\n\r\n\(content)")
         #expect(await client.readAnswer().hasPrefix("HTTP/1.1 413 "))
       }
-      let other = try TestClient(rig.address)
-      other.send("GET /hello HTTP/1.1\r\n\(fields)\r\n")
+      let other = try TestClient(rig.address, sending: "GET /hello HTTP/1.1\r\n\(fields)\r\n")
       #expect(await other.readAnswer().hasPrefix("HTTP/1.1 200 "))
     }
   }
