@@ -61,7 +61,8 @@ package final class APNSClient {
       link.token.adopt(tokens.current)
       let outcome = await link.connection.send(
         request.overHTTP2(authorization: link.token.token.authorization), until: deadline, on: reactor)
-      let attempt = attempt(endedBy: outcome, over: link, of: pool)
+      if case .response(let response) = outcome { pool.compareClocks(with: response, over: link) }
+      let attempt = PushAttempt(outcome)
       pool.release(link, after: attempt, on: reactor)
       answers?.count(attempt)
       if attempt.disposition == .accepted { return attempt }
@@ -71,13 +72,6 @@ package final class APNSClient {
       resends += 1
       self.resends += 1
     }
-  }
-
-  private func attempt(
-    endedBy outcome: HTTP2Outcome, over link: APNSLink, of pool: APNSConnections
-  ) -> PushAttempt {
-    if case .response(let response) = outcome { pool.compareClocks(with: response, over: link) }
-    return PushAttempt(outcome)
   }
 
   private func notAdmitted(to pool: APNSConnections) -> PushAttempt {

@@ -151,27 +151,25 @@ extension DeliveryPipeline {
     take(events, within: limits, for: &look, on: reactor)
   }
 
+  /// A tenth of a second of the database's work at a time.
+  private static let rowsFollowedAtOnce = 100
+
   /// Lets Live Activities follow changed rows, and then claims their pushes. It goes on beside the looks, so that no message waits for
   /// it.
   private func followChangedRows(on reactor: isolated Reactor) {
     guard !isFollowing, !isDraining else { return }
     isFollowing = true
-    reactor.start { await self.followAllChangedRows(on: reactor) }
-  }
-
-  /// A tenth of a second of the database's work at a time.
-  private static let rowsFollowedAtOnce = 100
-
-  private func followAllChangedRows(on reactor: isolated Reactor) async {
-    defer { isFollowing = false }
-    do throws(PostgresError) {
-      while !isDraining {
-        let followed = try await store.followChangedRows(Self.rowsFollowedAtOnce, on: reactor)
-        if followed > 0 { wake(.due, on: reactor) }
-        guard followed == Self.rowsFollowedAtOnce else { return }
+    reactor.start {
+      defer { self.isFollowing = false }
+      do throws(PostgresError) {
+        while !self.isDraining {
+          let followed = try await self.store.followChangedRows(Self.rowsFollowedAtOnce, on: reactor)
+          if followed > 0 { self.wake(.due, on: reactor) }
+          guard followed == Self.rowsFollowedAtOnce else { return }
+        }
+      } catch {
+        self.logger.debug("Live Activities cannot follow their rows", metadata: ["error": "\(error)"])
       }
-    } catch {
-      logger.debug("Live Activities cannot follow their rows", metadata: ["error": "\(error)"])
     }
   }
 

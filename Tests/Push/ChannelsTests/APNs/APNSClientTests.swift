@@ -36,11 +36,8 @@ struct APNSClientTests {
 
   @Test("a refusal comes back with APNs' reason and time, and is not sent again")
   func refusal() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
+    try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .answer(410, #"{"reason":"Unregistered","timestamp":1700000000123}"#) }
-      try apns.start(on: reactor)
-      let client = try await apns.client()
       let attempt = await client.send(try PushRequest.make(), to: .production, on: reactor)
       #expect(attempt.disposition == .dropToken(invalidSinceMilliseconds: 1_700_000_000_123))
       #expect(attempt.reason == "Unregistered")
@@ -50,10 +47,7 @@ struct APNSClientTests {
 
   @Test("pushes share one connection, also those that come before it is open")
   func oneConnection() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
-      try apns.start(on: reactor)
-      let client = try await apns.client()
+    try await ScriptedAPNs.run { apns, client, reactor in
       let attempts = Attempts()
       try attempts.send(200, over: client, on: reactor)
       try await attempts.finished(on: reactor)
@@ -65,10 +59,7 @@ struct APNSClientTests {
 
   @Test("a GOAWAY sends what APNs did not take to a new connection, under the same identifier, and nothing twice")
   func goAway() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
-      try apns.start(on: reactor)
-      let client = try await apns.client()
+    try await ScriptedAPNs.run { apns, client, reactor in
       _ = await client.send(try PushRequest.make(99), to: .production, on: reactor)
       apns.reply = { $0.connectionNumber > 0 ? .answer(200, "") : .wait }
       let attempts = Attempts()
@@ -89,11 +80,8 @@ struct APNSClientTests {
 
   @Test("a GOAWAY after every answer keeps every push going")
   func goAwayAlways() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
+    try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .goAwayAndAnswer }
-      try apns.start(on: reactor)
-      let client = try await apns.client()
       for number in 0..<10 {
         let attempt = await client.send(try PushRequest.make(number), to: .production, on: reactor)
         #expect(attempt.disposition == .accepted)
@@ -104,10 +92,7 @@ struct APNSClientTests {
 
   @Test("a connection that ends without a word leaves the push's fate unknown; it is not sent again here")
   func lost() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
-      try apns.start(on: reactor)
-      let client = try await apns.client()
+    try await ScriptedAPNs.run { apns, client, reactor in
       _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
       apns.reply = { _ in .closeAbruptly }
       let attempt = await client.send(try PushRequest.make(1), to: .production, on: reactor)
@@ -121,10 +106,7 @@ struct APNSClientTests {
 
   @Test("without an answer the limit ends the attempt, and its fate is unknown")
   func noAnswer() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
-      try apns.start(on: reactor)
-      let client = try await apns.client()
+    try await ScriptedAPNs.run { apns, client, reactor in
       try await apns.connected(client, on: reactor)
       apns.reply = { _ in .wait }
       let attempt = await client.send(try PushRequest.make(), to: .production, within: .seconds(2), on: reactor)
@@ -134,12 +116,9 @@ struct APNSClientTests {
 
   @Test("what its connection did not send in time is not sent again, though it was not processed")
   func lateUnsent() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
+    try await ScriptedAPNs.run { apns, client, reactor in
       apns.streamsMax = 1
       apns.reply = { _ in .wait }
-      try apns.start(on: reactor)
-      let client = try await apns.client()
       try await apns.connected(client, on: reactor)
       // The pool does not know of this one: what it admits finds no stream, as after a limit that falls meanwhile.
       let connection = try #require(client.pools[.production]?.links.first?.connection)
@@ -166,10 +145,7 @@ struct APNSClientTests {
 
   @Test("503 Shutdown goes to a new connection")
   func shutdown() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
-      try apns.start(on: reactor)
-      let client = try await apns.client()
+    try await ScriptedAPNs.run { apns, client, reactor in
       _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
       apns.reply = { $0.connectionNumber > 0 ? .answer(200, "") : .answer(503, #"{"reason":"Shutdown"}"#) }
       let attempt = await client.send(try PushRequest.make(1), to: .production, on: reactor)
@@ -181,11 +157,8 @@ struct APNSClientTests {
 
   @Test("an APNs that answers every connection with Shutdown is not connected to in a loop")
   func shutdownAlways() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
+    try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .answer(503, #"{"reason":"Shutdown"}"#) }
-      try apns.start(on: reactor)
-      let client = try await apns.client()
       try await apns.connected(client, on: reactor)
       let attempts = Attempts()
       try attempts.send(5, over: client, within: .milliseconds(200), on: reactor)
@@ -217,11 +190,8 @@ struct APNSClientTests {
 
   @Test("a fresh token that APNs calls expired is kept: minting in a loop would make it worse")
   func freshTokenRefused() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
+    try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .answer(403, #"{"reason":"ExpiredProviderToken"}"#) }
-      try apns.start(on: reactor)
-      let client = try await apns.client()
       let attempt = await client.send(try PushRequest.make(), to: .production, on: reactor)
       #expect(attempt.disposition == .refreshProviderToken)
       #expect(apns.requests.count == 1)

@@ -96,11 +96,8 @@ struct APNSConnectionsTests {
 
   @Test("a connection that ends before APNs ever answered on it counts as a failed connect")
   func endsAtOnce() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
+    try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .closeAbruptly }
-      try apns.start(on: reactor)
-      let client = try await apns.client()
       try await apns.connected(client, on: reactor)
       let attempts = Attempts()
       for _ in 0..<3 {
@@ -114,11 +111,8 @@ struct APNSConnectionsTests {
 
   @Test("a closed client waits for the answers it is owed, and sends nothing more")
   func close() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
+    try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .wait }
-      try apns.start(on: reactor)
-      let client = try await apns.client()
       let attempts = Attempts()
       try attempts.send(1, over: client, on: reactor)
       try await apns.received(1, on: reactor)
@@ -150,10 +144,7 @@ struct APNSConnectionsTests {
 
   @Test("a connection that comes up after the client was closed is closed as well")
   func closeWhileConnecting() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
-      try apns.start(on: reactor)
-      let client = try await apns.client()
+    try await ScriptedAPNs.run { apns, client, reactor in
       client.warmUp(.production, on: reactor)
       // The task of the connect has begun and its handshake cannot have ended.
       await reactor.sleep(for: .zero)
@@ -188,10 +179,7 @@ struct APNSConnectionsEndingTests {
 
   @Test("a connection that APNs found idle is opened again by the next push, and nothing is wrong meanwhile")
   func idle() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
-      try apns.start(on: reactor)
-      let client = try await apns.client()
+    try await ScriptedAPNs.run { apns, client, reactor in
       _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
       apns.connections[0].goAway(debugData: Array(#"{"reason":"IdleTimeout"}"#.utf8), on: reactor)
       try await apns.closed(1, on: reactor)
@@ -207,10 +195,7 @@ struct APNSConnectionsEndingTests {
     "any other GOAWAY is followed by another connection without waiting for a push",
     arguments: [#"{"reason":"Shutdown"}"#, "", "Maximum active streams violated for this endpoint."])
   func reconnecting(debug: String) async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
-      try apns.start(on: reactor)
-      let client = try await apns.client()
+    try await ScriptedAPNs.run { apns, client, reactor in
       _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
       apns.connections[0].goAway(.refusedStream, debugData: Array(debug.utf8), on: reactor)
       try await apns.opened(2, on: reactor)
@@ -242,10 +227,7 @@ struct APNSConnectionsEndingTests {
 
   @Test("an orderly GOAWAY is no outage: what it hands back goes on together, after the first")
   func noSlowStart() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
-      try apns.start(on: reactor)
-      let client = try await apns.client()
+    try await ScriptedAPNs.run { apns, client, reactor in
       _ = await client.send(try PushRequest.make(99), to: .production, on: reactor)
       apns.reply = { _ in .wait }
       let attempts = Attempts()
@@ -263,10 +245,7 @@ struct APNSConnectionsEndingTests {
 
   @Test("a connection that APNs finds showing too many tokens is replaced, if it has shown more than one")
   func tokenUpdates() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
-      try apns.start(on: reactor)
-      let client = try await apns.client()
+    try await ScriptedAPNs.run { apns, client, reactor in
       _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
       let link = try #require(client.pools[.production]?.links.first)
       apns.reply = {
@@ -296,11 +275,8 @@ struct APNSConnectionsEndingTests {
 
   /// What an operator reads after a refusal; three pushes show one token, and the next success ends it.
   private func words(for reason: String, date: String) async throws -> String {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
+    try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .refuse(reason, date: date) }
-      try apns.start(on: reactor)
-      let client = try await apns.client()
       for number in 0..<3 { _ = await client.send(try PushRequest.make(number), to: .production, on: reactor) }
       let words = client.failure(of: .production) ?? ""
       #expect(Set(apns.requests.compactMap { $0.request.fields["authorization"] }).count == 1)

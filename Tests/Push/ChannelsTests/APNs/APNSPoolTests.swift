@@ -10,11 +10,8 @@ import Testing
 struct APNSPoolTests {
   @Test("a connection carries one push until APNs has taken one, then as many as it allows")
   func openingUp() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
+    try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .wait }
-      try apns.start(on: reactor)
-      let client = try await apns.client()
       let attempts = Attempts()
       try attempts.send(20, over: client, on: reactor)
       try await apns.received(1, on: reactor)
@@ -28,11 +25,8 @@ struct APNSPoolTests {
 
   @Test("a connection that is refused its first push is not opened up")
   func notOpenedUp() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
+    try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .wait }
-      try apns.start(on: reactor)
-      let client = try await apns.client()
       let attempts = Attempts()
       try attempts.send(3, over: client, on: reactor)
       for number in 0..<3 {

@@ -53,10 +53,7 @@ struct PushPermitTests {
 
   @Test("a push whose time is over is not sent, though a stream is free: its process may have been stopped meanwhile")
   func late() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
-      try apns.start(on: reactor)
-      let client = try await apns.client()
+    try await ScriptedAPNs.run { apns, client, reactor in
       try await apns.connected(client, on: reactor)
       #expect(
         await client.send(try PushRequest.make(), to: .production, until: Reactor.now, on: reactor).isNotProcessed)
@@ -69,11 +66,8 @@ struct PushPermitTests {
 
   @Test("is asked when the stream is had: what waited behind one that was refused is withdrawn, and reaches nobody")
   func queue() async throws {
-    try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
+    try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .wait }
-      try apns.start(on: reactor)
-      let client = try await apns.client()
       let gate = Gate()
       var withdrawn = 0
       let done = Signal()

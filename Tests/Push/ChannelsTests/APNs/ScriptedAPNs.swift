@@ -4,6 +4,7 @@ import HTTP2
 import Logging
 import PushRules
 import Reactors
+import TestReactors
 
 @testable import Channels
 
@@ -76,6 +77,17 @@ final class ScriptedAPNs: HTTP2RequestHandler {
   func serverContext(protocols: [String]) throws -> TLSContext {
     let identity = try authority.issue(for: ["127.0.0.1"])
     return try TLSContext(certificate: .text(identity.certificate), key: .text(identity.key), protocols: protocols)
+  }
+
+  /// Runs a test's body with a server and a client that believes it, which has no connection yet.
+  static func run<Result: Sendable>(
+    _ body: @escaping @Sendable (ScriptedAPNs, APNSClient, isolated Reactor) async throws -> Result
+  ) async throws -> Result {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      try apns.start(on: reactor)
+      return try await body(apns, apns.client(), reactor)
+    }
   }
 
   /// A client that believes this server, or the one whose authority is given.
