@@ -90,7 +90,7 @@ struct ArrowTests {
 
   @Test("rules look at no clock, but where a kind's request is read")
   func clockless() {
-    let readers = ["ServicePushRequest.swift"]
+    let readers = ["ServicePush.swift"]
     let clock = /\b(ContinuousClock|SuspendingClock|Date\(|clock_gettime|Reactor\.now|DispatchTime)/
     let violations = SourceTree.sources.filter { Self.isRule($0) && !readers.contains($0.name) }.flatMap { file in
       file.code.filter { $0.contains(clock) }.map { "\(file.path): \($0)" }

@@ -50,6 +50,7 @@ extension Session {
         return 0
       }
       stream.id = id
+      // Not retained: as in `submitRequest`.
       nghttp2_session_set_stream_user_data(handle, id, Unmanaged.passUnretained(stream).toOpaque())
     } else if let stream = stream(cnghttp2_stream(frame)), !stream.isHeadComplete {
       stream.beginHead()

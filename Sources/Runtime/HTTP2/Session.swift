@@ -256,6 +256,7 @@ extension Session {
   ) -> Int32 {
     var provider = bodyProvider(of: stream)
     return withUnsafePointer(to: &provider) { provider in
+      // Not retained: the delegate keeps the stream until `streamClosed`, or ends the session's input.
       nghttp2_submit_request(
         handle, nil, list.baseAddress, list.count, hasBody ? provider : nil,
         Unmanaged.passUnretained(stream).toOpaque())
