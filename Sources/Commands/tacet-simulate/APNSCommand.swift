@@ -340,9 +340,3 @@ private func slashed(_ text: String, count: Int) -> [Int]? {
   let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { Int($0) ?? 0 }
   return numbers.count == count && numbers.allSatisfy((1...1_000_000).contains) ? numbers : nil
 }
-
-extension TLSOptions {
-  func identity() throws -> APNSSimulatorConfiguration.Identity {
-    try files().map { .pem(certificate: $0.certificate, key: $0.key) } ?? .privateAuthority
-  }
-}

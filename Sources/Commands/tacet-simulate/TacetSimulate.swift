@@ -3,6 +3,7 @@ import FoundationEssentials
 import Glibc
 import Logging
 import Reactors
+import Simulators
 import UnixSignals
 
 @main
@@ -96,10 +97,9 @@ struct TLSOptions: ParsableArguments {
     }
   }
 
-  /// The certificate and its key as PEM text; nil for a private authority.
-  func files() throws(TextFileError) -> (certificate: String, key: String)? {
-    guard let certificate, let privateKey else { return nil }
-    return (try TextFile.read(certificate), try TextFile.read(privateKey))
+  func identity() throws(TextFileError) -> SimulatorIdentity {
+    guard let certificate, let privateKey else { return .privateAuthority }
+    return .pem(certificate: try TextFile.read(certificate), key: try TextFile.read(privateKey))
   }
 }
 

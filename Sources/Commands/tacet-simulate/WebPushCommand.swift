@@ -43,7 +43,7 @@ struct WebPushCommand: AsyncParsableCommand {
     configuration.control = control.address
     configuration.face = face
     configuration.recordsMax = records
-    if let (certificate, key) = try tls.files() { configuration.identity = .pem(certificate: certificate, key: key) }
+    configuration.identity = try tls.identity()
     return configuration
   }
 }

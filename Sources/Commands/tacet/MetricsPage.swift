@@ -25,9 +25,34 @@ struct MetricsPage: Sendable {
   }
 
   private static var buildInformation: MetricFamily {
-    var family = MetricFamily("tacet_build_info", "Always 1; the labels say what runs.", .gauge)
-    family.add(.integer(1), ["version": BuildInformation.version])
-    return family
+    MetricFamily(
+      "tacet_build_info", "Always 1; the labels say what runs.", .gauge,
+      [(["version": BuildInformation.version], .integer(1))])
+  }
+}
+
+extension MetricFamily {
+  /// A family with these series.
+  init(_ name: String, _ help: String, _ kind: Kind, _ series: [(MetricLabels, Value)]) {
+    self.init(name, help, kind)
+    for (labels, value) in series { add(value, labels) }
+  }
+
+  static func counter(_ name: String, _ help: String, _ value: Int) -> MetricFamily {
+    MetricFamily(name, help, .counter, .integer(Int64(value)))
+  }
+
+  static func gauge(_ name: String, _ help: String, _ value: Int) -> MetricFamily {
+    MetricFamily(name, help, .gauge, .integer(Int64(value)))
+  }
+
+  /// 0 where there is no time.
+  static func gauge(_ name: String, _ help: String, _ time: Duration?) -> MetricFamily {
+    MetricFamily(name, help, .gauge, .number(time.map { $0 / .seconds(1) } ?? 0))
+  }
+
+  static func gauge(_ name: String, _ help: String, by label: String, _ values: [String: Int]) -> MetricFamily {
+    MetricFamily(name, help, .gauge, values.map { (MetricLabels([(label, $0)]), .integer(Int64($1))) })
   }
 }
 
@@ -80,44 +105,26 @@ enum MetricsCatalogue {
 }
 
 extension HTTPServiceFigures {
-  /// The label of answers to requests that were for no route.
-  private static let none = "none"
-
-  /// The figures of the HTTP service. Labels have few values: reasons, routes as patterns, and the statuses that were
-  /// answered.
+  /// The figures of the HTTP service. Labels have few values: reasons, routes as patterns (none for requests that were for no
+  /// route), and the statuses that were answered.
   static func families(of figures: HTTPServiceFigures) -> [MetricFamily] {
     [
+      .counter("tacet_http_connections_accepted_total", "HTTP connections let in.", figures.accepted),
+      .gauge("tacet_http_connections_open", "HTTP connections open.", figures.open),
+      .counter("tacet_http_tls_handshake_failures_total", "TLS handshakes that failed.", figures.failedHandshakes),
       MetricFamily(
-        "tacet_http_connections_accepted_total", "HTTP connections let in.", .counter,
-        .integer(Int64(figures.accepted))),
-      MetricFamily("tacet_http_connections_open", "HTTP connections open.", .gauge, .integer(Int64(figures.open))),
+        "tacet_http_connections_turned_away_total", "HTTP connections not let in, by reason.", .counter,
+        TurnAway.allCases.map { (["reason": $0.rawValue], .integer(Int64(figures.turnedAway[$0] ?? 0))) }),
       MetricFamily(
-        "tacet_http_tls_handshake_failures_total", "TLS handshakes that failed.", .counter,
-        .integer(Int64(figures.failedHandshakes))),
-      turnedAway(figures), responses(figures),
+        "tacet_http_responses_total", "HTTP answers, refusals among them, by the route's pattern.", .counter,
+        figures.answers.map { answer, count in
+          let labels: MetricLabels = [
+            "method": answer.operation?.method.rawValue ?? "none", "route": answer.operation?.pattern ?? "none",
+            "status": "\(answer.status)",
+          ]
+          return (labels, .integer(Int64(count)))
+        }),
     ]
-  }
-
-  private static func turnedAway(_ figures: HTTPServiceFigures) -> MetricFamily {
-    var family = MetricFamily(
-      "tacet_http_connections_turned_away_total", "HTTP connections not let in, by reason.", .counter)
-    for reason in TurnAway.allCases {
-      family.add(.integer(Int64(figures.turnedAway[reason] ?? 0)), ["reason": reason.rawValue])
-    }
-    return family
-  }
-
-  private static func responses(_ figures: HTTPServiceFigures) -> MetricFamily {
-    var family = MetricFamily(
-      "tacet_http_responses_total", "HTTP answers, refusals among them, by the route's pattern.", .counter)
-    for (answer, count) in figures.answers {
-      let labels: MetricLabels = [
-        "method": answer.operation?.method.rawValue ?? none, "route": answer.operation?.pattern ?? none,
-        "status": "\(answer.status)",
-      ]
-      family.add(.integer(Int64(count)), labels)
-    }
-    return family
   }
 }
 
@@ -164,107 +171,86 @@ extension ReactorFigures {
       counter("tacet_database_round_trips_total", "Statements answered.", figures, \.database.roundTrips),
       counter("tacet_database_reconnects_total", "Sessions opened again.", figures, \.database.reconnects),
       counter("tacet_apns_connections_opened_total", "Connections to APNs.", figures, \.apnsConnectionsOpened),
-      sessions(figures),
-      claimAges(figures),
+      .gauge(
+        "tacet_database_sessions", "Sessions with the database, by what they do.", by: "state",
+        [
+          "idle": figures.sum(\.sessions.idle), "in_use": figures.sum(\.sessions.inUse),
+          "closed": figures.sum(\.sessions.closed),
+        ]),
       MetricFamily(
-        "tacet_database_waiting", "Callers that wait for a session.", .gauge,
-        .integer(figures.sum(\.sessions.waiting))),
-    ] + apns(figures) + routes(figures) + otherRoutes(figures)
+        "tacet_claim_age_seconds",
+        "Since claims last worked: up to about a second, more while the database refuses them.",
+        .gauge, figures.map { (["reactor": $0.reactor], .number($0.claimAge / .seconds(1))) }),
+      .gauge("tacet_database_waiting", "Callers that wait for a session.", figures.sum(\.sessions.waiting)),
+      apns("tacet_apns_connections", "Connections to APNs that are open and answer.", figures, \.connections),
+      apns("tacet_apns_streams", "Pushes on their way on a connection to APNs.", figures, \.pushesInFlight),
+      apns("tacet_apns_waiting", "Pushes that wait for a free stream.", figures, \.pushesWaiting),
+      route("tacet_apns_route_open", "1 when pushes go, 0 when they wait in the database.", figures) {
+        $0.fault == nil
+      },
+      route(
+        "tacet_apns_route_needed", "1 when the route is an app's own or pushes wait for it.", figures, \.isNeeded),
+      route("tacet_apns_route_connected", "1 when a connection is open.", figures, \.isConnected),
+      breakers(figures.flatMap(\.routes)),
+      other("tacet_push_route_open", "1 when pushes to browsers or Android go, 0 when they wait.", figures) {
+        $0.fault == nil
+      },
+      other("tacet_push_route_needed", "1 when pushes wait for the route.", figures, \.isNeeded),
+    ]
   }
 
   private static func counter(
-    _ name: String, _ help: String, _ figures: [ReactorFigures], _ value: KeyPath<ReactorFigures, Int>
+    _ name: String, _ help: String, _ figures: [ReactorFigures], _ value: (ReactorFigures) -> Int
   ) -> MetricFamily {
-    var family = MetricFamily(name, help, .counter)
-    for figure in figures { family.add(.integer(Int64(figure[keyPath: value])), ["reactor": figure.reactor]) }
-    return family
+    MetricFamily(name, help, .counter, figures.map { (["reactor": $0.reactor], .integer(Int64(value($0)))) })
   }
 
-  private static func sessions(_ figures: [ReactorFigures]) -> MetricFamily {
-    var family = MetricFamily("tacet_database_sessions", "Sessions with the database, by what they do.", .gauge)
-    family.add(.integer(figures.sum(\.sessions.idle)), ["state": "idle"])
-    family.add(.integer(figures.sum(\.sessions.inUse)), ["state": "in_use"])
-    family.add(.integer(figures.sum(\.sessions.closed)), ["state": "closed"])
-    return family
-  }
-
-  private static func claimAges(_ figures: [ReactorFigures]) -> MetricFamily {
-    var family = MetricFamily(
-      "tacet_claim_age_seconds",
-      "Since claims last worked: up to about a second, more while the database refuses them.",
-      .gauge)
-    for figure in figures { family.add(.number(figure.claimAge / .seconds(1)), ["reactor": figure.reactor]) }
-    return family
-  }
-
-  private static func otherRoutes(_ figures: [ReactorFigures]) -> [MetricFamily] {
-    func gauge(_ name: String, _ help: String, _ isSo: (OtherRouteState) -> Bool) -> MetricFamily {
-      var family = MetricFamily(name, help, .gauge)
-      for figure in figures {
-        for state in figure.others {
-          family.add(.integer(isSo(state) ? 1 : 0), ["route": state.name, "reactor": figure.reactor])
-        }
-      }
-      return family
-    }
-    return [
-      gauge("tacet_push_route_open", "1 when pushes to browsers or Android go, 0 when they wait.") { $0.fault == nil },
-      gauge("tacet_push_route_needed", "1 when pushes wait for the route.", \.isNeeded),
-    ]
-  }
-
-  private static func apns(_ figures: [ReactorFigures]) -> [MetricFamily] {
-    func gauge(_ name: String, _ help: String, _ value: KeyPath<APNSFigures, Int>) -> MetricFamily {
-      var family = MetricFamily(name, help, .gauge)
-      for environment in APNSEnvironment.allCases {
-        let sum = figures.reduce(0) { $0 + ($1.apns[environment]?[keyPath: value] ?? 0) }
-        family.add(.integer(Int64(sum)), ["environment": environment.rawValue])
-      }
-      return family
-    }
-    return [
-      gauge("tacet_apns_connections", "Connections to APNs that are open and answer.", \.connections),
-      gauge("tacet_apns_streams", "Pushes on their way on a connection to APNs.", \.pushesInFlight),
-      gauge("tacet_apns_waiting", "Pushes that wait for a free stream.", \.pushesWaiting),
-    ]
+  private static func apns(
+    _ name: String, _ help: String, _ figures: [ReactorFigures], _ value: (APNSFigures) -> Int
+  ) -> MetricFamily {
+    MetricFamily(
+      name, help, .gauge,
+      APNSEnvironment.allCases.map { environment in
+        let sum = figures.reduce(0) { $0 + ($1.apns[environment].map(value) ?? 0) }
+        return (["environment": environment.rawValue], .integer(Int64(sum)))
+      })
   }
 
   /// A line for each reactor and route: at most four routes for each configured app.
-  private static func routes(_ figures: [ReactorFigures]) -> [MetricFamily] {
-    func gauge(_ name: String, _ help: String, _ isSo: (RouteState) -> Bool) -> MetricFamily {
-      var family = MetricFamily(name, help, .gauge)
-      for figure in figures {
-        for state in figure.routes {
-          family.add(.integer(isSo(state) ? 1 : 0), state.route.labels(and: ("reactor", figure.reactor)))
-        }
-      }
-      return family
-    }
-    return [
-      gauge("tacet_apns_route_open", "1 when pushes go, 0 when they wait in the database.") { $0.fault == nil },
-      gauge("tacet_apns_route_needed", "1 when the route is an app's own or pushes wait for it.", \.isNeeded),
-      gauge("tacet_apns_route_connected", "1 when a connection is open.", \.isConnected),
-      breakers(figures.flatMap(\.routes)),
-    ]
+  private static func route(
+    _ name: String, _ help: String, _ figures: [ReactorFigures], _ isSo: (RouteState) -> Bool
+  ) -> MetricFamily {
+    MetricFamily(
+      name, help, .gauge,
+      figures.flatMap { figure in
+        figure.routes.map { ($0.route.labels(and: ("reactor", figure.reactor)), .integer(isSo($0) ? 1 : 0)) }
+      })
+  }
+
+  private static func other(
+    _ name: String, _ help: String, _ figures: [ReactorFigures], _ isSo: (OtherRouteState) -> Bool
+  ) -> MetricFamily {
+    MetricFamily(
+      name, help, .gauge,
+      figures.flatMap { figure in
+        figure.others.map { (["route": $0.name, "reactor": figure.reactor], .integer(isSo($0) ? 1 : 0)) }
+      })
   }
 
   private static func breakers(_ states: [RouteState]) -> MetricFamily {
-    var family = MetricFamily(
-      "tacet_apns_breakers", "Reactors by whether a route's pushes go: closed, open, or probing.", .gauge)
-    for (route, states) in Dictionary(grouping: states, by: \.route) {
-      for state in BreakerState.allCases {
-        let count = states.count { $0.breaker == state }
-        family.add(.integer(Int64(count)), route.labels(and: ("state", state.rawValue)))
-      }
-    }
-    return family
+    MetricFamily(
+      "tacet_apns_breakers", "Reactors by whether a route's pushes go: closed, open, or probing.", .gauge,
+      Dictionary(grouping: states, by: \.route).flatMap { route, states in
+        BreakerState.allCases.map { state in
+          let count = states.count { $0.breaker == state }
+          return (route.labels(and: ("state", state.rawValue)), .integer(Int64(count)))
+        }
+      })
   }
 }
 
 extension [ReactorFigures] {
-  fileprivate func sum(_ value: KeyPath<ReactorFigures, Int>) -> Int64 {
-    Int64(reduce(0) { $0 + $1[keyPath: value] })
-  }
+  fileprivate func sum(_ value: (ReactorFigures) -> Int) -> Int { reduce(0) { $0 + value($1) } }
 }
 
 extension PushRoute {
@@ -283,115 +269,80 @@ struct ProcessWideFigures: Sendable {
   let tokenAges: [Duration]
 
   var families: [MetricFamily] {
-    [
+    var families = [
+      MetricFamily.gauge(
+        "tacet_database_up", "1 when the database answers, 0 when it does not.", database.isUp ? 1 : 0),
+      // Readers of figures need not learn the identifiers.
       MetricFamily(
-        "tacet_database_up", "1 when the database answers, 0 when it does not.", .gauge,
-        .integer(database.isUp ? 1 : 0)),
-      providerTokens,
-    ] + sleeping + hearing + (database.queue?.families ?? []) + (database.engagement?.families ?? [])
+        "tacet_apns_provider_token_age_seconds", "How old the provider token is.", .gauge,
+        zip(1..., tokenAges).map { (["key": "\($0)"], .number($1 / .seconds(1))) }),
+    ]
+    if let isDatabaseAsleep {
+      families.append(
+        .gauge(
+          "tacet_database_asleep", "1 while this process asks the database nothing, until something wakes it.",
+          isDatabaseAsleep ? 1 : 0))
+    }
+    if listening != .unused {
+      families.append(
+        .gauge(
+          "tacet_database_listening",
+          "1 when notifications of the database arrive, 0 when polling alone finds work.",
+          listening == .listening ? 1 : 0))
+    }
+    return families + (database.queue?.families ?? []) + (database.engagement?.families ?? [])
       + (database.hostEvents?.families ?? [])
-  }
-
-  private var providerTokens: MetricFamily {
-    var family = MetricFamily("tacet_apns_provider_token_age_seconds", "How old the provider token is.", .gauge)
-    // Readers of figures need not learn the identifiers.
-    for (place, age) in tokenAges.enumerated() { family.add(.number(age.inSeconds), ["key": "\(place + 1)"]) }
-    return family
-  }
-
-  /// Empty where the process polls.
-  private var sleeping: [MetricFamily] {
-    guard let isDatabaseAsleep else { return [] }
-    return [
-      MetricFamily(
-        "tacet_database_asleep", "1 while this process asks the database nothing, until something wakes it.", .gauge,
-        .integer(isDatabaseAsleep ? 1 : 0))
-    ]
-  }
-
-  /// Empty where the process does not listen.
-  private var hearing: [MetricFamily] {
-    guard listening != .unused else { return [] }
-    return [
-      MetricFamily(
-        "tacet_database_listening", "1 when notifications of the database arrive, 0 when polling alone finds work.",
-        .gauge, .integer(listening == .listening ? 1 : 0))
-    ]
   }
 }
 
+// The same for every service on one database.
+
 extension QueueFigures {
-  /// The same for every service on one database.
   var families: [MetricFamily] {
     [
-      Self.gauge(
-        "tacet_inbox_events", "Events that nobody has decided, to 50,000 of each state.", "state",
+      .gauge(
+        "tacet_inbox_events", "Events that nobody has decided, to 50,000 of each state.", by: "state",
         ["fresh": freshEvents, "claimed": claimedEvents]),
-      MetricFamily(
+      .gauge(
         "tacet_inbox_oldest_event_age_seconds",
-        "Since the oldest event of the inbox was committed; 0 when it is empty.",
-        .gauge, .number(oldestEventAge?.inSeconds ?? 0)),
-      Self.gauge(
-        "tacet_deliveries", "Pushes that are held, tried again later, or wait for APNs, to 50,000.", "state",
+        "Since the oldest event of the inbox was committed; 0 when it is empty.", oldestEventAge),
+      .gauge(
+        "tacet_deliveries", "Pushes that are held, tried again later, or wait for APNs, to 50,000.", by: "state",
         ["held": held, "retryable": retryable, "waiting": waiting.values.reduce(0, +)]),
-      Self.gauge("tacet_deliveries_waiting", "Pushes that wait for APNs, by lane, to 50,000.", "lane", waiting),
-      MetricFamily(
-        "tacet_parked_work", "Work that was set aside; tacet.parked says why.", .gauge, .integer(Int64(parked))),
-      MetricFamily(
-        "tacet_trigger_failures", "Errors that the triggers swallowed within the last hour.", .gauge,
-        .integer(Int64(triggerFailures))),
-      MetricFamily(
-        "tacet_live_activities_running", "Live Activities that have not ended, to 50,000.", .gauge,
-        .integer(Int64(runningActivities))),
-      MetricFamily(
+      .gauge("tacet_deliveries_waiting", "Pushes that wait for APNs, by lane, to 50,000.", by: "lane", waiting),
+      .gauge("tacet_parked_work", "Work that was set aside; tacet.parked says why.", parked),
+      .gauge("tacet_trigger_failures", "Errors that the triggers swallowed within the last hour.", triggerFailures),
+      .gauge("tacet_live_activities_running", "Live Activities that have not ended, to 50,000.", runningActivities),
+      .gauge(
         "tacet_database_oldest_snapshot_age_seconds",
         "For how long the oldest transaction has kept dead rows from being cleaned up; 0 when there is none.",
-        .gauge, .number(snapshotAge?.inSeconds ?? 0)),
-      MetricFamily(
+        snapshotAge),
+      .gauge(
         "tacet_database_oldest_slot_age_transactions",
-        "Transactions since the oldest snapshot of a replication slot; 0 when there is none.",
-        .gauge, .integer(Int64(slotAgeTransactions ?? 0))),
+        "Transactions since the oldest snapshot of a replication slot; 0 when there is none.", slotAgeTransactions ?? 0),
     ]
-  }
-
-  private static func gauge(_ name: String, _ help: String, _ label: String, _ values: [String: Int]) -> MetricFamily {
-    var family = MetricFamily(name, help, .gauge)
-    for (value, count) in values { family.add(.integer(Int64(count)), MetricLabels([(label, value)])) }
-    return family
   }
 }
 
 extension HostEventFigures {
-  /// The same for every service on one database.
   var families: [MetricFamily] {
     [
-      MetricFamily(
-        "tacet_host_events_waiting", "Events that the host has not taken yet, to 50,000.", .gauge,
-        .integer(Int64(waiting))),
-      MetricFamily(
-        "tacet_host_events_oldest_age_seconds", "Since the oldest of them happened; 0 without one.", .gauge,
-        .number(oldestAge?.inSeconds ?? 0)),
-      MetricFamily(
-        "tacet_host_events_dead", "Events that the host has not taken for too long, to 50,000.", .gauge,
-        .integer(Int64(dead))),
-      MetricFamily(
-        "tacet_unread_checks", "Pushes that are looked at later, because of push.unread, to 50,000.", .gauge,
-        .integer(Int64(checks))),
+      .gauge("tacet_host_events_waiting", "Events that the host has not taken yet, to 50,000.", waiting),
+      .gauge(
+        "tacet_host_events_oldest_age_seconds", "Since the oldest of them happened; 0 without one.", oldestAge),
+      .gauge("tacet_host_events_dead", "Events that the host has not taken for too long, to 50,000.", dead),
+      .gauge("tacet_unread_checks", "Pushes that are looked at later, because of push.unread, to 50,000.", checks),
     ]
   }
 }
 
-extension Duration {
-  fileprivate var inSeconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) / 1e18
-  }
-}
-
 extension EngagementAnalysis {
-  /// Of the time of the analysis; the same for every service on one database.
+  /// Of the time of the analysis.
   var families: [MetricFamily] {
     [
-      users,
+      .gauge(
+        "tacet_engagement_users", "Users at the newest analysis, by the time since their last activity.", by: "class",
+        Dictionary(figures.classes.map { ($0.0, $0.1) }) { $1 }),
       MetricFamily(
         "tacet_engagement_rate", "Active users over all users at the newest analysis; 0 for nobody.", .gauge,
         .number(figures.engagementRate)),
@@ -405,12 +356,5 @@ extension EngagementAnalysis {
         "tacet_engagement_analysed_timestamp_seconds", "When engagement was analysed last.", .gauge,
         .number(Double(analysedAt) / 1_000_000)),
     ]
-  }
-
-  private var users: MetricFamily {
-    var family = MetricFamily(
-      "tacet_engagement_users", "Users at the newest analysis, by the time since their last activity.", .gauge)
-    for (name, count) in figures.classes { family.add(.integer(Int64(count)), ["class": name]) }
-    return family
   }
 }

@@ -23,7 +23,7 @@ final class ProcessDuties {
   private let beacon: InstanceBeacon
   private let contract: ContractWatch
   /// Nil where the host gets no events.
-  private let events: HostEventDuty?
+  private let events: HostEventSender?
   /// How long events under way may take. They are sent again after their leases, under the same id.
   private static let eventsLimit = Duration.seconds(3)
 
@@ -49,8 +49,11 @@ final class ProcessDuties {
     pruner = Pruner(store: PushDatabase(pool: pool), retention: settings.retention, sleep: sleep, logger: logger)
     analysisPool = PushDatabase.analysisPool(database, logger: logger)
     analyst = EngagementAnalyst(store: PushDatabase(pool: analysisPool), sleep: sleep, logger: logger)
-    events = HostEventDuty(
-      settings.events, store: PushDatabase(pool: pool), sleep: sleep, metrics: metrics, logger: logger, on: reactor)
+    events = settings.events.map {
+      HostEventSender(
+        store: PushDatabase(pool: pool), receiver: HostEventReceiver(HostEventConfiguration($0), on: reactor),
+        metrics: HostEventMetrics(metrics), sleep: sleep, logger: logger)
+    }
   }
 
   func start(on reactor: isolated Reactor) {
@@ -62,7 +65,7 @@ final class ProcessDuties {
     reactor.start { await self.analyst.run(on: reactor) }
     reactor.start { await self.beacon.run(on: reactor) }
     reactor.start { await self.contract.run(on: reactor) }
-    events?.start(on: reactor)
+    if let events { reactor.start { await events.run(on: reactor) } }
   }
 
   /// The provider tokens to renew from now on.
@@ -93,40 +96,12 @@ final class ProcessDuties {
 
   /// Says that the process is about to end, and ends the separate sessions.
   func close(on reactor: isolated Reactor) async {
-    await events?.close(within: Self.eventsLimit, on: reactor)
+    await events?.drain(within: Self.eventsLimit, on: reactor)
     await beacon.close(on: reactor)
     await listener?.close(on: reactor)
     await figures.close(on: reactor)
     // One that is cut off is done by another process, or after the next start.
     await analysisPool.close(within: .seconds(1), on: reactor)
-  }
-}
-
-/// Sends a process's share of the events that the host gets.
-final class HostEventDuty {
-  private let sender: HostEventSender
-
-  /// Nil where no events are sent.
-  init?(
-    _ settings: EventSettings?, store: PushDatabase, sleep: DatabaseSleep?, metrics: any MetricsFactory, logger: Logger,
-    on reactor: isolated Reactor
-  ) {
-    guard let settings else { return nil }
-    sender = HostEventSender(
-      store: store, receiver: HostEventReceiver(HostEventConfiguration(settings), on: reactor),
-      metrics: HostEventMetrics(metrics), sleep: sleep, logger: logger)
-  }
-
-  func start(on reactor: isolated Reactor) {
-    reactor.start { await self.sender.run(on: reactor) }
-  }
-
-  /// Claims no more events.
-  func stop(on reactor: isolated Reactor) { sender.stop(on: reactor) }
-
-  /// Waits for the events under way.
-  func close(within limit: Duration, on reactor: isolated Reactor) async {
-    await sender.drain(within: limit, on: reactor)
   }
 }
 

@@ -233,22 +233,6 @@ struct APNSConductDocument: ControlDocument, Encodable {
   }
 }
 
-struct ClockDocument: ControlDocument {
-  /// Negative moves it back.
-  var advanceMilliseconds: Int64
-
-  /// - Throws: `ProblemDetails` when that is more than a century.
-  func check() throws(ProblemDetails) {
-    guard advanceMilliseconds.magnitude <= ControlLimits.clockMillisecondsMax.magnitude else {
-      throw ProblemDetails.unfit("advance_ms moves the clock by a century at most")
-    }
-  }
-
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case advanceMilliseconds = "advance_ms"
-  }
-}
-
 /// An order of a server fault, also a waiting one in responses.
 struct APNSFaultDocument: ControlDocument, Encodable {
   var kind: ServerFault.Kind
@@ -332,7 +316,7 @@ struct LastStreamText: Codable {
 
 enum FaultOrder: Equatable {
   /// Strike coming requests.
-  case script(FaultScript.Entry)
+  case script(WaitingFault)
   /// Strike every open connection.
   case strike(ServerFault)
   case refuseNext(Int)
@@ -349,7 +333,18 @@ extension APNSFaultDocument {
     for (name, number) in [("skip", skip), ("times", times), ("streams", streams)] {
       try ControlLimits.check(name, number, to: ControlLimits.countMax)
     }
-    try refuseStrays()
+    try ControlLimits.refuseStrays(
+      kind,
+      [
+        ("last_stream", lastStream != nil, [.goAway]), ("debug", debug != nil, [.goAway]),
+        ("code", code != nil, [.goAway, .resetStream]), ("streams", streams != nil, [.streams]),
+        ("status", status != nil, [.answer]), ("reason", reason != nil, [.answer]),
+        ("raw_body", rawBody != nil, [.answer]), ("delay_ms", delayMilliseconds != nil, [.delay]),
+        ("for_ms", forMilliseconds != nil, [.refuseConnections]),
+      ])
+    if kind == .refuseConnections, now != nil || skip != nil {
+      throw ProblemDetails.unfit("refuse_connections takes times or for_ms, and after_ms")
+    }
     if kind == .refuseConnections {
       return forMilliseconds.map { .refuseFor(milliseconds: $0) } ?? .refuseNext(times ?? 1)
     }
@@ -360,23 +355,6 @@ extension APNSFaultDocument {
     }
     guard skip == nil, times == nil else { throw ProblemDetails.unfit("skip and times count requests; leave out now") }
     return .strike(fault)
-  }
-
-  /// Refuses members of other kinds, which would have no effect.
-  private func refuseStrays() throws(ProblemDetails) {
-    let owners: [(member: String, isThere: Bool, kinds: [ServerFault.Kind])] = [
-      ("last_stream", lastStream != nil, [.goAway]), ("debug", debug != nil, [.goAway]),
-      ("code", code != nil, [.goAway, .resetStream]), ("streams", streams != nil, [.streams]),
-      ("status", status != nil, [.answer]), ("reason", reason != nil, [.answer]),
-      ("raw_body", rawBody != nil, [.answer]), ("delay_ms", delayMilliseconds != nil, [.delay]),
-      ("for_ms", forMilliseconds != nil, [.refuseConnections]),
-    ]
-    for owner in owners where owner.isThere && !owner.kinds.contains(kind) {
-      throw ProblemDetails.unfit("\(owner.member) means nothing to \(kind.rawValue)")
-    }
-    if kind == .refuseConnections, now != nil || skip != nil {
-      throw ProblemDetails.unfit("refuse_connections takes times or for_ms, and after_ms")
-    }
   }
 
   private func fault() throws(ProblemDetails) -> ServerFault {
@@ -415,7 +393,7 @@ extension APNSFaultDocument {
 }
 
 extension APNSFaultDocument {
-  init(_ entry: FaultScript.Entry) {
+  init(_ entry: WaitingFault) {
     self.init(kind: entry.fault.kind)
     skip = entry.skip
     times = entry.times

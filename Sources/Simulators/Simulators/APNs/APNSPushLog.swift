@@ -5,9 +5,6 @@ package struct APNSPushLog: Sendable {
   /// The default number of records kept: some 100 MB with ordinary payloads.
   package static let capacityDefault = 200_000
 
-  /// The most outcomes with a counter each. Scripted answers may invent reasons; further ones count as `other`.
-  private static let outcomesMax = 256
-
   private let capacity: Int
   private var kept: Deque<APNSPushRecord> = []
   private var removed = 0
@@ -16,7 +13,9 @@ package struct APNSPushLog: Sendable {
   package private(set) var total = 0
 
   /// The number of each outcome, such as `200` or `400 BadDeviceToken`, including evicted ones.
-  package private(set) var outcomes: [String: Int] = [:]
+  package var outcomes: [String: Int] { counts.counts }
+
+  private var counts = OutcomeCounts()
 
   package private(set) var screen: PushScreen
 
@@ -34,8 +33,7 @@ package struct APNSPushLog: Sendable {
     var record = record
     total += 1
     record.number = removed + kept.count + 1
-    let outcome = record.reason.map { "\(record.status) \($0)" } ?? "\(record.status)"
-    outcomes[outcomes[outcome] != nil || outcomes.count < Self.outcomesMax ? outcome : "other", default: 0] += 1
+    counts.count(record.status, record.reason)
     screen.show(record)
     if kept.count == capacity {
       kept.removeFirst()
@@ -69,7 +67,7 @@ package struct APNSPushLog: Sendable {
     removed += kept.count
     kept.removeAll()
     total = 0
-    outcomes = [:]
+    counts = OutcomeCounts()
     screen = PushScreen(capacity: capacity)
   }
 }

@@ -9,9 +9,6 @@ internal import Synchronization
 ///
 /// An instance serves one run: configure, ``start()``, inspect ``service`` and ``connections``, ``stop()``.
 package final class APNSSimulator: Sendable {
-  /// The hosts of the certificate.
-  private static let hosts = ["localhost", "127.0.0.1", "::1"]
-
   /// The time that control requests have when the simulator stops.
   private static let drainLimit = Duration.seconds(1)
 
@@ -45,20 +42,10 @@ package final class APNSSimulator: Sendable {
       clock: configuration.clock, seed: configuration.seed, recordsMax: configuration.recordsMax,
       conduct: configuration.conduct)
     service.withRegistry { $0 = configuration.registry }
-    switch configuration.identity {
-    case .privateAuthority:
-      let authority = try CertificateAuthority(name: "APNs simulator")
-      let identity = try authority.issue(for: Self.hosts)
-      certificateAuthority = authority.certificate
-      context = try Self.context(identity.certificate, identity.key)
-    case .pem(let certificate, let key):
-      certificateAuthority = nil
-      context = try Self.context(certificate, key)
-    }
-  }
-
-  private static func context(_ certificate: String, _ key: String) throws -> TLSContext {
-    try TLSContext(certificate: .text(certificate), key: .text(key), protocols: ["h2"], asksForCertificate: true)
+    let identity = try configuration.identity.issue(by: "APNs simulator")
+    certificateAuthority = identity.authority
+    context = try TLSContext(
+      certificate: .text(identity.certificate), key: .text(identity.key), protocols: ["h2"], asksForCertificate: true)
   }
 
   /// Starts to listen. Clients can connect when it returns.
@@ -201,20 +188,12 @@ package struct SimulatorAddresses: Sendable {
 /// The configuration of a simulator. Every value has a default. By default it refuses every push until a key, an app
 /// and a device are registered.
 package struct APNSSimulatorConfiguration: Sendable {
-  /// The certificate of the listeners.
-  package enum Identity: Sendable {
-    /// A private authority is made at the start; see ``APNSSimulator/certificateAuthority``.
-    case privateAuthority
-    /// PEM text: the certificate followed by its intermediates, and its unencrypted key.
-    case pem(certificate: String, key: String)
-  }
-
   /// The address of each environment. Port 0 lets the kernel choose; an environment without an address is not served.
   package var listeners: [SimulatedEnvironment: SocketAddress] = [:]
   /// The address of the control endpoint, in plain HTTP/1.1 without authentication, so use a loopback address. Nil for
   /// none.
   package var control: SocketAddress?
-  package var identity = Identity.privateAuthority
+  package var identity = SimulatorIdentity.privateAuthority
   package var registry = SimulationRegistry()
   package var streams = StreamPolicy()
   package var conduct = ServerConduct()

@@ -149,14 +149,13 @@ package struct ActivityDropLog: Sendable {
   /// The number of drops for each reason, including evicted ones.
   package private(set) var counts: [ActivityDrop: Int] = [:]
 
-  private var kept: Deque<Entry> = []
+  private var kept = LatestEntries<Entry>(capacity: entriesMax)
 
   /// The latest drops, oldest first.
-  package var entries: [Entry] { Array(kept) }
+  package var entries: [Entry] { kept.all }
 
   mutating func append(_ entry: Entry) {
     counts[entry.reason, default: 0] += 1
-    if kept.count == Self.entriesMax { kept.removeFirst() }
     kept.append(entry)
   }
 }

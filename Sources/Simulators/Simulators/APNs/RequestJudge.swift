@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import HTTP2
 
 /// Decides APNs' response to a request, without socket or clock. Equal requests in equal states get equal responses.
@@ -294,17 +293,16 @@ package struct LintLog: Sendable {
 
   package private(set) var counts: [LintFinding.Code: Int] = [:]
 
-  private var kept: Deque<Entry> = []
+  private var kept = LatestEntries<Entry>(capacity: entriesMax)
 
   package init() {}
 
   /// The latest findings, oldest first.
-  package var entries: [Entry] { Array(kept) }
+  package var entries: [Entry] { kept.all }
 
   mutating func append(_ findings: [LintFinding], push: Int) {
     for finding in findings {
       counts[finding.code, default: 0] += 1
-      if kept.count == Self.entriesMax { kept.removeFirst() }
       kept.append(Entry(code: finding.code, detail: finding.detail, push: push))
     }
   }

@@ -134,7 +134,7 @@ struct ScenarioStep: ControlDocument {
     _ = try key?.document.key()
     _ = try certificate?.document.certificate()
     try conduct?.document.check()
-    try clock?.document.check()
+    _ = try clock?.document.checked()
     _ = try fault?.document.order()
   }
 
@@ -185,8 +185,7 @@ struct ControlDesk: Sendable {
   }
 
   func move(_ document: ClockDocument) throws(ProblemDetails) {
-    try document.check()
-    service.clock.advance(milliseconds: document.advanceMilliseconds)
+    service.clock.advance(milliseconds: try document.checked())
   }
 
   func change(_ document: APNSConductDocument) throws(ProblemDetails) {
@@ -201,7 +200,7 @@ struct ControlDesk: Sendable {
     let delay = Duration.milliseconds(document.afterMilliseconds ?? 0)
     if case .script(var entry) = order {
       if delay > .zero { entry.notBefore = Reactor.now + UInt64(delay / .nanoseconds(1)) }
-      guard service.withFaults({ $0.append(entry) }) else { throw ProblemDetails.full("too many faults are waiting") }
+      guard service.withFaults({ $0.arrange(entry) }) else { throw ProblemDetails.full("too many faults are waiting") }
       return nil
     }
     guard delay > .zero else { return carryOut(order) }

@@ -1,5 +1,3 @@
-internal import DequeModule
-
 /// A misbehaviour of the server, as opposed to a response to one push.
 package enum ServerFault: Equatable, Sendable {
   /// The last processed stream in a GOAWAY.
@@ -103,58 +101,33 @@ extension ServerFault {
   }
 }
 
-/// Server faults that wait for requests, in order.
-///
-/// Requests are counted over all connections, so "let 100 pass, then break 3" does not depend on how they are spread.
-package struct FaultScript: Sendable {
-  package struct Entry: Equatable, Sendable {
-    package var fault: ServerFault
-    /// Requests that pass before it.
-    package var skip: Int
-    /// Requests that it hits then.
-    package var times: Int
-    /// Before this moment it is inactive, and later entries apply. Monotonic nanoseconds.
-    package var notBefore: UInt64
+/// A server fault that waits for requests, in order.
+package struct WaitingFault: Equatable, Sendable {
+  package var fault: ServerFault
+  /// Requests that pass before it.
+  package var skip: Int
+  /// Requests that it hits then.
+  package var times: Int
+  /// Before this moment it is inactive, and later ones apply. Monotonic nanoseconds.
+  package var notBefore: UInt64
 
-    package init(_ fault: ServerFault, skip: Int = 0, times: Int = 1, notBefore: UInt64 = 0) {
-      self.fault = fault
-      self.skip = skip
-      self.times = times
-      self.notBefore = notBefore
-    }
+  package init(_ fault: ServerFault, skip: Int = 0, times: Int = 1, notBefore: UInt64 = 0) {
+    self.fault = fault
+    self.skip = skip
+    self.times = times
+    self.notBefore = notBefore
+  }
+}
+
+extension WaitingFault: CountedFault {
+  package var skipsLeft: Int {
+    get { skip }
+    set { skip = newValue }
   }
 
-  package static let entriesMax = 10_000
-
-  /// The waiting faults with their remaining counts.
-  package private(set) var entries: [Entry] = []
-
-  package init() {}
-
-  /// Appends a fault.
-  /// - Returns: false when the script is full.
-  @discardableResult
-  package mutating func append(_ entry: Entry) -> Bool {
-    guard entries.count < Self.entriesMax else { return false }
-    if entry.times > 0 { entries.append(entry) }
-    return true
-  }
-
-  package mutating func removeAll() {
-    entries = []
-  }
-
-  /// The fault of the next request; nil when it passes.
-  mutating func next(now: UInt64) -> ServerFault? {
-    guard let index = entries.firstIndex(where: { $0.notBefore <= now }) else { return nil }
-    if entries[index].skip > 0 {
-      entries[index].skip -= 1
-      return nil
-    }
-    let fault = entries[index].fault
-    entries[index].times -= 1
-    if entries[index].times == 0 { entries.remove(at: index) }
-    return fault
+  package var timesLeft: Int {
+    get { times }
+    set { times = newValue }
   }
 }
 
@@ -179,27 +152,6 @@ package struct FaultRecord: Codable, Equatable, Sendable {
     case kind, connection, stream, token, push
     case atMicroseconds = "at_us"
     case identifier = "apns_id"
-  }
-}
-
-/// The faults that happened, also those of requests that are not in the push log.
-package struct FaultLog: Sendable {
-  package static let capacity = 10_000
-
-  private var kept: Deque<FaultRecord> = []
-
-  package init() {}
-
-  /// The latest records, oldest first.
-  package var records: [FaultRecord] { Array(kept) }
-
-  mutating func append(_ record: FaultRecord) {
-    if kept.count == Self.capacity { kept.removeFirst() }
-    kept.append(record)
-  }
-
-  mutating func removeAll() {
-    kept.removeAll()
   }
 }
 

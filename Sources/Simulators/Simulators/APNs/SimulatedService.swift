@@ -31,7 +31,7 @@ package final class SimulatedService: Sendable {
     try books.withLock { books in try body(&books.log) }
   }
 
-  package func withFaults<Result: Sendable>(_ body: (inout FaultScript) throws -> Result) rethrows -> Result {
+  package func withFaults<Result: Sendable>(_ body: (inout [WaitingFault]) throws -> Result) rethrows -> Result {
     try books.withLock { books in try body(&books.faults) }
   }
 
@@ -46,7 +46,7 @@ package final class SimulatedService: Sendable {
   }
 
   /// The faults that happened, oldest first.
-  package var metFaults: [FaultRecord] { books.withLock { $0.metFaults.records } }
+  package var metFaults: [FaultRecord] { books.withLock { $0.metFaults.all } }
 
   func forgetMetFaults() {
     books.withLock { $0.metFaults.removeAll() }
@@ -67,12 +67,12 @@ package final class SimulatedService: Sendable {
   ) -> Reception {
     let now = clock.now
     var admitted = binding
-    let (reception, due) = books.withLock { books in
+    let reception = books.withLock { books in
       let reception = books.receive(request, from: origin, binding: &admitted, now: now)
-      return (reception, books.takeDueWaiters())
+      books.waiters.tell(books.log.total)
+      return reception
     }
     binding = admitted
-    for act in due { act() }
     return reception
   }
 
@@ -81,18 +81,13 @@ package final class SimulatedService: Sendable {
     books.withLock { $0.log.markAnswered(number, at: moment) }
   }
 
-  /// Calls `act` once, on the thread that records the push, when the log's total reaches `count`; at once if it already
-  /// has.
-  /// - Returns: the ticket for ``cancelWait(_:)``; nil when `act` was called at once.
-  func whenTotalReaches(_ count: Int, _ act: @escaping @Sendable () -> Void) -> Int? {
-    let ticket = books.withLock { $0.addWaiter(count, act) }
-    if ticket == nil { act() }
-    return ticket
-  }
-
-  /// Removes a waiter; does nothing after its call.
-  func cancelWait(_ ticket: Int) {
-    books.withLock { books in books.waiters[ticket] = nil }
+  /// Waits until the log's total reaches `count`.
+  /// - Returns: false when the limit passed first.
+  package func waitForPushes(_ count: Int, within limit: Duration, on reactor: isolated Reactor) async -> Bool {
+    let signal = Signal()
+    let bound = ReactorBound(signal, on: reactor)
+    books.withLock { $0.waiters.add(bound, until: count, total: $0.log.total) }
+    return await signal.wait(for: limit, on: reactor)
   }
 }
 
@@ -112,14 +107,14 @@ struct SimulationBooks {
   var log: APNSPushLog
   var lint = LintLog()
   var activities: ActivityBook
-  var faults = FaultScript()
-  var metFaults = FaultLog()
+  var faults: [WaitingFault] = []
+  /// Also those of requests that are not in the push log.
+  var metFaults = LatestEntries<FaultRecord>(capacity: 10_000)
   var conduct: ServerConduct
   var unprocessed = 0
-  var waiters: [Int: (total: Int, act: @Sendable () -> Void)] = [:]
+  var waiters = ArrivalWaiters()
 
   private var judges: [SimulatedEnvironment: RequestJudge]
-  private var lastTicket = 0
 
   init(seed: UInt64, recordsMax: Int, conduct: ServerConduct) {
     self.conduct = conduct
@@ -134,7 +129,8 @@ struct SimulationBooks {
   mutating func receive(
     _ request: InspectedRequest, from origin: RequestOrigin, binding: inout ProviderBinding, now: WallInstant
   ) -> Reception {
-    var reception = Reception(fault: faults.next(now: Reactor.now), delayMilliseconds: conduct.delayMilliseconds)
+    var reception = Reception(
+      fault: faults.next { $0.notBefore <= Reactor.now }?.fault, delayMilliseconds: conduct.delayMilliseconds)
     if reception.fault?.isAfterProcessing(ofStream: origin.stream) ?? true {
       judge(request, from: origin, &reception, binding: &binding, now: now)
     } else {
@@ -170,32 +166,6 @@ struct SimulationBooks {
     lint.append(show(request, judged: verdict, as: shown), push: number)
   }
 
-  /// - Returns: nil when the total is already reached.
-  mutating func addWaiter(_ total: Int, _ act: @escaping @Sendable () -> Void) -> Int? {
-    guard log.total < total else { return nil }
-    lastTicket += 1
-    waiters[lastTicket] = (total, act)
-    return lastTicket
-  }
-
-  mutating func takeDueWaiters() -> [@Sendable () -> Void] {
-    guard !waiters.isEmpty else { return [] }
-    let due = waiters.filter { $0.value.total <= log.total }
-    for ticket in due.keys { waiters[ticket] = nil }
-    return due.values.map(\.act)
-  }
-}
-
-extension SimulatedService {
-  /// Waits until the log's total reaches `count`. Scripts and tests await pushes with it instead of sleeping.
-  /// - Returns: false when the limit passed first.
-  package func waitForPushes(_ count: Int, within limit: Duration, on reactor: isolated Reactor) async -> Bool {
-    let signal = Signal()
-    let bound = ReactorBound(signal, on: reactor)
-    let ticket = whenTotalReaches(count) { bound.submit { $0.signal(on: $1) } }
-    defer { if let ticket { cancelWait(ticket) } }
-    return await signal.wait(for: limit, on: reactor)
-  }
 }
 
 /// The clock of the simulated service: the wall clock with an offset, or a standing clock.

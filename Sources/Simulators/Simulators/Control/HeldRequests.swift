@@ -1,8 +1,8 @@
-package import Reactors
+internal import Reactors
 internal import Synchronization
 
 /// Requests that wait for the time of their answer, or for a release.
-package final class HeldRequests: Sendable {
+final class HeldRequests: Sendable {
   private struct State {
     var waiting: [Int: Waiter] = [:]
     var lastNumber = 0
@@ -17,12 +17,10 @@ package final class HeldRequests: Sendable {
 
   private let state = Mutex(State())
 
-  package init() {}
-
   /// Waits.
   /// - Parameter limit: nil waits for ``release()``, or until the simulator stops.
   /// - Returns: false when the simulator stops.
-  package func wait(for limit: Duration?, on reactor: isolated Reactor) async -> Bool {
+  func wait(for limit: Duration?, on reactor: isolated Reactor) async -> Bool {
     let signal = Signal()
     let waiter = Waiter(signal: ReactorBound(signal, on: reactor), hangs: limit == nil)
     let (number, isOver) = state.withLock { state in
@@ -39,14 +37,14 @@ package final class HeldRequests: Sendable {
 
   /// Releases all requests that wait without a limit.
   /// - Returns: their number.
-  package func release() -> Int {
+  func release() -> Int {
     let hanging = state.withLock { state in state.waiting.values.filter(\.hangs) }
     for waiter in hanging { waiter.signal.submit { $0.signal(on: $1) } }
     return hanging.count
   }
 
   /// Releases all requests, and later ones at once.
-  package func end() {
+  func end() {
     let waiting = state.withLock { state in
       state.isOver = true
       return state.waiting.values.map(\.signal)

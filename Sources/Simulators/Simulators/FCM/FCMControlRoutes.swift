@@ -4,6 +4,8 @@ internal import HTTPTypes
 internal import Reactors
 
 struct FCMControlRoutes: Sendable {
+  private static let (pageDefault, pageMax) = (1000, 10_000)
+
   let service: SimulatedFCM
 
   func table() -> HTTPRoutes {
@@ -11,13 +13,21 @@ struct FCMControlRoutes: Sendable {
     addDevices(to: &routes)
     addProjects(to: &routes)
     addMessages(to: &routes)
-    addFaults(to: &routes)
-    addSettings(to: &routes)
+    let service = service
+    routes.take("/faults") { (fault: FCMFaultDocument) in
+      try fault.check()
+      guard service.withBooks({ $0.faults.arrange(fault) }) else { throw ProblemDetails.full("too many faults") }
+    }
+    routes.show("/faults") { _ in ["waiting": service.withBooks { $0.faults }] }
+    routes.forget("/faults") { service.withBooks { $0.faults = [] } }
+    routes.take("/clock") { (clock: ClockDocument) in service.advance(milliseconds: try clock.checked()) }
+    routes.take("/conduct") { (conduct: FCMConductDocument) in
+      try service.withBooks { try conduct.change(&$0.conduct) }
+    }
+    routes.add(.get, "/healthz", isHealthCheck: true) { _, _ in ControlAnswer.done }
     return routes
   }
-}
 
-extension FCMControlRoutes {
   /// What a device has received.
   private struct DeviceReport: Encodable {
     let online: Bool
@@ -25,14 +35,6 @@ extension FCMControlRoutes {
     let waiting: Int
     let shown: Int
     let deletedMessages: Bool
-
-    init(_ device: SimulatedDevice) {
-      online = device.isOnline
-      delivered = device.delivered
-      waiting = device.waitingCount
-      shown = device.shownCount
-      deletedMessages = device.hasDeletedMessages
-    }
 
     enum CodingKeys: String, CodingKey {
       case online, delivered, waiting, shown
@@ -45,13 +47,19 @@ extension FCMControlRoutes {
     routes.add(.put, "/tokens/{token}") { request, _ in
       let token = request.parameter("token")
       guard MessageInquiry.isWellFormed(token) else { throw ProblemDetails.unfit("a token is NAME:APA91b...") }
-      try service.register(FCMDeviceDocument.read(request.body), token)
+      let document = try FCMDeviceDocument.read(request.body)
+      try service.withBooks { books in
+        let device = try document.device(books)
+        guard books.registry.add(device, token) else { throw ProblemDetails.full("too many tokens") }
+      }
       return ControlAnswer.done
     }
-    routes.add(.get, "/tokens/{token}") { request, _ in
+    routes.show("/tokens/{token}") { request in
       let device = service.withBooks { $0.registry.devices[request.parameter("token")] }
       guard let device else { throw ProblemDetails(.notFound) }
-      return try ControlAnswer.json(DeviceReport(device))
+      return DeviceReport(
+        online: device.isOnline, delivered: device.delivered, waiting: device.waitingCount, shown: device.shownCount,
+        deletedMessages: device.hasDeletedMessages)
     }
     routes.add(.delete, "/tokens/{token}") { request, _ in
       guard service.withBooks({ $0.registry.removeDevice(request.parameter("token")) }) else {
@@ -73,130 +81,53 @@ extension FCMControlRoutes {
   private func addProjects(to routes: inout HTTPRoutes) {
     let service = service
     routes.add(.put, "/projects/{project}") { request, _ in
-      try service.add(ProjectDocument.read(request.body), request.parameter("project"))
+      let document = try ProjectDocument.read(request.body)
+      let project = SimulatedProject(number: document.number, isEnabled: document.enabled ?? true)
+      guard service.withBooks({ $0.registry.add(project, request.parameter("project")) }) else {
+        throw ProblemDetails.full("too many projects")
+      }
       return ControlAnswer.done
     }
     routes.add(.post, "/accounts") { request, _ in
       try service.add(decodeControl(AccountDocument.self, from: request.body))
       return ControlAnswer.done
     }
-    routes.add(.post, "/bearers") { request, _ in
-      try service.add(BearerDocument.read(request.body))
-      return ControlAnswer.done
+    routes.take("/bearers") { (document: BearerDocument) in
+      try service.withBooks { books in
+        let bearer = try document.bearer(books)
+        guard books.registry.add(bearer, document.token) else { throw ProblemDetails.full("too many bearers") }
+      }
     }
-    routes.add(.delete, "/bearers") { _, _ in
-      service.withBooks { $0.registry.removeBearers() }
-      return ControlAnswer.done
-    }
+    routes.forget("/bearers") { service.withBooks { $0.registry.removeBearers() } }
   }
-}
-
-extension FCMControlRoutes {
-  /// The default limit of a wait, and the longest, in milliseconds.
-  private static let (waitDefault, waitMax) = (10_000, 600_000)
-
-  private static let (pageDefault, pageMax) = (1000, 10_000)
 
   private struct MessagePage: Encodable {
     let messages: [MessageRecord]
     let next: Int
   }
 
-  private struct Totals: Encodable {
-    let total: Int
-    let exchanges: Int
-  }
-
   private func addMessages(to routes: inout HTTPRoutes) {
     let service = service
-    routes.add(.get, "/messages") { request, _ in try ControlAnswer.json(Self.page(request, of: service)) }
-    routes.add(.delete, "/messages") { _, _ in
-      service.forgetMessages()
-      return ControlAnswer.done
+    routes.show("/messages") { request in
+      let after = try request.queryNumber("after") ?? 0
+      let limit = min(try request.queryNumber("limit") ?? Self.pageDefault, Self.pageMax)
+      let token = request.head.queryValue("token")
+      let found = service.messages.lazy.filter { $0.number > after && (token == nil || $0.token == token) }
+      let page = Array(found.prefix(limit))
+      return MessagePage(messages: page, next: page.last?.number ?? after)
     }
-    routes.add(.get, "/messages/wait") { request, reactor in
-      guard let count = try request.queryNumber("count") else {
-        throw ProblemDetails.unfit("count is how many messages to wait for")
-      }
-      let limit = min(try request.queryNumber("timeout_ms") ?? Self.waitDefault, Self.waitMax)
-      guard await service.waitForMessages(count, within: .milliseconds(limit), on: reactor) else {
-        throw ProblemDetails(.requestTimeout, detail: "\(service.messageCount) of \(count) messages came in time")
-      }
-      return try ControlAnswer.json(Totals(total: service.messageCount, exchanges: service.exchangeCount))
-    }
-  }
-
-  private static func page(_ request: HTTPServerRequest, of service: SimulatedFCM) throws -> MessagePage {
-    let after = try request.queryNumber("after") ?? 0
-    let limit = min(try request.queryNumber("limit") ?? pageDefault, pageMax)
-    let token = request.head.queryValue("token")
-    let found = service.messages.lazy.filter { $0.number > after && (token == nil || $0.token == token) }
-    let page = Array(found.prefix(limit))
-    return MessagePage(messages: page, next: page.last?.number ?? after)
-  }
-
-  private func addFaults(to routes: inout HTTPRoutes) {
-    let service = service
-    routes.add(.post, "/faults") { request, _ in
-      try service.add(FCMFaultDocument.read(request.body))
-      return ControlAnswer.done
-    }
-    routes.add(.get, "/faults") { _, _ in try ControlAnswer.json(["waiting": service.withBooks { $0.faults }]) }
-    routes.add(.delete, "/faults") { _, _ in
-      service.withBooks { $0.faults = [] }
-      return ControlAnswer.done
-    }
-  }
-
-  private func addSettings(to routes: inout HTTPRoutes) {
-    let service = service
-    routes.add(.post, "/clock") { request, _ in
-      let document = try FCMClockDocument.read(request.body)
-      try document.check()
-      service.advance(milliseconds: document.advanceMilliseconds)
-      return ControlAnswer.done
-    }
-    routes.add(.post, "/conduct") { request, _ in
-      let document = try FCMConductDocument.read(request.body)
-      try service.withBooks { try document.change(&$0.conduct) }
-      return ControlAnswer.done
-    }
-    routes.add(.get, "/healthz", isHealthCheck: true) { _, _ in ControlAnswer.done }
+    routes.forget("/messages") { service.forgetMessages() }
+    routes.await(
+      "messages", total: { service.messageCount },
+      totals: { ["total": service.messageCount, "exchanges": service.exchangeCount] }
+    ) { await service.waitForMessages($0, within: $1, on: $2) }
   }
 }
 
-// Orders.
 extension SimulatedFCM {
-  func register(_ document: FCMDeviceDocument, _ token: String) throws {
-    try withBooks { books in
-      let device = try document.device(books)
-      guard books.registry.add(device, token) else { throw ProblemDetails.full("too many tokens") }
-    }
-  }
-
-  func add(_ document: ProjectDocument, _ identifier: String) throws {
-    let project = SimulatedProject(number: document.number, isEnabled: document.enabled ?? true)
-    guard withBooks({ $0.registry.add(project, identifier) }) else { throw ProblemDetails.full("too many projects") }
-  }
-
   func add(_ document: AccountDocument) throws {
     let account = try document.account()
     guard withBooks({ $0.registry.add(account) }) else { throw ProblemDetails.full("too many accounts") }
-  }
-
-  func add(_ document: BearerDocument) throws {
-    try withBooks { books in
-      let bearer = try document.bearer(books)
-      guard books.registry.add(bearer, document.token) else { throw ProblemDetails.full("too many bearers") }
-    }
-  }
-
-  func add(_ fault: FCMFaultDocument) throws {
-    try fault.check()
-    try withBooks { books in
-      guard books.faults.count < FCMFaultDocument.entriesMax else { throw ProblemDetails.full("too many faults") }
-      books.faults.append(fault)
-    }
   }
 }
 
@@ -299,19 +230,6 @@ struct BearerDocument: ControlDocument {
   }
 }
 
-struct FCMClockDocument: ControlDocument {
-  var advanceMilliseconds: Int64
-
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case advanceMilliseconds = "advance_ms"
-  }
-
-  func check() throws(ProblemDetails) {
-    let range = -ControlLimits.clockMillisecondsMax...ControlLimits.clockMillisecondsMax
-    guard range.contains(advanceMilliseconds) else { throw ProblemDetails.unfit("advance_ms is at most a century") }
-  }
-}
-
 /// A change of the conduct; what is absent stays.
 struct FCMConductDocument: ControlDocument, Encodable {
   var delayMilliseconds: Int?
@@ -352,8 +270,6 @@ struct FCMFaultDocument: ControlDocument, Encodable {
     case send, token
   }
 
-  static let entriesMax = 10_000
-
   var kind: Kind
   /// `send` when absent.
   var endpoint: Endpoint?
@@ -391,25 +307,19 @@ struct FCMFaultDocument: ControlDocument, Encodable {
     try ControlLimits.check("times", times, from: 1, to: ControlLimits.countMax)
     try ControlLimits.check("delay_ms", delayMilliseconds)
     try ControlLimits.check("status", status, from: 200, to: 599)
-    try refuseStrays()
+    try ControlLimits.refuseStrays(
+      kind,
+      [
+        ("status", status != nil, [.answer]), ("error_status", errorStatus != nil, [.answer]),
+        ("error_code", errorCode != nil, [.answer]), ("message", message != nil, [.answer]),
+        ("raw_body", rawBody != nil, [.answer]), ("retry_after", retryAfter != nil, [.answer, .quota]),
+        ("has_code", hasCode != nil, [.quota]), ("delay_ms", delayMilliseconds != nil, [.delay]),
+      ])
     if kind == .answer, status == nil { throw ProblemDetails.unfit("status is missing") }
     if kind == .delay, delayMilliseconds == nil { throw ProblemDetails.unfit("delay_ms is missing") }
     if kind == .quota, endpoint == .token { throw ProblemDetails.unfit("quota is for send") }
     if let retryAfter, !HTTPField.isValidValue(retryAfter) {
       throw ProblemDetails.unfit("retry_after is no field value")
-    }
-  }
-
-  /// Refuses members of other kinds, which would have no effect.
-  private func refuseStrays() throws(ProblemDetails) {
-    let owners: [(member: String, isThere: Bool, kinds: [Kind])] = [
-      ("status", status != nil, [.answer]), ("error_status", errorStatus != nil, [.answer]),
-      ("error_code", errorCode != nil, [.answer]), ("message", message != nil, [.answer]),
-      ("raw_body", rawBody != nil, [.answer]), ("retry_after", retryAfter != nil, [.answer, .quota]),
-      ("has_code", hasCode != nil, [.quota]), ("delay_ms", delayMilliseconds != nil, [.delay]),
-    ]
-    for owner in owners where owner.isThere && !owner.kinds.contains(kind) {
-      throw ProblemDetails.unfit("\(owner.member) means nothing to \(kind.rawValue)")
     }
   }
 
@@ -434,17 +344,14 @@ struct FCMFaultDocument: ControlDocument, Encodable {
   }
 }
 
-extension [FCMFaultDocument] {
-  /// The fault of the next request of an endpoint; nil when it passes. Requests are counted over all connections.
-  mutating func next(for endpoint: FCMFaultDocument.Endpoint) -> FCMFaultDocument? {
-    guard let index = firstIndex(where: { $0.concerns(endpoint) }) else { return nil }
-    if let skip = self[index].skip, skip > 0 {
-      self[index].skip = skip - 1
-      return nil
-    }
-    let fault = self[index]
-    self[index].times = (fault.times ?? 1) - 1
-    if self[index].times == 0 { remove(at: index) }
-    return fault
+extension FCMFaultDocument: CountedFault {
+  var skipsLeft: Int {
+    get { skip ?? 0 }
+    set { skip = newValue }
+  }
+
+  var timesLeft: Int {
+    get { times ?? 1 }
+    set { times = newValue }
   }
 }

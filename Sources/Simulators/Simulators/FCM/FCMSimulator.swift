@@ -96,10 +96,10 @@ package final class FCMSimulator: Sendable {
 /// The configuration of a simulator. Every value has a default.
 package struct FCMSimulatorConfiguration: Sendable {
   /// The address of both of Google's endpoints, in plain HTTP/1.1. Port 0 lets the kernel choose.
-  package var address: SocketAddress
+  package var address = SocketAddress.anyLoopback
 
   /// The address of the control endpoint, which has no authentication: use a loopback address.
-  package var controlAddress: SocketAddress
+  package var controlAddress = SocketAddress.anyLoopback
 
   /// Service accounts as Google's JSON files. The project of the first is the one of registrations without one.
   package var serviceAccounts: [String] = []
@@ -115,14 +115,7 @@ package struct FCMSimulatorConfiguration: Sendable {
 
   package var logger = Logger(label: "fcm")
 
-  /// 127.0.0.1 on free ports.
-  package init() {
-    guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else {
-      preconditionFailure("127.0.0.1 is no numeric address")
-    }
-    self.address = address
-    controlAddress = address
-  }
+  package init() {}
 }
 
 /// A document that the simulator does not take.

@@ -1,5 +1,3 @@
-internal import FoundationEssentials
-
 /// A request to send that fits the schema, with what the stand-in needs of it.
 struct MessageInquiry: Equatable {
   /// Google's limit of notification and data, in bytes of UTF-8, keys included.
@@ -308,22 +306,7 @@ enum MessageSchema {
     "AndroidNotification.Proxy", ["PROXY_UNSPECIFIED", "ALLOW", "DENY", "IF_PRIORITY_LOWERED"])
 }
 
-enum JSONValue: Equatable {
-  case null
-  case boolean(Bool)
-  case integer(Int64)
-  case number(Double)
-  case string(String)
-  case array([JSONValue])
-  case object([String: JSONValue])
-
-  /// Reads a document. Of members with one name, one remains.
-  /// - Returns: nil for anything but JSON, and for JSON nested deeper than 512.
-  init?(_ bytes: [UInt8]) {
-    guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(bytes)) else { return nil }
-    self = value
-  }
-
+extension JSONValue {
   /// The member of an object; nil for none and for other values.
   subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
@@ -360,27 +343,6 @@ enum JSONValue: Equatable {
     case .string(let text): text.debugDescription
     case .array: "a list"
     case .object: "an object"
-    }
-  }
-}
-
-extension JSONValue: Decodable {
-  init(from decoder: any Decoder) throws {
-    let value = try decoder.singleValueContainer()
-    if value.decodeNil() {
-      self = .null
-    } else if let truth = try? value.decode(Bool.self) {
-      self = .boolean(truth)
-    } else if let number = try? value.decode(Int64.self) {
-      self = .integer(number)
-    } else if let text = try? value.decode(String.self) {
-      self = .string(text)
-    } else if let values = try? value.decode([JSONValue].self) {
-      self = .array(values)
-    } else if let members = try? value.decode([String: JSONValue].self) {
-      self = .object(members)
-    } else {
-      self = .number(try value.decode(Double.self))
     }
   }
 }

@@ -49,7 +49,9 @@ struct ServiceRoutes: Sendable {
     _ request: HTTPServerRequest, _ endpoint: FCMFaultDocument.Endpoint, _ service: SimulatedFCM,
     on reactor: isolated Reactor, judge: (inout FCMBooks, FCMFaultDocument?) throws -> HTTPServerResponse
   ) async throws -> HTTPServerResponse {
-    let (fault, conduct) = service.withBooks { ($0.faults.next(for: endpoint), $0.conduct) }
+    let (fault, conduct) = service.withBooks { books in
+      (books.faults.next { $0.concerns(endpoint) }, books.conduct)
+    }
     if fault?.kind == .dropBefore { throw HTTPHangUp() }
     if fault?.kind == .silence {
       _ = await service.held.wait(for: nil, on: reactor)

@@ -46,7 +46,7 @@ package final class SimulatedFCM: Sendable {
   func waitForMessages(_ count: Int, within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     let signal = Signal()
     let bound = ReactorBound(signal, on: reactor)
-    books.withLock { $0.add(bound, at: count) }
+    books.withLock { $0.waiters.add(bound, until: count, total: $0.total) }
     return await signal.wait(for: limit, on: reactor)
   }
 }
@@ -64,7 +64,7 @@ struct FCMBooks {
   private(set) var exchangeCount = 0
   private let recordsMax: Int
   private var lastNumber = 0
-  private var waiters: [(total: Int, signal: ReactorBound<Signal>)] = []
+  var waiters = ArrivalWaiters()
 
   init(recordsMax: Int) {
     self.recordsMax = recordsMax
@@ -84,24 +84,13 @@ struct FCMBooks {
     record.number = lastNumber
     if records.count == recordsMax { records.removeFirst() }
     records.append(record)
-    signalWaiters()
+    waiters.tell(total)
   }
 
   mutating func forget() {
     records = []
     total = 0
     exchangeCount = 0
-  }
-
-  /// Gives the signal as soon as the total is reached.
-  mutating func add(_ signal: ReactorBound<Signal>, at total: Int) {
-    waiters.append((total, signal))
-    signalWaiters()
-  }
-
-  private mutating func signalWaiters() {
-    for waiter in waiters where waiter.total <= total { waiter.signal.submit { $0.signal(on: $1) } }
-    waiters.removeAll { $0.total <= total }
   }
 }
 

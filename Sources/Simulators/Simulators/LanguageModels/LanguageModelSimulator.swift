@@ -66,7 +66,7 @@ package final class LanguageModelSimulator: Sendable {
 package struct LanguageModelSimulatorConfiguration: Sendable {
   /// The address of both interfaces and the control endpoint, in plain HTTP/1.1. The control endpoint has no
   /// authentication, so use a loopback address. Port 0 lets the kernel choose.
-  package var address: SocketAddress
+  package var address = SocketAddress.anyLoopback
 
   package var script = ModelScript()
 
@@ -81,13 +81,7 @@ package struct LanguageModelSimulatorConfiguration: Sendable {
 
   package var logger = Logger(label: "model")
 
-  /// 127.0.0.1 on a free port, and replies made of the prompts.
-  package init() {
-    guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else {
-      preconditionFailure("127.0.0.1 is no numeric address")
-    }
-    self.address = address
-  }
+  package init() {}
 }
 
 /// The two interfaces of the model.
@@ -184,10 +178,6 @@ struct ModelControlRoutes: Sendable {
     }
   }
 
-  private struct Released: Encodable {
-    let released: Int
-  }
-
   let model: SimulatedModel
 
   func add(to routes: inout HTTPRoutes) {
@@ -196,17 +186,13 @@ struct ModelControlRoutes: Sendable {
       model.play(try ScriptDocument.read(request.body).script())
       return ControlAnswer.done
     }
-    routes.add(.get, "/simulator/requests") { _, _ in
+    routes.show("/simulator/requests") { _ in
       let (requests, statistics) = (model.requests, model.statistics)
-      return try ControlAnswer.json(
-        Requests(requests: requests, inFlight: statistics.inFlight, inFlightMax: statistics.inFlightMax))
+      return Requests(requests: requests, inFlight: statistics.inFlight, inFlightMax: statistics.inFlightMax)
     }
-    routes.add(.delete, "/simulator/requests") { _, _ in
-      model.forgetRequests()
-      return ControlAnswer.done
-    }
-    routes.add(.get, "/simulator/stats") { _, _ in try ControlAnswer.json(model.statistics) }
-    routes.add(.post, "/simulator/release") { _, _ in try ControlAnswer.json(Released(released: model.release())) }
+    routes.forget("/simulator/requests") { model.forgetRequests() }
+    routes.show("/simulator/stats") { _ in model.statistics }
+    routes.add(.post, "/simulator/release") { _, _ in try ControlAnswer.json(["released": model.release()]) }
     routes.add(.get, "/healthz", isHealthCheck: true) { _, _ in ControlAnswer.done }
   }
 }

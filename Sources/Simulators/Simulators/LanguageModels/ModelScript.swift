@@ -191,20 +191,14 @@ struct StepDocument: ControlDocument {
   func step() throws(ProblemDetails) -> ModelScript.Step {
     try ControlLimits.check("delay_ms", delayMilliseconds)
     try ControlLimits.check("times", times, from: 1, to: ControlLimits.countMax)
-    try refuseStrays()
-    return ModelScript.Step(try answer(), delayMilliseconds: delayMilliseconds ?? 0, times: times ?? 1)
-  }
-
-  /// Refuses members of other kinds, which would have no effect.
-  private func refuseStrays() throws(ProblemDetails) {
     let kind = kind ?? .reply
-    let owners: [(member: String, isThere: Bool, kinds: [ScriptedModelAnswer.Kind])] = [
-      ("text", text != nil, [.reply, .cut]), ("body", body != nil, [.raw]), ("status", status != nil, [.failure]),
-      ("type", type != nil, [.failure]), ("headers", headers != nil, [.failure]),
-    ]
-    for owner in owners where owner.isThere && !owner.kinds.contains(kind) {
-      throw ProblemDetails.unfit("\(owner.member) means nothing to \(kind.rawValue)")
-    }
+    try ControlLimits.refuseStrays(
+      kind,
+      [
+        ("text", text != nil, [.reply, .cut]), ("body", body != nil, [.raw]), ("status", status != nil, [.failure]),
+        ("type", type != nil, [.failure]), ("headers", headers != nil, [.failure]),
+      ])
+    return ModelScript.Step(try answer(), delayMilliseconds: delayMilliseconds ?? 0, times: times ?? 1)
   }
 
   private func answer() throws(ProblemDetails) -> ScriptedModelAnswer {

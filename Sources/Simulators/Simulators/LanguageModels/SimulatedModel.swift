@@ -61,7 +61,7 @@ package final class SimulatedModel: Sendable {
   func waitForRequests(_ count: Int, within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     let signal = Signal()
     let bound = ReactorBound(signal, on: reactor)
-    books.withLock { $0.add(bound, at: count) }
+    books.withLock { $0.waiters.add(bound, until: count, total: $0.statistics.total) }
     return await signal.wait(for: limit, on: reactor)
   }
 }
@@ -80,7 +80,7 @@ struct ModelBooks {
   private(set) var records: Deque<RequestRecord> = []
   private let recordsMax: Int
   private var lastNumber = 0
-  private var waiters: [(total: Int, signal: ReactorBound<Signal>)] = []
+  var waiters = ArrivalWaiters()
 
   init(_ script: ModelScript, recordsMax: Int) {
     player = ScriptPlayer(script)
@@ -97,7 +97,7 @@ struct ModelBooks {
         number: lastNumber, arrivedMilliseconds: milliseconds, provider: inquiry.provider, model: inquiry.model,
         instructions: inquiry.instructions, material: inquiry.material, tokensMax: inquiry.tokensMax,
         inFlight: statistics.inFlight))
-    signalWaiters()
+    waiters.tell(statistics.total)
     return lastNumber
   }
 
@@ -118,17 +118,6 @@ struct ModelBooks {
   mutating func forget() {
     records = []
     statistics.forget()
-  }
-
-  /// Gives the signal as soon as the total is reached.
-  mutating func add(_ signal: ReactorBound<Signal>, at total: Int) {
-    waiters.append((total, signal))
-    signalWaiters()
-  }
-
-  private mutating func signalWaiters() {
-    for waiter in waiters where waiter.total <= statistics.total { waiter.signal.submit { $0.signal(on: $1) } }
-    waiters.removeAll { $0.total <= statistics.total }
   }
 }
 

@@ -16,9 +16,9 @@ package final class SimulatedPushService: Sendable {
 
   private struct Books: Sendable {
     var subscriptions: [String: SimulatedSubscription] = [:]
-    var faults = PushFaultScript()
+    var faults: [PushFault] = []
     var log: WebPushLog
-    var waiters: [(total: Int, signal: ReactorBound<Signal>)] = []
+    var waiters = ArrivalWaiters()
     /// Added to the wall clock, in milliseconds.
     var clockOffset: Int64 = 0
     var origin = ""
@@ -68,11 +68,11 @@ package final class SimulatedPushService: Sendable {
   /// - Returns: false when too many are waiting.
   @discardableResult
   package func arrange(_ fault: PushFault) -> Bool {
-    books.withLock { $0.faults.append(fault) }
+    books.withLock { $0.faults.arrange(fault) }
   }
 
   /// The waiting faults with their remaining counts.
-  package var faults: [PushFault] { books.withLock { $0.faults.entries } }
+  package var faults: [PushFault] { books.withLock { $0.faults } }
 
   package func removeFaults() {
     books.withLock { $0.faults.removeAll() }
@@ -87,7 +87,9 @@ package final class SimulatedPushService: Sendable {
   package var pushes: [WebPushRecord] { pushes(after: 0) }
 
   /// Requests since the start or ``forgetPushes()``, and how many had each outcome, such as `400 BadTtl`.
-  package var totals: (total: Int, outcomes: [String: Int]) { books.withLock { ($0.log.total, $0.log.outcomes) } }
+  package var totals: (total: Int, outcomes: [String: Int]) {
+    books.withLock { ($0.log.total, $0.log.outcomes.counts) }
+  }
 
   /// Forgets records and counters. Numbers continue.
   package func forgetPushes() {
@@ -102,23 +104,17 @@ package final class SimulatedPushService: Sendable {
   func waitForPushes(_ count: Int, within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     let signal = Signal()
     let bound = ReactorBound(signal, on: reactor)
-    books.withLock { books in
-      books.waiters.append((count, bound))
-      Self.signalWaiters(&books)
-    }
+    books.withLock { $0.waiters.add(bound, until: count, total: $0.log.total) }
     return await signal.wait(for: limit, on: reactor)
-  }
-
-  private static func signalWaiters(_ books: inout Books) {
-    for waiter in books.waiters where waiter.total <= books.log.total { waiter.signal.submit { $0.signal(on: $1) } }
-    books.waiters.removeAll { $0.total <= books.log.total }
   }
 }
 
 // A request is judged, hit by a fault, recorded and answered.
 extension SimulatedPushService {
   func nextFault(for identifier: String) -> PushFault? {
-    books.withLock { $0.faults.next(for: identifier) }
+    books.withLock { books in
+      books.faults.next { $0.subscription == nil || $0.subscription == identifier }
+    }
   }
 
   /// Judges a request and records it.
@@ -145,7 +141,7 @@ extension SimulatedPushService {
     record.reason = response.reason
     books.withLock { [record] books in
       books.log.append(record)
-      Self.signalWaiters(&books)
+      books.waiters.tell(books.log.total)
     }
     return response
   }
@@ -221,17 +217,13 @@ package struct WebPushRecord: Codable, Equatable, Sendable {
 
 /// The received requests: the newest in full, and counters of all.
 struct WebPushLog: Sendable {
-  /// The most outcomes with a counter each. Scripted answers may invent reasons; further ones count as `other`.
-  private static let outcomesMax = 256
-
   private let capacity: Int
   private var kept: Deque<WebPushRecord> = []
   private var removed = 0
 
   /// Requests since the start or the last ``removeAll()``.
   private(set) var total = 0
-  /// The number of each outcome, such as `201` or `400 BadTtl`.
-  private(set) var outcomes: [String: Int] = [:]
+  private(set) var outcomes = OutcomeCounts()
 
   /// - Parameter capacity: records kept in full, at least 1.
   init(capacity: Int) {
@@ -242,8 +234,7 @@ struct WebPushLog: Sendable {
     var record = record
     total += 1
     record.number = removed + kept.count + 1
-    let outcome = record.status == 0 ? "dropped" : record.reason.map { "\(record.status) \($0)" } ?? "\(record.status)"
-    outcomes[outcomes[outcome] != nil || outcomes.count < Self.outcomesMax ? outcome : "other", default: 0] += 1
+    outcomes.count(record.status, record.reason)
     if kept.count == capacity {
       kept.removeFirst()
       removed += 1
@@ -265,7 +256,7 @@ struct WebPushLog: Sendable {
     removed += kept.count
     kept.removeAll()
     total = 0
-    outcomes = [:]
+    outcomes = OutcomeCounts()
   }
 }
 

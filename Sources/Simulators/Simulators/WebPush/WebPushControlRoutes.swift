@@ -8,110 +8,50 @@ struct WebPushControlRoutes: Sendable {
   /// The service of subscriptions that name none.
   let face: PushServiceFace
 
-  func table() -> HTTPRoutes {
-    var routes = HTTPRoutes()
-    addSubscriptions(to: &routes)
-    addPushes(to: &routes)
-    addFaults(to: &routes)
-    routes.add(.get, "/healthz", isHealthCheck: true) { _, _ in ControlAnswer.done }
-    return routes
-  }
-}
-
-extension WebPushControlRoutes {
-  private struct SubscriptionList: Encodable {
-    let subscriptions: [SubscriptionAnswer]
-  }
-
-  private func addSubscriptions(to routes: inout HTTPRoutes) {
-    let (service, face) = (service, face)
-    routes.add(.post, "/subscriptions") { request, _ in
-      let subscription = try SubscriptionDocument.read(request.body).subscription(face)
-      guard service.add(subscription) else { throw ProblemDetails.full("too many subscriptions") }
-      return try ControlAnswer.json(SubscriptionAnswer(subscription, service))
-    }
-    routes.add(.get, "/subscriptions") { _, _ in
-      let all = service.subscriptions.map { SubscriptionAnswer($0, service) }
-      return try ControlAnswer.json(SubscriptionList(subscriptions: all))
-    }
-    routes.add(.put, "/subscriptions/{id}/state") { request, _ in
-      let state = try StateDocument.read(request.body).state
-      guard service.setState(of: request.parameter("id"), to: state) else { throw ProblemDetails(.notFound) }
-      return ControlAnswer.done
-    }
-    routes.add(.post, "/clock") { request, _ in
-      service.advanceClock(milliseconds: try WebPushClockDocument.read(request.body).checked())
-      return ControlAnswer.done
-    }
-  }
-}
-
-extension WebPushControlRoutes {
-  /// The default limit of a wait, in milliseconds: longer than any push should take.
-  private static let waitDefaultMilliseconds = 10_000
-  private static let waitMaxMilliseconds = 600_000
   /// The records of one answer: some megabytes.
   private static let recordsMax = 1000
-
-  private struct PushPage: Encodable {
-    let pushes: [WebPushRecord]
-  }
 
   private struct Totals: Encodable {
     let total: Int
     let outcomes: [String: Int]
   }
 
-  private func addPushes(to routes: inout HTTPRoutes) {
-    let service = service
-    routes.add(.get, "/pushes") { request, _ in
+  func table() -> HTTPRoutes {
+    let (service, face) = (service, face)
+    var routes = HTTPRoutes()
+    routes.add(.post, "/subscriptions") { request, _ in
+      let subscription = try SubscriptionDocument.read(request.body).subscription(face)
+      guard service.add(subscription) else { throw ProblemDetails.full("too many subscriptions") }
+      return try ControlAnswer.json(SubscriptionAnswer(subscription, service))
+    }
+    routes.show("/subscriptions") { _ in
+      ["subscriptions": service.subscriptions.map { SubscriptionAnswer($0, service) }]
+    }
+    routes.add(.put, "/subscriptions/{id}/state") { request, _ in
+      let state = try StateDocument.read(request.body).state
+      guard service.setState(of: request.parameter("id"), to: state) else { throw ProblemDetails(.notFound) }
+      return ControlAnswer.done
+    }
+    routes.take("/clock") { (clock: ClockDocument) in service.advanceClock(milliseconds: try clock.checked()) }
+    routes.show("/pushes") { request in
       let (after, limit) = (try request.queryNumber("after") ?? 0, try request.queryNumber("limit") ?? Self.recordsMax)
-      let pushes = service.pushes(
-        after: after, of: request.head.queryValue("subscription"), limit: min(limit, Self.recordsMax))
-      return try ControlAnswer.json(PushPage(pushes: pushes))
+      return [
+        "pushes": service.pushes(
+          after: after, of: request.head.queryValue("subscription"), limit: min(limit, Self.recordsMax))
+      ]
     }
-    routes.add(.delete, "/pushes") { _, _ in
-      service.forgetPushes()
-      return ControlAnswer.done
+    routes.forget("/pushes") { service.forgetPushes() }
+    routes.await(
+      "pushes", total: { service.totals.total },
+      totals: { Totals(total: service.totals.total, outcomes: service.totals.outcomes) }
+    ) { await service.waitForPushes($0, within: $1, on: $2) }
+    routes.take("/faults") { (fault: WebPushFaultDocument) in
+      guard service.arrange(try fault.fault()) else { throw ProblemDetails.full("too many faults are waiting") }
     }
-    routes.add(.get, "/pushes/wait") { request, reactor in try await Self.wait(request, for: service, on: reactor) }
-  }
-
-  private static func wait(
-    _ request: HTTPServerRequest, for service: SimulatedPushService, on reactor: isolated Reactor
-  ) async throws -> HTTPServerResponse {
-    guard let count = try request.queryNumber("count") else {
-      throw ProblemDetails.unfit("count is how many pushes to wait for")
-    }
-    let milliseconds = min(try request.queryNumber("timeout_ms") ?? waitDefaultMilliseconds, waitMaxMilliseconds)
-    guard await service.waitForPushes(count, within: .milliseconds(milliseconds), on: reactor) else {
-      throw ProblemDetails(.requestTimeout, detail: "\(service.totals.total) of \(count) pushes came in time")
-    }
-    let (total, outcomes) = service.totals
-    return try ControlAnswer.json(Totals(total: total, outcomes: outcomes))
-  }
-}
-
-extension WebPushControlRoutes {
-  private struct Faults: Encodable {
-    let waiting: [WebPushFaultDocument]
-  }
-
-  private func addFaults(to routes: inout HTTPRoutes) {
-    let service = service
-    routes.add(.post, "/faults") { request, _ in
-      guard service.arrange(try WebPushFaultDocument.read(request.body).fault()) else {
-        throw ProblemDetails.full("too many faults are waiting")
-      }
-      return ControlAnswer.done
-    }
-    routes.add(.get, "/faults") { _, _ in
-      try ControlAnswer.json(Faults(waiting: service.faults.map { WebPushFaultDocument($0) }))
-    }
-    routes.add(.delete, "/faults") { _, _ in
-      service.removeFaults()
-      return ControlAnswer.done
-    }
+    routes.show("/faults") { _ in ["waiting": service.faults.map { WebPushFaultDocument($0) }] }
+    routes.forget("/faults") { service.removeFaults() }
+    routes.add(.get, "/healthz", isHealthCheck: true) { _, _ in ControlAnswer.done }
+    return routes
   }
 }
 
@@ -138,19 +78,13 @@ struct SubscriptionDocument: ControlDocument {
       }
     }
     let identifier = identifier ?? SHA256.hash((0..<16).map { _ in .random(in: 0...255) }).hexadecimal(bytes: 16)
-    guard (1...200).contains(identifier.utf8.count), identifier.utf8.allSatisfy(Self.isPlain) else {
+    guard (1...200).contains(identifier.utf8.count), identifier.utf8.allSatisfy(Base64URL.isDigit) else {
       throw ProblemDetails.unfit("id has letters, digits, - and _, at most 200")
     }
     return SimulatedSubscription(
       identifier: identifier, serverKey: serverKey, face: face ?? usual, state: state ?? .active)
   }
 
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
-    default: false
-    }
-  }
 }
 
 /// A subscription in the form of the browser's `PushSubscription.toJSON()`, with what only the stand-in knows.
@@ -187,23 +121,6 @@ struct StateDocument: ControlDocument {
 
   enum CodingKeys: String, CodingKey, CaseIterable {
     case state
-  }
-}
-
-struct WebPushClockDocument: ControlDocument {
-  let advanceMilliseconds: Int64
-
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case advanceMilliseconds = "advance_ms"
-  }
-
-  /// - Throws: `ProblemDetails` for more than a century.
-  func checked() throws(ProblemDetails) -> Int64 {
-    let limit = ControlLimits.clockMillisecondsMax
-    guard (-limit...limit).contains(advanceMilliseconds) else {
-      throw ProblemDetails.unfit("advance_ms is at most a century")
-    }
-    return advanceMilliseconds
   }
 }
 
@@ -254,35 +171,15 @@ package struct PushFault: Equatable, Sendable {
   var response: PushResponse { PushResponse(status: status, reason: "scripted", fields: fields, body: body) }
 }
 
-/// Faults that wait for requests, in order.
-struct PushFaultScript: Sendable {
-  private static let entriesMax = 10_000
-
-  private(set) var entries: [PushFault] = []
-
-  /// - Returns: false when the script is full.
-  mutating func append(_ fault: PushFault) -> Bool {
-    guard entries.count < Self.entriesMax else { return false }
-    if fault.times > 0 { entries.append(fault) }
-    return true
+extension PushFault: CountedFault {
+  package var skipsLeft: Int {
+    get { skip }
+    set { skip = newValue }
   }
 
-  mutating func removeAll() {
-    entries = []
-  }
-
-  /// The fault of the next request; nil when it passes.
-  mutating func next(for subscription: String) -> PushFault? {
-    let place = entries.firstIndex { $0.subscription == nil || $0.subscription == subscription }
-    guard let place else { return nil }
-    if entries[place].skip > 0 {
-      entries[place].skip -= 1
-      return nil
-    }
-    let fault = entries[place]
-    entries[place].times -= 1
-    if entries[place].times == 0 { entries.remove(at: place) }
-    return fault
+  package var timesLeft: Int {
+    get { times }
+    set { times = newValue }
   }
 }
 

@@ -88,13 +88,9 @@ extension WebPushInquiry {
 
   private func judgedTopic(_ face: PushServiceFace) throws(PushRefusal) -> String? {
     guard let topic else { return nil }
-    let isBase64URL = topic.utf8.allSatisfy { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
-      default: false
-      }
-    }
-    guard (1...32).contains(topic.utf8.count), isBase64URL, face.acceptsTopic(ofLength: topic.utf8.count) else {
+    guard (1...32).contains(topic.utf8.count), topic.utf8.allSatisfy(Base64URL.isDigit),
+      face.acceptsTopic(ofLength: topic.utf8.count)
+    else {
       throw .topicMalformed
     }
     return topic
@@ -104,6 +100,15 @@ extension WebPushInquiry {
   private func judgeEncoding() throws(PushRefusal) {
     guard !body.isEmpty else { return }
     guard contentEncoding == "aes128gcm", !hasOlderFields else { throw .encodingNotSupported }
+  }
+}
+
+extension Base64URL {
+  static func isDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+    default: false
+    }
   }
 }
 

@@ -7,9 +7,6 @@ package import Reactors
 ///
 /// Usable from any task.
 package final class WebPushSimulator: Sendable {
-  /// The hosts of the certificate.
-  private static let hosts = ["localhost", "127.0.0.1", "::1"]
-
   /// The time that requests have when the simulator stops.
   private static let drainLimit = Duration.seconds(1)
 
@@ -45,7 +42,10 @@ package final class WebPushSimulator: Sendable {
     _ configuration: WebPushSimulatorConfiguration = WebPushSimulatorConfiguration(), on reactor: Reactor
   ) async throws -> WebPushSimulator {
     let service = SimulatedPushService(recordsMax: configuration.recordsMax)
-    let (context, authority) = try identity(configuration.identity)
+    let identity = try configuration.identity.issue(by: "Web Push simulator")
+    let context = try TLSContext(
+      certificate: .text(identity.certificate), key: .text(identity.key), protocols: ["http/1.1"],
+      requiresProtocol: false)
     let push = try await HTTPService.start(
       PushRoutes(service: service).table(), on: configuration.address, reactors: [reactor], tls: context,
       logger: configuration.logger)
@@ -54,28 +54,11 @@ package final class WebPushSimulator: Sendable {
         WebPushControlRoutes(service: service, face: configuration.face).table(), on: configuration.control,
         reactors: [reactor], logger: configuration.logger)
       service.origin = "https://\(push.address)"
-      return WebPushSimulator(service, authority, push: push, control: control, reactor)
+      return WebPushSimulator(service, identity.authority, push: push, control: control, reactor)
     } catch {
       _ = await push.drain(within: drainLimit)
       throw error
     }
-  }
-
-  private static func identity(
-    _ identity: WebPushSimulatorConfiguration.Identity
-  ) throws -> (TLSContext, authority: String?) {
-    switch identity {
-    case .privateAuthority:
-      let authority = try CertificateAuthority(name: "Web Push simulator")
-      let issued = try authority.issue(for: hosts)
-      return (try context(issued.certificate, issued.key), authority.certificate)
-    case .pem(let certificate, let key): return (try context(certificate, key), nil)
-    }
-  }
-
-  private static func context(_ certificate: String, _ key: String) throws -> TLSContext {
-    try TLSContext(
-      certificate: .text(certificate), key: .text(key), protocols: ["http/1.1"], requiresProtocol: false)
   }
 
   /// `{"push":"https://127.0.0.1:8443","control":"127.0.0.1:8444"}`
@@ -102,20 +85,13 @@ package final class WebPushSimulator: Sendable {
 
 /// The configuration of a simulator. Every value has a default.
 package struct WebPushSimulatorConfiguration: Sendable {
-  /// Where the certificate comes from.
-  package enum Identity: Sendable {
-    /// A new authority in memory, for `localhost`, 127.0.0.1 and ::1.
-    case privateAuthority
-    case pem(certificate: String, key: String)
-  }
-
   /// Where senders connect. Port 0 lets the kernel choose.
-  package var address: SocketAddress
+  package var address = SocketAddress.anyLoopback
 
   /// The control endpoint. It has no authentication, so use a loopback address.
-  package var control: SocketAddress
+  package var control = SocketAddress.anyLoopback
 
-  package var identity = Identity.privateAuthority
+  package var identity = SimulatorIdentity.privateAuthority
 
   /// The service of subscriptions that name none.
   package var face = PushServiceFace.mozilla
@@ -125,12 +101,5 @@ package struct WebPushSimulatorConfiguration: Sendable {
 
   package var logger = Logger(label: "web-push")
 
-  /// 127.0.0.1 on free ports.
-  package init() {
-    guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else {
-      preconditionFailure("127.0.0.1 is no numeric address")
-    }
-    self.address = address
-    control = address
-  }
+  package init() {}
 }

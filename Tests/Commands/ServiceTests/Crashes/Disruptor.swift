@@ -71,7 +71,7 @@ final class Disruptor: Sendable {
     case .strike(let fault):
       scene.simulator.connections.strike(fault)
     case .script(let fault, let times, let milliseconds):
-      scene.simulator.service.withFaults { script in _ = script.append(.init(fault, times: times)) }
+      scene.simulator.service.withFaults { script in _ = script.arrange(.init(fault, times: times)) }
       try await Task.sleep(for: .milliseconds(milliseconds))
       scene.simulator.service.withFaults { $0.removeAll() }
     case .unavailable(let digits, let times):

@@ -207,7 +207,7 @@ struct FaultDocumentTests {
   func kinds(_ text: String, _ fault: ServerFault) throws {
     let order = try APNSFaultDocument.read(Array(text.utf8)).order()
     #expect(order == .script(.init(fault)))
-    let shown = APNSFaultDocument(FaultScript.Entry(fault))
+    let shown = APNSFaultDocument(WaitingFault(fault))
     #expect(try shown.order() == order)
   }
 

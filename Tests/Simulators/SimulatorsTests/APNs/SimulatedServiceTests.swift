@@ -1,5 +1,5 @@
 import Cryptography
-import Synchronization
+import Reactors
 import TestAPNSCases
 import Testing
 
@@ -40,7 +40,7 @@ struct SimulatedServiceTests {
       (.resetStream(code: 2), true), (.goAway(lastStream: .current, code: 0, debug: ""), true),
     ])
   func faults(_ fault: ServerFault, isRecorded: Bool) throws {
-    service.withFaults { script in _ = script.append(.init(fault)) }
+    service.withFaults { script in _ = script.arrange(.init(fault)) }
     let reception = try receive()
     #expect(reception.fault == fault)
     #expect((reception.verdict != nil) == isRecorded)
@@ -49,18 +49,16 @@ struct SimulatedServiceTests {
     #expect(try receive().fault == nil)
   }
 
-  @Test("a waiter is called when the total is reached, and never after it was cancelled")
-  func waiters() throws {
-    let called = Atomic<Int>(0)
-    #expect(service.whenTotalReaches(0) { called.add(1, ordering: .relaxed) } == nil)
-    #expect(called.load(ordering: .relaxed) == 1)
-    _ = service.whenTotalReaches(2) { called.add(10, ordering: .relaxed) }
-    let cancelled = try #require(service.whenTotalReaches(2) { called.add(100, ordering: .relaxed) })
-    service.cancelWait(cancelled)
+  @Test("a wait ends at once when the total is reached, and else with its limit")
+  func waits() async throws {
+    #expect(try await waits(for: 0, within: .seconds(60)))
+    #expect(try await !waits(for: 1, within: .milliseconds(1)))
     _ = try receive()
-    #expect(called.load(ordering: .relaxed) == 1)
-    _ = try receive()
-    #expect(called.load(ordering: .relaxed) == 11)
+    #expect(try await waits(for: 1, within: .seconds(60)))
+  }
+
+  private func waits(for count: Int, within limit: Duration) async throws -> Bool {
+    try await ReactorGroup.perform { [service] in await service.waitForPushes(count, within: limit, on: $0) }
   }
 
   @Test("findings are counted and point at their request")
@@ -182,38 +180,38 @@ struct PushLogTests {
 }
 
 @Suite("Fault scripts")
-struct FaultScriptTests {
+struct WaitingFaultTests {
   @Test("a fault lets its requests pass, hits its number, and makes room for the next")
   func order() {
-    var script = FaultScript()
-    script.append(.init(.blackHole, skip: 2, times: 1))
-    script.append(.init(.refuseStream, skip: 0, times: 2))
-    script.append(.init(.dropAfterProcessing, skip: 1, times: 1))
-    let met = (0..<8).map { _ in script.next(now: 0) }
+    var script: [WaitingFault] = []
+    script.arrange(.init(.blackHole, skip: 2, times: 1))
+    script.arrange(.init(.refuseStream, skip: 0, times: 2))
+    script.arrange(.init(.dropAfterProcessing, skip: 1, times: 1))
+    let met = (0..<8).map { _ in script.next { _ in true }?.fault }
     #expect(met == [nil, nil, .blackHole, .refuseStream, .refuseStream, nil, .dropAfterProcessing, nil])
-    #expect(script.entries.isEmpty)
+    #expect(script.isEmpty)
   }
 
   @Test("a fault that is not due yet neither counts nor hits, and holds up no other")
   func notBefore() {
-    var script = FaultScript()
-    script.append(.init(.blackHole, notBefore: 10))
-    script.append(.init(.refuseStream, skip: 1))
-    let met = [0, 9, 10, 10].map { script.next(now: $0) }
+    var script: [WaitingFault] = []
+    script.arrange(.init(.blackHole, notBefore: 10))
+    script.arrange(.init(.refuseStream, skip: 1))
+    let met = [0, 9, 10, 10].map { now in script.next { $0.notBefore <= now }?.fault }
     #expect(met == [nil, .refuseStream, .blackHole, nil])
   }
 
   @Test("a fault for no request is none")
   func noTimes() {
-    var script = FaultScript()
-    script.append(.init(.blackHole, times: 0))
-    #expect(script.entries.isEmpty)
+    var script: [WaitingFault] = []
+    script.arrange(.init(.blackHole, times: 0))
+    #expect(script.isEmpty)
   }
 
   @Test("a script has a bound")
   func bound() {
-    var script = FaultScript()
-    let taken = (0...FaultScript.entriesMax).map { _ in script.append(.init(.blackHole)) }
+    var script: [WaitingFault] = []
+    let taken = (0...[WaitingFault].faultsMax).map { _ in script.arrange(.init(.blackHole)) }
     #expect(taken.dropLast().allSatisfy { $0 })
     #expect(taken.last == false)
   }

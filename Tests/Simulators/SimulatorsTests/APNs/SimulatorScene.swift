@@ -84,7 +84,7 @@ struct SimulatorScene: Sendable {
   }
 
   func script(_ fault: ServerFault, skip: Int = 0, times: Int = 1) {
-    service.withFaults { script in _ = script.append(.init(fault, skip: skip, times: times)) }
+    service.withFaults { script in _ = script.arrange(.init(fault, skip: skip, times: times)) }
   }
 }
 

@@ -124,7 +124,7 @@ extension ConnectionScript {
       let client = try await stand.client(on: reactor)
       let debug = #"{"reason":"BadCertificateEnvironment"}"#
       let fault = ServerFault.goAway(lastStream: .none, code: 0, debug: debug)
-      stand.service.withFaults { script in _ = script.append(.init(fault, times: 100)) }
+      stand.service.withFaults { script in _ = script.arrange(.init(fault, times: 100)) }
       let pushes = ClientPushes(client)
       try await pushes.send(to: try stand.fixtures.deviceToken("ok"), on: reactor)
       let disposition = pushes.attempts[0]?.disposition

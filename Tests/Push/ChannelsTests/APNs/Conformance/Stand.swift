@@ -240,7 +240,7 @@ struct ClientScene {
 
 extension Stand {
   func script(_ fault: ServerFault, skip: Int = 0) {
-    service.withFaults { script in _ = script.append(.init(fault, skip: skip)) }
+    service.withFaults { script in _ = script.arrange(.init(fault, skip: skip)) }
   }
 
   func registerSlowToken(delayMilliseconds: Int) {

@@ -228,7 +228,7 @@ struct FaultScene: Sendable {
   }
 
   func script(_ fault: ServerFault, skip: Int, times: Int = 1) {
-    service.withFaults { script in _ = script.append(.init(fault, skip: skip, times: times)) }
+    service.withFaults { script in _ = script.arrange(.init(fault, skip: skip, times: times)) }
   }
 
   static func deviceToken(ofPush number: Int) -> String { "a\(number % deviceCount)" }
