@@ -493,8 +493,7 @@ private struct PayloadElements: UnkeyedDecodingContainer {
 }
 
 extension String {
-  /// Whether both are the same bytes. Texts that are not ASCII are otherwise compared, and hashed, in canonical order, which takes
-  /// microseconds a name.
+  /// Whether both are the same bytes. Swift compares texts beyond ASCII in canonical order, which takes microseconds a name.
   package func hasSameBytes(as other: String) -> Bool {
     utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
   }
