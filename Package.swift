@@ -228,7 +228,7 @@ let package = Package(
       "Campaigns/CampaignsTests",
       [
         "Campaigns", "HTTP1", "Postgres", "PrometheusMetrics", "PushRules", "PushStore", "Reactors", "Simulators",
-        "TestIDs", "TestLogs", "TestPostgres", "TestRepository", httpTypes, logging,
+        "TemporalReferences", "TestIDs", "TestLogs", "TestPostgres", "TestRepository", httpTypes, logging,
       ], exclude: ["Rules/Slots/Definitions"]),
     tests(
       "Campaigns/TemporalReferencesTests", ["TemporalReferences", "TestPostgres", "TestProcesses", "TestRandomness"],

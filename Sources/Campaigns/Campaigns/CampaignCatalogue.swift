@@ -1,5 +1,6 @@
 internal import DequeModule
 internal import Logging
+internal import Postgres
 internal import PushStore
 internal import Reactors
 
@@ -58,6 +59,49 @@ struct CampaignCatalogue {
   }
 }
 
+/// The slot campaigns whose definitions can be read.
+struct SlotCatalogue {
+  /// The longest name: an identifier of a row has 16 more bytes, and APNs takes 64.
+  static let nameBytesMax = 48
+
+  private var known = CampaignDefinitions<SlotCampaignDefinition>()
+  /// How long before it is due a row is rendered: time to fetch what it says.
+  private(set) var lead = SlotFlags().lead
+
+  var definitions: [String: SlotCampaignDefinition] { known.read }
+
+  /// This with the database's present campaigns and flags. Flags are not asked for without a campaign of slots.
+  func updated(
+    from store: PushDatabase, logger: Logger, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> SlotCatalogue {
+    var updated = self
+    updated.known.update(try await store.campaigns(on: reactor), logger: logger, reader: Self.definition)
+    if !updated.definitions.isEmpty { updated.lead = try await store.configFlags(on: reactor).lead }
+    return updated
+  }
+
+  private static func definition(of campaign: StoredCampaign) throws -> SlotCampaignDefinition? {
+    guard SlotCampaignDefinition.hasSlots(json: campaign.definition) else { return nil }
+    if campaign.name.utf8.count > nameBytesMax { throw LongName() }
+    return try SlotCampaignDefinition(json: campaign.definition)
+  }
+
+  private struct LongName: Error, CustomStringConvertible {
+    var description: String { "its name has more than \(SlotCatalogue.nameBytesMax) bytes" }
+  }
+}
+
+extension SlotCampaignDefinition {
+  func allows(phase: String?) -> Bool { slots.contains { $0.phase == phase } }
+
+  /// The slots of a user who has chosen none.
+  var userSlots: [UserSlot] {
+    slots.map {
+      UserSlot(slot: $0.slot.description, phase: $0.phase, weekdays: $0.weekdays.count == 7 ? nil : $0.weekdays)
+    }
+  }
+}
+
 /// The failed parts of campaigns that a look skips: after the first failure none, then 1, 3, 7 looks and so on. An
 /// audience that always fails therefore does not load the database.
 ///
@@ -69,8 +113,6 @@ struct CampaignRetries {
     case audience(String)
     /// Enrolling the users of an hour: the campaign and the zone.
     case slot(String, String)
-
-    static func slot(of slot: CampaignSlot) -> Part { .slot(slot.campaign, slot.timeZone) }
   }
 
   /// Ten minutes of looks. An hour can be served for two.
@@ -101,30 +143,31 @@ struct CampaignRetries {
 final class TurnBatch<Turn> {
   private var waiting: Deque<Turn>
   private let deadline: UInt64
-  private var workers: Int
-  private let done = Signal()
   private var isStopped = false
 
   /// - Parameter deadline: monotonic nanoseconds after which no turn begins.
-  init(_ turns: [Turn], workers: Int, until deadline: UInt64) {
+  init(_ turns: [Turn], until deadline: UInt64) {
     waiting = Deque(turns)
-    self.workers = workers
     self.deadline = deadline
   }
 
-  func next() -> Turn? { isStopped || Reactor.now >= deadline ? nil : waiting.popFirst() }
-
-  func stop() { isStopped = true }
-
-  func workerEnded(on reactor: isolated Reactor) {
-    workers -= 1
-    if workers == 0 { done.signal(on: reactor) }
-  }
-
-  /// Waits for all workers.
+  /// Works until no turn is left or may begin.
   /// - Returns: the turns that did not begin.
-  func finished(on reactor: isolated Reactor) async -> [Turn] {
+  func run(workers: Int, on reactor: isolated Reactor, _ work: @escaping (Turn) async -> Void) async -> [Turn] {
+    let done = Signal()
+    var working = workers
+    for _ in 0..<workers {
+      reactor.start {
+        while let turn = self.next() { await work(turn) }
+        working -= 1
+        if working == 0 { done.signal(on: reactor) }
+      }
+    }
     _ = await done.wait(on: reactor)
     return Array(waiting)
   }
+
+  private func next() -> Turn? { isStopped || Reactor.now >= deadline ? nil : waiting.popFirst() }
+
+  func stop() { isStopped = true }
 }

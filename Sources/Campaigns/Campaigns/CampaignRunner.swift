@@ -162,7 +162,7 @@ package final class CampaignRunner {
 
   /// A failed hour does not block others, and it is due again at a later look.
   private func enrol(_ slot: CampaignSlot, on reactor: isolated Reactor) async throws(PostgresError) {
-    let part = CampaignRetries.Part.slot(of: slot)
+    let part = CampaignRetries.Part.slot(slot.campaign, slot.timeZone)
     guard !retries.leavesOut(part) else { return }
     do throws(PostgresError) {
       let count = try await store.enrol(slot, on: reactor)
@@ -205,29 +205,20 @@ package final class CampaignRunner {
     logger.warning(
       "a campaign's audience cannot be read", metadata: ["campaign": "\(name)"].merging(error.logged) { $1 })
   }
-}
 
-// A batch: claimed together, decided by a few workers.
-extension CampaignRunner {
+  /// Decides a batch: claimed together, decided by a few workers.
   /// - Returns: whether there may be more.
   private func decideBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Bool {
     let claimedAt = Reactor.now
     let turns = try await store.claimTurns(
       pace.batchUsers, lease: pace.lease, lateAfter: pace.lateAfter, on: reactor)
     guard !turns.isEmpty else { return false }
-    let batch = TurnBatch(
-      turns, workers: pace.concurrentUsers, until: claimedAt + (pace.lease - pace.leaseReserve).clampedNanoseconds)
+    let batch = TurnBatch(turns, until: claimedAt + (pace.lease - pace.leaseReserve).clampedNanoseconds)
     self.batch = batch
-    for _ in 0..<pace.concurrentUsers { reactor.start { await self.workThrough(batch, on: reactor) } }
-    let left = await batch.finished(on: reactor)
+    let left = await batch.run(workers: pace.concurrentUsers, on: reactor) { await self.decide($0, on: reactor) }
     self.batch = nil
     if !left.isEmpty { try await store.release(left, on: reactor) }
     return true
-  }
-
-  private func workThrough(_ batch: TurnBatch<CampaignTurn>, on reactor: isolated Reactor) async {
-    while let turn = batch.next() { await decide(turn, on: reactor) }
-    batch.workerEnded(on: reactor)
   }
 
   /// A failure of one user's turn does not affect others.
@@ -257,18 +248,11 @@ extension CampaignRunner {
     }
     return try await decider.decide(turn, by: definition, on: reactor)
   }
-}
 
-extension PostgresError {
-  /// Whether another statement may succeed: the server answered, or this statement ran out of time.
-  fileprivate var concernsStatement: Bool { code == .server || code == .timedOut || blamesStatement }
-}
-
-// The pause between two looks. While the database sleeps, it lasts until campaigns have something to do.
-extension CampaignRunner {
   /// How long a sleep may last while something failed that is retried.
   private static let retryWait = Duration.seconds(600)
 
+  /// The pause between two looks. While the database sleeps, it lasts until campaigns have something to do.
   func pause(for time: Duration, on reactor: isolated Reactor) async {
     let next = await timeUntilNextLook(on: reactor)
     _ = await pause.wait(for: time, longest: next.map { max(.zero, $0 - time) }, on: reactor)
@@ -286,4 +270,9 @@ extension CampaignRunner {
       return Self.retryWait
     }
   }
+}
+
+extension PostgresError {
+  /// Whether another statement may succeed: the server answered, or this statement ran out of time.
+  fileprivate var concernsStatement: Bool { code == .server || code == .timedOut || blamesStatement }
 }

@@ -18,19 +18,14 @@ struct MaterialDocument: Decodable {
     let sessions_since: Int
   }
 
-  private struct Conversation: Decodable {
-    let domain: String?
-    let texts: [String]
-  }
-
   /// The locale of the user's app, such as `en_GB`; nil when unknown.
   let locale: String?
   private let contextSummary: String?
-  private let preferences: PayloadObject?
+  private let preferences: JSONValue?
   private let inactiveSeconds: Double?
   private let messages: [Message]
   private let patterns: [Pattern]
-  private let conversation: Conversation?
+  private let conversation: LastConversation?
   private let missing: [String]
 
   private enum Key: String, CodingKey {
@@ -43,39 +38,37 @@ struct MaterialDocument: Decodable {
 
   init(from decoder: any Decoder) throws {
     let object = try decoder.container(keyedBy: Key.self)
-    locale = try? object.decodeIfPresent(String.self, forKey: .locale)
-    contextSummary = try? object.decodeIfPresent(String.self, forKey: .contextSummary)
-    preferences = try? object.decodeIfPresent(PayloadObject.self, forKey: .preferences)
-    inactiveSeconds = try? object.decodeIfPresent(Double.self, forKey: .inactiveSeconds)
-    messages = (try? object.decodeIfPresent([Lenient<Message>].self, forKey: .messages))?.compactMap(\.value) ?? []
-    patterns = (try? object.decodeIfPresent([Lenient<Pattern>].self, forKey: .patterns))?.compactMap(\.value) ?? []
-    conversation = try? object.decodeIfPresent(Conversation.self, forKey: .conversation)
-    missing = (try? object.decodeIfPresent([String].self, forKey: .missing)) ?? []
+    func known<Value: Decodable>(_ key: Key) -> Value? { try? object.decodeIfPresent(Value.self, forKey: key) }
+    func list<Value: Decodable>(_ key: Key) -> [Value] {
+      (known(key) as [Lenient<Value>]?)?.compactMap(\.value) ?? []
+    }
+    locale = known(.locale)
+    contextSummary = known(.contextSummary)
+    preferences = known(.preferences)
+    inactiveSeconds = known(.inactiveSeconds)
+    messages = list(.messages)
+    patterns = list(.patterns)
+    conversation = known(.conversation)
+    missing = known(.missing) ?? []
   }
 
   /// The material at a moment, without the events in its messages.
   func material(at moment: Date, localTime: LocalTime) -> CampaignMaterial {
-    var material = CampaignMaterial(at: moment)
+    var material = CampaignMaterial(moment: moment)
     material.localTime = localTime
-    material.inactiveFor = inactiveSeconds.flatMap(Self.duration)
+    // Other numbers are no durations.
+    material.inactiveFor = inactiveSeconds.flatMap { (0...1e10).contains($0) ? .seconds($0) : nil }
     material.messages = messages.map { WrittenMessage(text: $0.text, writtenAt: Date(microseconds: $0.written_at)) }
     material.patterns = patterns.map {
       RecognizedPattern(
         theme: $0.theme, occurrences: $0.occurrences, domains: $0.domains ?? [], confidence: $0.confidence,
         synthesis: $0.synthesis ?? "", sessionsSince: $0.sessions_since)
     }
-    material.lastConversation = conversation.map { LastConversation(domain: $0.domain, texts: $0.texts) }
+    material.lastConversation = conversation
     material.contextSummary = contextSummary
-    if let preferences {
-      material.styles = CoachingPreferences(json: String(decoding: preferences.encoded(), as: UTF8.self))
-    }
+    material.styles = CoachingPreferences(preferences)
     material.missingSources = Set(missing.compactMap(MaterialSource.init))
     return material
-  }
-
-  /// Nil for an impossible duration.
-  private static func duration(_ seconds: Double) -> Duration? {
-    (0...1e10).contains(seconds) ? .seconds(seconds) : nil
   }
 }
 
@@ -124,7 +117,7 @@ struct HappeningFinder {
     let second = Int64(moment.timeIntervalSince1970.rounded(.down))
     let change = zone.nextChange(after: second).flatMap { change -> LocalTime.Change? in
       guard change.at - second <= 2 * 86_400 else { return nil }
-      return LocalTime.Change(at: Date(timeIntervalSince1970: Double(change.at)), to: change.offset)
+      return LocalTime.Change(instant: Date(timeIntervalSince1970: Double(change.at)), secondsFromUTC: change.offset)
     }
     return LocalTime(secondsFromUTC: zone.offset(at: second), change: change)
   }
@@ -140,17 +133,6 @@ extension Happening {
         start: reference.start, end: reference.end, isDayOnly: reference.grain != .minute && reference.grain != .dayPart
       ),
       confidence: reference.confidence, writtenAt: reference.writtenAt,
-      standing: Standing(reference.standing), doubts: reference.doubts)
-  }
-}
-
-extension Happening.Standing {
-  fileprivate init(_ standing: TemporalStanding) {
-    switch standing {
-    case .upcoming: self = .upcoming
-    case .cancelled: self = .cancelled
-    case .past: self = .over
-    case .hypothetical, .anothers: self = .doubtful
-    }
+      standing: reference.standing, doubts: reference.doubts)
   }
 }

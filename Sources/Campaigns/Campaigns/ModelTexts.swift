@@ -24,32 +24,41 @@ struct ModelTexts {
   ///   - userID: for whom the text is.
   ///   - occasion: what it is about, such as a campaign and a day. With the prompt it makes the question.
   ///   - limit: how long it may take; nil for the writer's own limit.
-  ///   - check: reads a reply, and refuses one that breaks a rule.
   func write(
-    _ prompt: CheckInPrompt, for userID: HostID, on occasion: String, within limit: Duration? = nil,
-    on reactor: isolated Reactor, check: (String) throws(ReplyDefect) -> CheckInReply
+    _ prompt: ModelPrompt, for userID: HostID, on occasion: String, within limit: Duration? = nil, check: ReplyCheck,
+    on reactor: isolated Reactor
   ) async throws(PostgresError) -> Composition {
+    func failed(_ reason: String) -> Composition { Composition(writing: .init(by: "model", failure: reason)) }
     guard let writer else { return failed("model_not_configured") }
     let most = writer.usageMax(of: prompt)
     let answer = try await store.reserveModelUsage(
       for: ModelQuestion(of: userID, digest: prompt.digest(on: occasion)), tokens: most.inputTokens + most.outputTokens,
       costMicrodollars: most.costMicrodollars, within: limits, on: reactor)
-    var composition = Composition(writing: .init(by: "model"))
     switch answer {
-    case .refused(let reason): composition.writing.failure = reason
-    case .answered(let reply): composition.check(.success(reply), check)
+    case .refused(let reason): return failed(reason)
+    case .answered(let reply): return Self.checked(.success(reply), check)
     case .reserved(let reservation):
       let written = await writer.write(prompt, within: limit, on: reactor)
+      var composition = Self.checked(written.text, check)
       composition.usage = written.usage
-      composition.check(written.text, check)
       let reply = composition.text == nil ? nil : try? written.text.get()
       await settle(reservation, written.usage, reply: reply, on: reactor)
+      return composition
     }
-    return composition
   }
 
-  private func failed(_ reason: String) -> Composition {
-    Composition(writing: .init(by: "model", failure: reason))
+  private static func checked(_ reply: Result<String, WritingFailure>, _ check: ReplyCheck) -> Composition {
+    var composition = Composition(writing: .init(by: "model"))
+    switch reply {
+    case .failure(let failure): composition.writing.failure = failure.reason
+    case .success(let reply):
+      do throws(ReplyDefect) {
+        composition.text = try check.text(in: reply)
+      } catch {
+        composition.writing.failure = error.rawValue
+      }
+    }
+    return composition
   }
 
   /// An unsettled reservation stays for the day, so usage is never undercounted.
@@ -64,23 +73,7 @@ struct ModelTexts {
   }
 }
 
-extension ModelTexts.Composition {
-  fileprivate mutating func check(
-    _ reply: Result<String, WritingFailure>, _ check: (String) throws(ReplyDefect) -> CheckInReply
-  ) {
-    switch reply {
-    case .failure(let failure): writing.failure = failure.reason
-    case .success(let reply):
-      do throws(ReplyDefect) {
-        text = try check(reply).text
-      } catch {
-        writing.failure = error.rawValue
-      }
-    }
-  }
-}
-
-extension CheckInPrompt {
+extension ModelPrompt {
   fileprivate func digest(on occasion: String) -> String {
     SHA256.hash(Array([occasion, instructions, material].joined(separator: "\0").utf8)).hexadecimal(bytes: 32)
   }
@@ -110,19 +103,15 @@ struct CheckInComposer {
     _ finding: LayerFinding, _ material: CampaignMaterial, _ task: ModelTask?, for turn: CampaignTurn,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> Composition {
-    let sources = material.quotableTexts
-    let (userID, occasion) = (turn.userID, "\(turn.campaign) \(turn.localDay)")
+    let (sources, userID, occasion) = (material.quotableTexts, turn.userID, "\(turn.campaign) \(turn.localDay)")
     guard let task else {
-      return try await texts.write(CheckInPrompt(for: finding, in: material), for: userID, on: occasion, on: reactor) {
-        reply throws(ReplyDefect) in
-        try CheckInReply(modelText: reply, sources: sources)
-      }
+      return try await texts.write(
+        ModelPrompt(for: finding, in: material), for: userID, on: occasion,
+        check: ReplyCheck(form: .titleAndBody, rules: .coach, sources: sources, takesLine: false), on: reactor)
     }
     return try await texts.write(
-      task.prompt(for: .titleAndBody, with: material.facts), for: userID, on: occasion, within: task.limit, on: reactor
-    ) { reply throws(ReplyDefect) in
-      try CheckInReply(modelText: reply, form: .titleAndBody, rules: task.rules, sources: sources)
-    }
+      task.prompt(for: .titleAndBody, with: material.facts.lines), for: userID, on: occasion, within: task.limit,
+      check: ReplyCheck(form: .titleAndBody, rules: task.rules, sources: sources), on: reactor)
   }
 
   private func template(
@@ -153,14 +142,9 @@ struct RowTextWriter {
   func writeAll(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     let tasks = try await store.takeRowTexts(Self.rowsMax, on: reactor)
     guard !tasks.isEmpty else { return 0 }
-    let batch = TurnBatch(tasks, workers: Self.concurrency, until: .max)
-    for _ in 0..<Self.concurrency {
-      reactor.start {
-        while let task = batch.next() { await self.write(task, on: reactor) }
-        batch.workerEnded(on: reactor)
-      }
+    _ = await TurnBatch(tasks, until: .max).run(workers: Self.concurrency, on: reactor) {
+      await self.write($0, on: reactor)
     }
-    _ = await batch.finished(on: reactor)
     return tasks.count
   }
 
@@ -179,11 +163,8 @@ struct RowTextWriter {
     // The title is the kind's.
     let form = ReplyForm.body(title: "push")
     let composition = try await texts.write(
-      task.prompt(for: form, with: facts), for: userID, on: "\(row.kind) \(row.subjectID.text)", within: task.limit,
-      on: reactor
-    ) { reply throws(ReplyDefect) in
-      try CheckInReply(modelText: reply, form: form, rules: task.rules)
-    }
+      task.prompt(for: form, with: facts.lines), for: userID, on: "\(row.kind) \(row.subjectID.text)",
+      within: task.limit, check: ReplyCheck(form: form, rules: task.rules), on: reactor)
     return composition.text?.body
   }
 }
@@ -191,30 +172,23 @@ struct RowTextWriter {
 /// Writes check-ins with a language model.
 package protocol CheckInWriter {
   /// The most tokens that one call may read and write, and their price.
-  func usageMax(of prompt: CheckInPrompt) -> CampaignUsage
+  func usageMax(of prompt: ModelPrompt) -> CampaignUsage
 
   /// Writes one text within a bounded time.
   /// - Parameter limit: the time; nil for the writer's own.
-  func write(_ prompt: CheckInPrompt, within limit: Duration?, on reactor: isolated Reactor) async -> WrittenText
+  func write(_ prompt: ModelPrompt, within limit: Duration?, on reactor: isolated Reactor) async -> WrittenText
 }
 
 /// The result of a call for a text.
 package struct WrittenText: Sendable {
-  package var text: Result<String, WritingFailure>
+  let text: Result<String, WritingFailure>
   /// The usage of the call, as far as known.
-  package var usage: CampaignUsage
-
-  package init(_ text: Result<String, WritingFailure>, usage: CampaignUsage = CampaignUsage()) {
-    self.text = text
-    self.usage = usage
-  }
+  let usage: CampaignUsage
 }
 
-package struct WritingFailure: Error, Equatable, Sendable {
+struct WritingFailure: Error {
   /// A word for records and metrics, such as `model_timed_out`.
-  package let reason: String
-
-  package init(_ reason: String) { self.reason = reason }
+  let reason: String
 }
 
 /// A language model that writes check-ins, with its prices.
@@ -241,35 +215,31 @@ package struct ModelWriter: CheckInWriter {
   }
 
   /// Assumes two bytes for each token of the prompt, and a reply of the greatest length.
-  package func usageMax(of prompt: CheckInPrompt) -> CampaignUsage {
+  package func usageMax(of prompt: ModelPrompt) -> CampaignUsage {
     let bytes = prompt.instructions.utf8.count + prompt.material.utf8.count
-    return usage(input: bytes / Self.bytesPerToken + Self.framingTokens, output: replyTokensMax)
+    return usage(
+      LanguageModelUsage(inputTokens: bytes / Self.bytesPerToken + Self.framingTokens, outputTokens: replyTokensMax))
   }
 
   /// A call that may have been billed without a reported usage counts with the maximum.
   package func write(
-    _ prompt: CheckInPrompt, within limit: Duration?, on reactor: isolated Reactor
+    _ prompt: ModelPrompt, within limit: Duration?, on reactor: isolated Reactor
   ) async -> WrittenText {
     do throws(LanguageModelError) {
-      let reply = try await client.reply(
-        to: LanguageModelPrompt(instructions: prompt.instructions, material: prompt.material), within: limit,
-        on: reactor)
-      return WrittenText(.success(reply.text), usage: reply.usage.map(usage) ?? usageMax(of: prompt))
+      let reply = try await client.reply(to: prompt, within: limit, on: reactor)
+      return WrittenText(text: .success(reply.text), usage: reply.usage.map(usage) ?? usageMax(of: prompt))
     } catch {
       let known = error.usage.map(usage) ?? (error.code.mayHaveCost ? usageMax(of: prompt) : CampaignUsage())
-      return WrittenText(.failure(WritingFailure(error.reason)), usage: known)
+      return WrittenText(text: .failure(WritingFailure(reason: error.code.rawValue)), usage: known)
     }
   }
 
-  private func usage(_ usage: LanguageModelUsage) -> CampaignUsage {
-    self.usage(input: usage.inputTokens, output: usage.outputTokens)
-  }
-
-  private func usage(input: Int, output: Int) -> CampaignUsage {
+  private func usage(_ tokens: LanguageModelUsage) -> CampaignUsage {
     var usage = CampaignUsage()
-    usage.inputTokens = input
-    usage.outputTokens = output
-    usage.costMicrodollars = Int((Double(input) * inputPrice + Double(output) * outputPrice).rounded(.up))
+    usage.inputTokens = tokens.inputTokens
+    usage.outputTokens = tokens.outputTokens
+    let cost = Double(tokens.inputTokens) * inputPrice + Double(tokens.outputTokens) * outputPrice
+    usage.costMicrodollars = Int(cost.rounded(.up))
     return usage
   }
 }

@@ -157,26 +157,14 @@ extension WrittenCampaignPush {
   init(_ text: CampaignText, for finding: LayerFinding, of definition: CampaignDefinition, campaign: String) {
     var data = PayloadObject()
     for (key, value) in definition.payload(with: finding.facts) { data[key] = .string(value) }
+    var metadata = finding.metadata
+    metadata.campaign = campaign
     data["push_type"] = .string(finding.pushType.rawValue)
     if let domain = finding.domain { data["domain"] = .string(domain) }
     self.init(
       pushType: finding.pushType.rawValue, title: text.title, body: text.body,
       data: String(decoding: data.encoded(), as: UTF8.self),
-      metadata: JSONText.of(LedgerMetadata(finding: finding.metadata, campaign: campaign)))
-  }
-}
-
-/// The finding's metadata and the campaign's name in one object.
-private struct LedgerMetadata: Encodable {
-  let finding: FindingMetadata
-  let campaign: String
-
-  private enum Key: String, CodingKey { case campaign }
-
-  func encode(to encoder: any Encoder) throws {
-    try finding.encode(to: encoder)
-    var container = encoder.container(keyedBy: Key.self)
-    try container.encode(campaign, forKey: .campaign)
+      metadata: JSONText.of(metadata))
   }
 }
 
@@ -204,28 +192,18 @@ package struct CampaignPreview: Equatable, Sendable {
 
   /// Evaluates all users, or one.
   /// - Returns: nil without an active campaign of that name.
-  /// - Throws: `PostgresError`; ``CampaignUnusable`` for an unreadable definition.
+  /// - Throws: `PostgresError`; ``CampaignDefinitionDefect`` for an unreadable definition.
   package static func make(
     of name: String, onlyUser userID: HostID?, from store: PushDatabase, logger: Logger, on reactor: isolated Reactor
   ) async throws -> CampaignPreview? {
     guard let stored = try await store.campaigns(on: reactor).first(where: { $0.name == name }) else { return nil }
-    let definition: CampaignDefinition
-    do {
-      definition = try CampaignDefinition(json: stored.definition)
-    } catch {
-      throw CampaignUnusable(description: "\(error)")
-    }
+    let definition = try CampaignDefinition(json: stored.definition)
     let found = try await store.eligible(for: name, onlyUser: userID, usersMax: usersMax, on: reactor)
     let look = TurnLook(store: store, logger: logger)
     var users: [User] = []
     for turn in found.turns { users.append(try await look.preview(of: turn, by: definition, on: reactor)) }
     return CampaignPreview(users: users, eligibleCount: found.count)
   }
-}
-
-/// A campaign has an unreadable definition.
-package struct CampaignUnusable: Error, CustomStringConvertible {
-  package let description: String
 }
 
 extension TurnLook {

@@ -319,7 +319,7 @@ extension LanguageModelConfiguration {
   init(_ settings: CampaignSettings, key: Secret<String>) {
     let provider: LanguageModelProvider =
       settings.modelProvider == .anthropic ? .anthropicMessages : .openAICompatible
-    self.init(provider, baseURL: settings.modelURL?.exposed, key: LanguageModelKey(key.exposed))
+    self.init(provider, baseURL: settings.modelURL?.exposed, key: Credential(key.exposed))
     if let name = settings.modelName { model = name }
     deadline = settings.modelLimit
     if let certificates = settings.modelCertificates { trust = .only(certificates) }
@@ -329,7 +329,7 @@ extension LanguageModelConfiguration {
 extension ContentConfiguration {
   init(_ settings: CampaignSettings) {
     self.init()
-    authorization = settings.contentAuthorization.map { ContentAuthorization($0.exposed) }
+    authorization = settings.contentAuthorization.map { Credential($0.exposed) }
     allowsPrivateAddresses = settings.allowsPrivateContent
   }
 }

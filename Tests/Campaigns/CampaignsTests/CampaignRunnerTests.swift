@@ -131,7 +131,7 @@ struct CampaignRunnerTests {
   @Test(
     "a reply that breaks a rule, or none, is the campaign's policy",
     arguments: [
-      (.failure(WritingFailure("model_timed_out")), "model_timed_out"), (.success("Sure!"), "reply_not_json"),
+      (.failure(WritingFailure(reason: "model_timed_out")), "model_timed_out"), (.success("Sure!"), "reply_not_json"),
       (.success(#"{"title":"Hi","body":"We spoke about my garden and roses, right?"}"#), "reply_quotes_user"),
       (.success(#"{"title":"Hi","body":"Look at http://evil.example now?"}"#), "reply_has_link"),
     ] as [(Result<String, WritingFailure>, String)])
@@ -234,6 +234,176 @@ struct CampaignRunnerTests {
       try await scene.sql("drop trigger refuse on tacet.campaign_slots")
       await runner.look(on: reactor)
       #expect(try await scene.decision(of: users.0) == "skipped nothing_to_say -")
+    }
+  }
+}
+
+@Suite("A campaign whose audience fails")
+struct FailingAudienceTests {
+  /// A pace by which the hour of the scene's zone has come, and of that an hour to the west of it.
+  private func pace(in scene: CoachScene) async throws -> CampaignPace {
+    let minutes = try await scene.sql(
+      "select (extract(epoch from (now() at time zone '\(scene.zone)')::time) / 60)::int - 70")
+    var pace = CampaignPace()
+    pace.standardMinutes = try #require(Int(minutes))
+    pace.zonesAge = .zero
+    return pace
+  }
+
+  @Test("keeps no other campaign from running, is tried again at ever fewer looks, and is told with its function")
+  func others() async throws {
+    let scene = try await CoachScene()
+    let user = try await scene.addUser()
+    try await scene.sql(
+      """
+      create sequence tries;
+      create function broken(moment timestamptz, only_user uuid) returns table (user_id uuid, time_zone text, gap_days int)
+      language plpgsql stable as $$ begin perform nextval('public.tries'); perform 1 / 0; end $$;
+      insert into tacet.campaigns (name, audience, material, push_types, definition)
+      select 'broken', 'public.broken', material, push_types, definition from tacet.campaigns where name = 'coach'
+      """)
+    let lines = LogLines()
+    try await scene.withRunner(pace: try await pace(in: scene), logger: lines.logger) { runner, _, reactor in
+      await runner.look(on: reactor)
+      let decision = try await scene.decision(of: user)
+      #expect(decision == "skipped nothing_to_say -")
+      for _ in 2...10 { await runner.look(on: reactor) }
+      let tries = try await scene.sql("select last_value from tries")
+      #expect(tries == "4")
+    }
+    let line = try #require(lines.all.first { $0.message == "a campaign's audience cannot be read" })
+    #expect(line.metadata["campaign"] == "broken")
+    #expect(line.metadata["function"]?.contains("broken") == true)
+    #expect(line.metadata["error"]?.contains("22012") == true)
+  }
+
+  @Test("for one user's row is served in the zones where others live, as far as they are known")
+  func zones() async throws {
+    let scene = try await CoachScene()
+    let west = try await scene.sql(
+      """
+      select name from pg_timezone_names z where name ~ '^Etc/GMT[+-]'
+        and utc_offset = now() at time zone '\(scene.zone)' - now() at time zone 'UTC' - interval '1 hour' limit 1
+      """)
+    let (ada, bob) = (try await scene.addUser(), try await scene.addUser(zone: west))
+    try await scene.sql(
+      """
+      create function gap(wishes jsonb) returns int language plpgsql stable as 'begin return (wishes ->> ''gap'')::int; end';
+      create or replace function tacet.check_in_audience(moment timestamptz, only_user uuid)
+      returns table (user_id uuid, time_zone text, gap_days int, refusal text) language sql stable as $$
+        select p.user_id, p.time_zone, 1, null from public.context_profiles p
+        where (only_user is null or p.user_id = only_user) and public.gap(p.notification_preferences) > 0
+      $$;
+      update context_profiles set notification_preferences = notification_preferences || '{"gap": "1"}';
+      update tacet.campaigns set weekdays = '{}'
+      """)
+    let lines = LogLines()
+    try await scene.withRunner(pace: try await pace(in: scene), logger: lines.logger) { runner, _, reactor in
+      await runner.look(on: reactor)
+      #expect(!lines.texts.contains { $0.hasPrefix("warning") })
+      try await scene.sql(
+        """
+        update tacet.campaigns set weekdays = default;
+        update context_profiles set notification_preferences = '{"gap": "soon"}' where user_id = '\(bob)'
+        """)
+      await runner.look(on: reactor)
+    }
+    let decisions = [try await scene.decision(of: ada), try await scene.decision(of: bob)]
+    #expect(decisions == ["skipped nothing_to_say -", ""])
+    #expect(lines.texts.contains("warning: a campaign's audience cannot be read"))
+  }
+}
+
+@Suite("Parts of campaigns that fail")
+struct CampaignRetriesTests {
+  /// The looks, from 1 on, at which a part is tried that fails each time.
+  private static func tries(looks: Int, of retries: inout CampaignRetries, _ part: CampaignRetries.Part) -> [Int] {
+    (1...looks).filter { _ in
+      retries.beginLook()
+      if retries.leavesOut(part) { return false }
+      retries.failed(part)
+      return true
+    }
+  }
+
+  @Test("are left out for longer and longer, up to ten minutes of looks, and no other part with them")
+  func steps() {
+    var retries = CampaignRetries()
+    let tries = Self.tries(looks: 128, of: &retries, .audience("coach"))
+    #expect(tries == [1, 2, 4, 8, 16, 32, 64, 96, 128])
+    #expect(!retries.leavesOut(.audience("evening")))
+    #expect(!retries.leavesOut(.slot("coach", "UTC")))
+  }
+
+  @Test("are tried at the next look again after one that went well, and when nobody asked for ten minutes")
+  func recovery() {
+    var retries = CampaignRetries()
+    let part = CampaignRetries.Part.slot("coach", "UTC")
+    _ = Self.tries(looks: 16, of: &retries, part)
+    retries.succeeded(part)
+    #expect(Self.tries(looks: 4, of: &retries, part) == [1, 2, 4])
+    for _ in 0..<100 { retries.beginLook() }
+    #expect(Self.tries(looks: 4, of: &retries, part) == [1, 2, 4])
+  }
+}
+
+@Suite("Campaigns of a service that lets its database sleep")
+struct CampaignSleepTests {
+  @Test("an hour that comes ends the sleep, and its users are looked at")
+  func hour() async throws {
+    let scene = try await CoachScene()
+    let user = try await scene.addUser()
+    try await scene.addConversation(of: user, daysAgo: 4, ["I said yes too fast again."])
+    try await scene.sql(
+      "update tacet.campaigns set local_time = ((now() at time zone '\(scene.zone)') + interval '3 seconds')::time")
+    let sleep = DatabaseSleep(after: .milliseconds(100))
+    var pace = CampaignPace()
+    pace.lookInterval = .milliseconds(100)
+    try await scene.withRunner(pace: pace, sleep: sleep) { runner, _, reactor in
+      reactor.start { await runner.run(on: reactor) }
+      while !runner.pause.isAsleep {
+        _ = sleep.begin(now: Reactor.now)
+        await reactor.sleep(for: .milliseconds(5))
+      }
+      for _ in 0..<1000 where sleep.isAsleep { await reactor.sleep(for: .milliseconds(10)) }
+      #expect(!sleep.isAsleep)
+      var decision = ""
+      for _ in 0..<200 where !decision.hasPrefix("committed") {
+        await reactor.sleep(for: .milliseconds(50))
+        decision = try await scene.decision(of: user)
+      }
+      #expect(decision.hasPrefix("committed"), "\(decision)")
+      runner.stop(on: reactor)
+      #expect(await runner.drain(within: .seconds(20), on: reactor))
+    }
+  }
+
+  @Test("the next hour is that of the first zone in which one comes, on the campaign's days")
+  func next() async throws {
+    let scene = try await CoachScene()
+    try await scene.sql(
+      "update tacet.campaigns set local_time = ((now() at time zone 'UTC') + interval '1 hour')::time")
+    let day = Duration.seconds(86_400)
+    for (zones, weekdays, least, most) in [
+      (["UTC"], "{1,2,3,4,5,6,7}", Duration.seconds(3500), Duration.seconds(3601)),
+      // An hour behind: the hour comes there an hour later. Unknown zones are UTC.
+      (["Etc/GMT+1"], "{1,2,3,4,5,6,7}", .seconds(7100), .seconds(7201)),
+      (["Etc/GMT+1", "Mars/Olympus_Mons"], "{1,2,3,4,5,6,7}", .seconds(3500), .seconds(3601)),
+      (["UTC"], "{3}", .zero, day * 7 + .seconds(3601)),
+    ] {
+      try await scene.sql("update tacet.campaigns set weekdays = '\(weekdays)'")
+      try await scene.withRunner { _, store, reactor in
+        let wait = try await store.timeUntilNextHour(minutes: 600, zones: ["coach": zones], on: reactor)
+        let found = try #require(wait)
+        #expect(found > least && found < most, "\(zones) \(weekdays)")
+      }
+    }
+    try await scene.sql("update tacet.campaigns set is_scheduled = false")
+    try await scene.withRunner { _, store, reactor in
+      for zones in [["coach": ["UTC"]], [:]] {
+        let wait = try await store.timeUntilNextHour(minutes: 600, zones: zones, on: reactor)
+        #expect(wait == nil)
+      }
     }
   }
 }

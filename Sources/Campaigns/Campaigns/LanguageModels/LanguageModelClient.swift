@@ -29,15 +29,15 @@ package final class LanguageModelClient {
   }
 
   /// Calls that have their turn or wait for it.
-  package var pendingCount: Int { turns.count }
+  var pendingCount: Int { turns.count }
 
   /// Asks the model and waits for the whole reply. Ends early when the calling task is cancelled.
   ///
   /// Takes the wait for its turn, at most twice the deadline, and at most the wait before the retry. With a limit it takes no
   /// longer than that, and there is no retry.
   /// - Throws: ``LanguageModelError``. The client stays usable, except after `closed`.
-  package func reply(
-    to prompt: LanguageModelPrompt, within limit: Duration? = nil, on reactor: isolated Reactor
+  func reply(
+    to prompt: ModelPrompt, within limit: Duration? = nil, on reactor: isolated Reactor
   ) async throws(LanguageModelError) -> LanguageModelReply {
     let begunAt = Reactor.now
     guard !isClosed else { throw LanguageModelError(.closed) }
@@ -66,10 +66,8 @@ package final class LanguageModelClient {
     for signal in signals.values { signal.signal(on: reactor) }
     transfers.close(on: reactor)
   }
-}
 
-// A call that has its turn.
-extension LanguageModelClient {
+  /// A call that has its turn.
   private func converse(
     _ request: HTTPTransferRequest, retries: Bool, waitingOn signal: Signal, on reactor: isolated Reactor
   ) async throws(LanguageModelError) -> LanguageModelReply {
@@ -97,7 +95,7 @@ extension LanguageModelClient {
     }
   }
 
-  private func request(_ prompt: LanguageModelPrompt, deadline: Duration) -> HTTPTransferRequest {
+  private func request(_ prompt: ModelPrompt, deadline: Duration) -> HTTPTransferRequest {
     let dialect = configuration.provider.dialect
     var fields = dialect.fields(key: configuration.key)
     fields[.contentType] = "application/json"
@@ -183,7 +181,7 @@ package struct LanguageModelConfiguration: Sendable {
   package var baseURL: String
 
   /// The caller's secret; nil for a server without authentication.
-  package var key: LanguageModelKey?
+  package var key: Credential?
 
   package var model = modelDefault
 
@@ -209,7 +207,7 @@ package struct LanguageModelConfiguration: Sendable {
 
   /// The standard configuration of a provider.
   /// - Parameter baseURL: nil for the provider's own.
-  package init(_ provider: LanguageModelProvider, baseURL: String? = nil, key: LanguageModelKey? = nil) {
+  package init(_ provider: LanguageModelProvider, baseURL: String? = nil, key: Credential? = nil) {
     self.provider = provider
     self.baseURL = baseURL ?? provider.standardBaseURL
     self.key = key
@@ -230,6 +228,25 @@ package struct LanguageModelConfiguration: Sendable {
     transfers.transfersMax = callsMax
     transfers.trust = trust
     return transfers
+  }
+
+  /// Larger than one page of any provider's list.
+  private static let listBytesMax = 1024 * 1024
+
+  /// Requests the provider's list of models, which is free and needs the key.
+  /// - Returns: the status of the response.
+  /// - Throws: when there is no response.
+  package func statusOfModels(on reactor: isolated Reactor) async throws(LanguageModelError) -> Int {
+    let client = HTTPTransferClient(transfers, on: reactor)
+    defer { client.close(on: reactor) }
+    do throws(HTTPTransferError) {
+      let request = HTTPTransferRequest(
+        url: base + provider.modelsPath, fields: provider.dialect.fields(key: key), deadline: deadline,
+        bodyBytesMax: Self.listBytesMax)
+      return try await client.send(request, on: reactor).status.code
+    } catch {
+      throw LanguageModelError(error)
+    }
   }
 }
 
@@ -270,42 +287,10 @@ package enum LanguageModelProvider: String, Sendable, CaseIterable {
   }
 }
 
-/// A provider's key. No description of it, or of a value that contains it, reveals it.
-package struct LanguageModelKey: Sendable, Equatable {
+/// What proves the service to a host. No description of it, or of a value that contains it, reveals it.
+package struct Credential: Sendable, Equatable, Undisclosed {
   let text: String
 
-  /// - Parameter text: the key as the provider issued it, trimmed.
-  package init(_ text: String) {
-    self.text = text
-  }
-}
-
-extension LanguageModelKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  package var description: String { "(secret)" }
-
-  package var debugDescription: String { description }
-
-  /// Without children, so that `dump` shows nothing either.
-  package var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-extension LanguageModelConfiguration {
-  /// Larger than one page of any provider's list.
-  private static let listBytesMax = 1024 * 1024
-
-  /// Requests the provider's list of models, which is free and needs the key.
-  /// - Returns: the status of the response.
-  /// - Throws: when there is no response.
-  package func statusOfModels(on reactor: isolated Reactor) async throws(LanguageModelError) -> Int {
-    let client = HTTPTransferClient(transfers, on: reactor)
-    defer { client.close(on: reactor) }
-    do throws(HTTPTransferError) {
-      let request = HTTPTransferRequest(
-        url: base + provider.modelsPath, fields: provider.dialect.fields(key: key), deadline: deadline,
-        bodyBytesMax: Self.listBytesMax)
-      return try await client.send(request, on: reactor).status.code
-    } catch {
-      throw LanguageModelError(error)
-    }
-  }
+  /// - Parameter text: as the host's owner issued it, trimmed: a key, or the value of an Authorization field, such as `Bearer …`.
+  package init(_ text: String) { self.text = text }
 }

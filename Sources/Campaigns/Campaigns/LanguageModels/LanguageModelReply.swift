@@ -1,70 +1,27 @@
 package import HTTPTransfers
 
-/// A model's input. Its text is personal: no description, log or error of this module contains it.
-package struct LanguageModelPrompt: Sendable, Equatable {
-  /// The system prompt, which has more weight than the material; may be empty.
-  package var instructions: String
-
-  /// The only user message. Providers refuse an empty one.
-  package var material: String
-
-  package init(instructions: String, material: String) {
-    self.instructions = instructions
-    self.material = material
-  }
-}
-
-extension LanguageModelPrompt: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The lengths of the two parts, in bytes of UTF-8.
-  package var description: String {
-    "a prompt of \(instructions.utf8.count) and \(material.utf8.count) bytes"
-  }
-
-  package var debugDescription: String { description }
-
-  /// Without children, so that `dump` shows nothing either.
-  package var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-package struct LanguageModelReply: Sendable, Equatable {
+struct LanguageModelReply: Undisclosed {
   /// The unchanged text; never only white space. Several blocks are joined without a separator.
-  package let text: String
-
+  let text: String
   /// The billed tokens; nil if the provider does not report them, like some compatible servers.
-  package let usage: LanguageModelUsage?
-
+  let usage: LanguageModelUsage?
   /// Requests sent: 2 after a retry.
-  package let attempts: Int
+  let attempts: Int
 
-  /// A reply, for stand-ins of a client.
-  package init(text: String, usage: LanguageModelUsage?, attempts: Int = 1) {
-    self.text = text
-    self.usage = usage
-    self.attempts = attempts
-  }
-}
-
-extension LanguageModelReply: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The length of the text in bytes of UTF-8. The text itself is personal.
-  package var description: String { "a reply of \(text.utf8.count) bytes" }
-
-  package var debugDescription: String { description }
-
-  /// Without children, so that `dump` shows nothing either.
-  package var customMirror: Mirror { Mirror(self, children: []) }
+  var description: String { "a reply of \(text.utf8.count) bytes" }
 }
 
 /// The tokens of a call, as the provider counts them.
 package struct LanguageModelUsage: Sendable, Equatable {
-  package let inputTokens: Int
-
-  package let outputTokens: Int
+  let inputTokens: Int
+  let outputTokens: Int
 
   /// Ten times the largest context, so that sums and prices of any reported counts stay in range.
   static let tokensMax = 10_000_000
 
   /// Counts, each clamped to 0 ... ``tokensMax``.
-  package init(inputTokens: Int, outputTokens: Int) {
+  init(inputTokens: Int, outputTokens: Int) {
     self.inputTokens = min(max(0, inputTokens), Self.tokensMax)
     self.outputTokens = min(max(0, outputTokens), Self.tokensMax)
   }
@@ -74,25 +31,19 @@ package struct LanguageModelUsage: Sendable, Equatable {
 ///
 /// ``description`` may be shown to a stranger: it has the code's sentence, the status and the provider's word.
 /// ``debugDescription`` adds libcurl's message, which names the host. Neither has the key, the prompt or the reply.
-package struct LanguageModelError: Error, Sendable, Equatable {
+package struct LanguageModelError: Error, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
   package let code: Code
-
   /// The status of the last response; nil without one.
-  package let status: Int?
-
+  let status: Int?
   /// The provider's word for the failure, such as `overloaded_error`. Nil unless it is 1 to 64 letters a to z and
   /// underscores, so that no other text of a response gets into records.
-  package let providerType: String?
-
+  let providerType: String?
   /// The billed usage, if the provider reported it, for example of a truncated reply.
-  package let usage: LanguageModelUsage?
-
+  let usage: LanguageModelUsage?
   /// Requests sent, as far as known: 0 for a call that never had its turn, 2 after a retry.
-  package internal(set) var attempts: Int
+  var attempts: Int
+  let transfer: HTTPTransferError?
 
-  package let transfer: HTTPTransferError?
-
-  /// A failure, for stand-ins of a client.
   package init(
     _ code: Code, status: Int? = nil, providerType: String? = nil, usage: LanguageModelUsage? = nil,
     attempts: Int = 0, transfer: HTTPTransferError? = nil
@@ -105,11 +56,8 @@ package struct LanguageModelError: Error, Sendable, Equatable {
     self.transfer = transfer
   }
 
-  /// The stable short word for records and metrics, such as `model_timed_out`.
-  package var reason: String { code.rawValue }
-}
+  init(_ error: HTTPTransferError) { self.init(Code(error.code), transfer: error) }
 
-extension LanguageModelError: CustomStringConvertible, CustomDebugStringConvertible {
   /// `the provider limits the rate (429, rate_limit_error)`
   package var description: String {
     let details = [status.map(String.init), providerType].compactMap(\.self)
@@ -119,9 +67,7 @@ extension LanguageModelError: CustomStringConvertible, CustomDebugStringConverti
   package var debugDescription: String {
     transfer.map { "\(description): \($0.debugDescription)" } ?? description
   }
-}
 
-extension LanguageModelError {
   /// The kind of failure. The raw value is its stable word in records.
   package enum Code: String, Sendable, CaseIterable {
     /// The deadline passed. The call may have been billed.
@@ -174,12 +120,6 @@ extension LanguageModelError {
       case .closed: "the client is closed"
       }
     }
-  }
-}
-
-extension LanguageModelError {
-  init(_ error: HTTPTransferError) {
-    self.init(Code(error.code), transfer: error)
   }
 }
 

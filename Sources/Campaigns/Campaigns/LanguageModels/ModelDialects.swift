@@ -1,13 +1,14 @@
 internal import FoundationEssentials
 internal import HTTPTransfers
 internal import HTTPTypes
+internal import PushRules
 
 /// How a provider's requests are written and its responses are read. Values in, values out.
 protocol ModelDialect {
-  static func fields(key: LanguageModelKey?) -> HTTPFields
+  static func fields(key: Credential?) -> HTTPFields
 
   /// The content of a request, as JSON. Only documented members; sampling parameters keep their defaults.
-  static func content(_ prompt: LanguageModelPrompt, model: String, replyTokensMax: Int) throws -> Data
+  static func content(_ prompt: ModelPrompt, model: String, replyTokensMax: Int) throws -> Data
 
   /// Reads the content of a successful response.
   /// - Throws: when it has another shape.
@@ -61,13 +62,13 @@ enum MessagesDialect: ModelDialect {
   /// The version of the interface, unchanged since 2023.
   private static let version = "2023-06-01"
 
-  static func fields(key: LanguageModelKey?) -> HTTPFields {
+  static func fields(key: Credential?) -> HTTPFields {
     var fields: HTTPFields = [.anthropicVersion: version]
     fields[.xAPIKey] = key?.text
     return fields
   }
 
-  static func content(_ prompt: LanguageModelPrompt, model: String, replyTokensMax: Int) throws -> Data {
+  static func content(_ prompt: ModelPrompt, model: String, replyTokensMax: Int) throws -> Data {
     try json(
       Request(
         model: model, maxTokens: replyTokensMax, system: prompt.instructions.isEmpty ? nil : prompt.instructions,
@@ -136,13 +137,13 @@ extension HTTPField.Name {
 /// OpenAI's chat completions, which compatible servers implement too. Source: platform.openai.com, "Chat Completions"
 /// and "Error codes".
 enum ChatCompletionsDialect: ModelDialect {
-  static func fields(key: LanguageModelKey?) -> HTTPFields {
+  static func fields(key: Credential?) -> HTTPFields {
     var fields = HTTPFields()
     fields[.authorization] = key.map { "Bearer \($0.text)" }
     return fields
   }
 
-  static func content(_ prompt: LanguageModelPrompt, model: String, replyTokensMax: Int) throws -> Data {
+  static func content(_ prompt: ModelPrompt, model: String, replyTokensMax: Int) throws -> Data {
     let system = prompt.instructions.isEmpty ? [] : [ModelMessage(role: "system", content: prompt.instructions)]
     let user = ModelMessage(role: "user", content: prompt.material)
     return try json(Request(model: model, maxTokens: replyTokensMax, messages: system + [user]))
@@ -236,8 +237,8 @@ enum AnswerDisposition {
   init(_ response: HTTPTransferResponse, _ dialect: any ModelDialect.Type, now: Double) {
     guard response.status.kind == .successful else {
       let error = Self.refusal(response, dialect)
-      let advice = RetryAdvice(status: response.status.code, response.fields, now: now)
-      self = advice.map { .retry(after: $0.wait, error) } ?? .failure(error)
+      let wait = RetryAdvice.wait(status: response.status.code, response.fields, now: now)
+      self = wait.map { .retry(after: $0, error) } ?? .failure(error)
       return
     }
     do {
@@ -277,26 +278,18 @@ enum AnswerDisposition {
   }
 }
 
-struct RetryAdvice: Equatable {
-  /// From the response on; never negative.
-  let wait: Duration
-
-  /// Nil unless the response says when to retry. Anthropic and OpenAI say in `x-should-retry` whether a retry helps,
+enum RetryAdvice {
+  /// How long to wait from the response on, never negative; nil unless the response says when to retry. Anthropic and OpenAI say in `x-should-retry` whether a retry helps,
   /// and in `retry-after-ms` what `retry-after` says in whole seconds. Their own libraries read all three.
   /// - Parameter now: Unix seconds.
-  init?(status: Int, _ fields: HTTPFields, now: Double) {
-    guard Self.mayPass(status), fields[.xShouldRetry]?.lowercased() != "false",
-      let seconds = Self.milliseconds(fields).map({ $0 / 1000 }) ?? Self.seconds(fields, now: now)
+  static func wait(status: Int, _ fields: HTTPFields, now: Double) -> Duration? {
+    // A mistake in the request itself stays.
+    let mayPass = [408, 409, 429].contains(status) || status >= 500
+    guard mayPass, fields[.xShouldRetry]?.lowercased() != "false",
+      let seconds = fields[.retryAfterMilliseconds].flatMap(number).map({ $0 / 1000 }) ?? seconds(fields, now: now)
     else { return nil }
     // A year means never, without overflow.
-    wait = .seconds(min(max(0, seconds), 31_536_000))
-  }
-
-  /// Whether the same request may succeed later. A mistake in the request itself stays.
-  private static func mayPass(_ status: Int) -> Bool { [408, 409, 429].contains(status) || status >= 500 }
-
-  private static func milliseconds(_ fields: HTTPFields) -> Double? {
-    fields[.retryAfterMilliseconds].flatMap(number)
+    return .seconds(min(max(0, seconds), 31_536_000))
   }
 
   /// Seconds, or a date (RFC 9110 section 10.2.3). A date is compared with the response's own date if it has one,
@@ -304,9 +297,9 @@ struct RetryAdvice: Equatable {
   private static func seconds(_ fields: HTTPFields, now: Double) -> Double? {
     guard let text = fields[.retryAfter] else { return nil }
     if let seconds = number(text) { return seconds }
-    guard let then = FixedDate(text) else { return nil }
-    let answered = fields[.date].flatMap { FixedDate($0) }
-    return then.unixSeconds - (answered?.unixSeconds ?? now)
+    guard let then = RetryAfter.unixSeconds(text) else { return nil }
+    let answered = fields[.date].flatMap(RetryAfter.unixSeconds).map(Double.init)
+    return Double(then) - (answered ?? now)
   }
 
   /// Digits with at most one point; no sign, exponent or infinity.
@@ -318,23 +311,4 @@ struct RetryAdvice: Equatable {
 extension HTTPField.Name {
   fileprivate static let retryAfterMilliseconds = HTTPField.Name("retry-after-ms")!
   fileprivate static let xShouldRetry = HTTPField.Name("x-should-retry")!
-}
-
-/// An HTTP date: `Sun, 06 Nov 1994 08:49:37 GMT`, the preferred form of RFC 9110 section 5.6.7. The two obsolete forms
-/// are not read.
-struct FixedDate {
-  /// Since 1970.
-  let unixSeconds: Double
-
-  private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-
-  /// Nil for any other form, and for a date that does not exist.
-  init?(_ text: String) {
-    guard let parts = text.wholeMatch(of: /[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d:\d\d:\d\d) GMT/),
-      let month = Self.months.firstIndex(of: String(parts.2))
-    else { return nil }
-    let number = month < 9 ? "0\(month + 1)" : "\(month + 1)"
-    guard let date = try? Date("\(parts.3)-\(number)-\(parts.1)T\(parts.4)Z", strategy: .iso8601) else { return nil }
-    unixSeconds = date.timeIntervalSince1970
-  }
 }

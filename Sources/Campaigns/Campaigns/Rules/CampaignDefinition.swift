@@ -4,29 +4,29 @@ internal import PushRules
 /// schedule.
 package struct CampaignDefinition: Equatable, Sendable {
   /// Its layers in the order of evaluation; at least one, each once.
-  package let layers: [CampaignLayer]
+  let layers: [CampaignLayer]
   /// The subject of ``OccasionLayer``, such as `evening reflection`; set exactly when the layer is used.
-  package let occasion: String?
-  package let composer: CampaignComposer
+  let occasion: String?
+  let composer: CampaignComposer
   /// Its templates by push type. If the composer may use a template, every layer's type has at least one.
-  package let templates: [CampaignPushType: TemplatePool]
+  let templates: [CampaignPushType: TemplatePool]
   /// Custom members of every push. The run itself sets others, such as `domain` and `push_type`.
   let payload: [String: PayloadValue]
 
   /// The custom members of a push, sorted by key.
-  package func payload(with values: SlotValues) -> [(key: String, value: String)] {
+  func payload(with values: SlotValues) -> [(key: String, value: String)] {
     payload.compactMap { key, value in value.filled(with: values.lines).map { (key, $0) } }.sorted { $0.key < $1.key }
   }
 
-  package func evaluation(of material: CampaignMaterial) -> LayerEvaluation {
+  func evaluation(of material: CampaignMaterial) -> LayerEvaluation {
     LayerEvaluation(
       of: material, layers: layers, settings: LayerSettings(occasion: OccasionLayer(occasion: occasion)))
   }
 }
 
-package enum CampaignComposer: Equatable, Sendable {
+enum CampaignComposer: Equatable {
   /// What happens when the language model fails, is too late, or breaks a rule. Definitions use the raw values.
-  package enum Failure: String, CaseIterable, Sendable {
+  enum Failure: String, CaseIterable {
     /// Nothing is sent: silence is better than a generic text.
     case skip
     case template
@@ -36,12 +36,12 @@ package enum CampaignComposer: Equatable, Sendable {
   case model(failure: Failure, task: ModelTask? = nil)
   case template
 
-  package var usesTemplates: Bool {
+  var usesTemplates: Bool {
     if case .model(.skip, _) = self { false } else { true }
   }
 }
 
-package struct CampaignDefinitionDefect: Error, Equatable, Sendable {
+package struct CampaignDefinitionDefect: Error, Equatable, CustomStringConvertible {
   /// The kind of mistake. Raw values are stable.
   package enum Code: String, CaseIterable, Sendable {
     case notJSON = "not_json"
@@ -58,29 +58,20 @@ package struct CampaignDefinitionDefect: Error, Equatable, Sendable {
     case noTemplate = "no_template"
   }
 
-  package let code: Code
+  let code: Code
   /// The place as a path of keys and indices: `templates.event_based[0].title`; `$` for the document itself.
-  package let field: String
-  package let expected: String
+  let field: String
+  let expected: String
 
-  init(_ code: Code, at field: String, expected: String) {
-    self.code = code
-    self.field = field
-    self.expected = expected
-  }
-}
-
-extension CampaignDefinitionDefect: CustomStringConvertible {
   /// For the author of the definition: `composer.kind: unknown_word, expected one of: model, template`.
-  package var description: String {
-    "\(field): \(code.rawValue), expected \(expected)"
-  }
+  package var description: String { "\(field): \(code.rawValue), expected \(expected)" }
 }
 
 extension CampaignDefinition {
-  private static let keys = [
-    "layers", "occasion", "composer", "templates", "payload", "presentation",
-  ]
+  private static let keys = ["layers", "occasion", "composer", "templates", "payload", "presentation"]
+
+  /// Keys that the run itself sets in every payload.
+  static let reservedPayloadKeys: Set<String> = ["aps", "domain", "push_type", "push_log_id", "subject_id", "type"]
 
   /// Reads a definition.
   ///
@@ -97,41 +88,31 @@ extension CampaignDefinition {
   /// composer may have a ``ModelTask``.
   /// - Throws: the first ``CampaignDefinitionDefect``, in the order of the keys above.
   package init(json: String) throws(CampaignDefinitionDefect) {
-    guard let value = JSONValue(json) else { throw CampaignDefinitionDefect(.notJSON, at: "$", expected: "an object") }
-    let root = DefinitionField(value: value, path: "$")
-    let members = try root.members(known: Self.keys)
-    func optional(_ key: String) -> DefinitionField? { members[key].map { root.field(key, $0) } }
-
-    let layers = try Self.layers(root.member("layers", of: members))
-    let occasion = try Self.occasion(optional("occasion"), for: layers)
-    let composer = try Self.composer(root.member("composer", of: members))
-    let templates = try optional("templates").map(Self.templates) ?? [:]
-    try Self.requireTemplates(templates, of: layers, for: composer)
-    try optional("presentation")?.checkPresentation(known: ["category"] + DefinitionField.presentationKeys)
-    self.init(
-      layers: layers,
-      occasion: occasion,
-      composer: composer,
-      templates: templates,
-      payload: try optional("payload").map(Self.payload) ?? [:])
+    let root = try DefinitionObject(json: json, known: Self.keys)
+    layers = try Self.layers(root.required("layers"))
+    occasion = try Self.occasion(root["occasion"], for: layers)
+    composer = try Self.composer(root.required("composer"))
+    templates = try root["templates"].map(Self.templates) ?? [:]
+    if composer.usesTemplates {
+      for type in layers.map(\.pushType) where templates[type]?.templates.isEmpty ?? true {
+        throw CampaignDefinitionDefect(
+          code: .noTemplate, field: "templates." + type.rawValue, expected: "at least one template")
+      }
+    }
+    try root["presentation"]?.checkPresentation(known: ["category"] + DefinitionField.presentationKeys)
+    payload = try root["payload"]?.payload(reserved: Self.reservedPayloadKeys) ?? [:]
   }
-}
-
-extension CampaignDefinition {
-  /// Keys that the run itself sets in every payload.
-  static let reservedPayloadKeys: Set<String> = [
-    "aps", "domain", "push_type", "push_log_id", "subject_id", "type",
-  ]
 
   private static func occasion(
     _ field: DefinitionField?, for layers: [CampaignLayer]
   ) throws(CampaignDefinitionDefect) -> String? {
     let isNeeded = layers.contains(.occasion)
     guard let field else {
-      if isNeeded { throw CampaignDefinitionDefect(.missingKey, at: "occasion", expected: "a value") }
+      if isNeeded { throw CampaignDefinitionDefect(code: .missingKey, field: "occasion", expected: "a value") }
       return nil
     }
-    guard isNeeded, let occasion = TextLimits.theme(try field.string()), occasion == (try field.string()) else {
+    let text = try field.string()
+    guard isNeeded, let occasion = TextLimits.theme(text), occasion == text else {
       throw field.defect(.outOfRange, expected: "1 to \(TextLimits.themeMax) characters, with the layer occasion")
     }
     return occasion
@@ -149,41 +130,38 @@ extension CampaignDefinition {
   }
 
   private static func composer(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> CampaignComposer {
-    let kinds = ["model", "template"]
-    let kind = try field.member("kind", of: try field.object())
+    let kind = try field.object().required("kind")
     switch try kind.string() {
     case "model":
-      let members = try field.members(known: ["kind", "on_failure"] + ModelTask.keys)
-      let failure: CampaignComposer.Failure = try field.member("on_failure", of: members).word()
-      let hasTask = ModelTask.keys.contains { members[$0] != nil }
-      return .model(failure: failure, task: hasTask ? try ModelTask(field: field, members: members) : nil)
+      let object = try field.object(known: ["kind", "on_failure"] + ModelTask.keys)
+      let failure: CampaignComposer.Failure = try object.required("on_failure").word()
+      let hasTask = ModelTask.keys.contains { object.members[$0] != nil }
+      return .model(failure: failure, task: hasTask ? try ModelTask(object) : nil)
     case "template":
-      _ = try field.members(known: ["kind"])
+      _ = try field.object(known: ["kind"])
       return .template
-    default: throw kind.defect(.unknownWord, expected: DefinitionField.oneOf(kinds))
+    default: throw kind.defect(.unknownWord, expected: DefinitionField.oneOf(["model", "template"]))
     }
   }
 
   private static func templates(
     _ field: DefinitionField
   ) throws(CampaignDefinitionDefect) -> [CampaignPushType: TemplatePool] {
-    let members = try field.members(known: CampaignPushType.allCases.map(\.rawValue))
+    let object = try field.object(known: CampaignPushType.allCases.map(\.rawValue))
     var pools: [CampaignPushType: TemplatePool] = [:]
     for type in CampaignPushType.allCases {
-      guard let value = members[type.rawValue] else { continue }
-      var templates: [CampaignTemplate] = []
-      for element in try field.field(type.rawValue, value).elements() { templates.append(try template(element)) }
-      pools[type] = TemplatePool(templates)
+      guard let templates = object[type.rawValue] else { continue }
+      pools[type] = TemplatePool(try templates.elements().map(template))
     }
     return pools
   }
 
   private static func template(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> CampaignTemplate {
-    let members = try field.members(known: ["title", "body", "localised"])
-    let title = try field.member("title", of: members).string()
-    let body = try field.member("body", of: members).string()
-    let localised = try field.localised(members) { field throws(CampaignDefinitionDefect) in
-      _ = try field.members(known: ["title", "body"])
+    let object = try field.object(known: ["title", "body", "localised"])
+    let title = try object.required("title").string()
+    let body = try object.required("body").string()
+    let localised = try object.localised { field throws(CampaignDefinitionDefect) in
+      _ = try field.object(known: ["title", "body"])
       return try template(field)
     }
     do {
@@ -191,18 +169,5 @@ extension CampaignDefinition {
     } catch {
       throw field.defect(.invalidTemplate, expected: "title and body with closed {names} (\(error.rawValue))")
     }
-  }
-
-  private static func requireTemplates(
-    _ templates: [CampaignPushType: TemplatePool], of layers: [CampaignLayer], for composer: CampaignComposer
-  ) throws(CampaignDefinitionDefect) {
-    guard composer.usesTemplates else { return }
-    for type in layers.map(\.pushType) where templates[type]?.templates.isEmpty ?? true {
-      throw CampaignDefinitionDefect(.noTemplate, at: "templates." + type.rawValue, expected: "at least one template")
-    }
-  }
-
-  private static func payload(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [String: PayloadValue] {
-    try field.payload(reserved: reservedPayloadKeys)
   }
 }

@@ -1,7 +1,7 @@
-package import TemporalReferences
+internal import TemporalReferences
 
 /// One way to find a reason to write. Raw values are part of the interface: definitions and the log contain them.
-package enum CampaignLayer: String, CaseIterable, Encodable, Sendable {
+enum CampaignLayer: String, CaseIterable, Encodable {
   /// An upcoming event that the user mentioned.
   case event
   case pattern
@@ -13,9 +13,9 @@ package enum CampaignLayer: String, CaseIterable, Encodable, Sendable {
   case lapse
 
   /// The layers that look at the user, in their usual order.
-  package static let ofUser: [CampaignLayer] = [.event, .pattern, .reengagement]
+  static let ofUser: [CampaignLayer] = [.event, .pattern, .reengagement]
 
-  package var pushType: CampaignPushType {
+  var pushType: CampaignPushType {
     switch self {
     case .event: .eventBased
     case .pattern: .patternBased
@@ -27,7 +27,7 @@ package enum CampaignLayer: String, CaseIterable, Encodable, Sendable {
 }
 
 /// The type of a check-in. Raw values are those of the log's `push_type`.
-package enum CampaignPushType: String, CaseIterable, Sendable {
+enum CampaignPushType: String, CaseIterable, Sendable {
   case eventBased = "event_based"
   case patternBased = "pattern_based"
   /// After some inactive days.
@@ -40,33 +40,20 @@ package enum CampaignPushType: String, CaseIterable, Sendable {
 /// Why one layer found nothing: a rule and numbers.
 ///
 /// It is stored to explain a run. It has no text, so it cannot hold personal data.
-package struct LayerNote: Equatable, Sendable {
-  package let layer: CampaignLayer
-  package let rule: LayerRule
-  /// The rule's numbers, all finite; may be empty.
-  package let figures: [LayerFigure: Double]
+struct LayerNote: Equatable, Encodable {
+  let layer: CampaignLayer
+  let rule: LayerRule
+  /// The rule's numbers; may be empty.
+  var figures: [LayerFigure: Double] = [:]
   /// What lowered the confidence of an event below the least sufficient one.
-  package let doubts: [ReadingDoubt]
+  var doubts: [ReadingDoubt] = []
 
-  package init(
-    layer: CampaignLayer, rule: LayerRule, figures: [LayerFigure: Double] = [:], doubts: [ReadingDoubt] = []
-  ) {
-    self.layer = layer
-    self.rule = rule
-    self.figures = figures.filter(\.value.isFinite)
-    self.doubts = doubts
-  }
-}
-
-extension LayerNote: Encodable {
-  /// Writes one flat object: `{"layer": "event", "rule": "event_too_far", "ahead_seconds": 90000, …}`.
-  package func encode(to encoder: any Encoder) throws {
+  /// Writes one flat object: `{"layer": "event", "rule": "event_too_far", "ahead_seconds": 90000, …}`. JSON has no infinite numbers.
+  func encode(to encoder: any Encoder) throws {
     var container = encoder.container(keyedBy: Key.self)
     try container.encode(layer.rawValue, forKey: Key("layer"))
     try container.encode(rule.rawValue, forKey: Key("rule"))
-    for (figure, value) in figures {
-      try container.encode(value, forKey: Key(figure.rawValue))
-    }
+    for (figure, value) in figures where value.isFinite { try container.encode(value, forKey: Key(figure.rawValue)) }
     if !doubts.isEmpty { try container.encode(doubts.map(\.rawValue), forKey: Key("doubts")) }
   }
 
@@ -108,7 +95,7 @@ package enum LayerRule: String, CaseIterable, Sendable {
 }
 
 /// The meaning of a number in a layer's note. Raw values are keys in the database.
-package enum LayerFigure: String, CaseIterable, Sendable {
+enum LayerFigure: String, CaseIterable, Sendable {
   /// The number of events or patterns considered.
   case count
   /// The greatest confidence among them, in 0...1.
@@ -128,11 +115,11 @@ package enum LayerFigure: String, CaseIterable, Sendable {
 
 /// The result of a campaign's layers for one user. The first hit wins, and each layer before it notes why it found
 /// nothing.
-package struct LayerEvaluation: Equatable, Sendable {
+struct LayerEvaluation: Equatable {
   /// The reason to write; nil when no layer found one. Then nothing is sent.
-  package let finding: LayerFinding?
+  let finding: LayerFinding?
   /// A note for each evaluated layer that found nothing, in order.
-  package let notes: [LayerNote]
+  let notes: [LayerNote]
 
   init(
     of material: CampaignMaterial,
@@ -210,11 +197,11 @@ extension Duration {
 }
 
 /// A reason to write to a user.
-package struct LayerFinding: Equatable, Sendable {
-  package let layer: CampaignLayer
+struct LayerFinding: Equatable {
+  let layer: CampaignLayer
   /// The domain, on one line of at most 40 characters; nil when unknown.
-  package let domain: String?
-  package let subject: FindingSubject
+  let domain: String?
+  let subject: FindingSubject
 
   init(layer: CampaignLayer, domain: String?, subject: FindingSubject) {
     self.layer = layer
@@ -222,10 +209,10 @@ package struct LayerFinding: Equatable, Sendable {
     self.subject = subject
   }
 
-  package var pushType: CampaignPushType { layer.pushType }
+  var pushType: CampaignPushType { layer.pushType }
 
   /// The part of it that may be logged.
-  package var metadata: FindingMetadata {
+  var metadata: FindingMetadata {
     var metadata = FindingMetadata(layer: layer, domains: domain.map { [$0] } ?? [])
     switch subject {
     case .event(let word, _, let grain, let confidence, let doubts):
@@ -243,11 +230,11 @@ package struct LayerFinding: Equatable, Sendable {
     return metadata
   }
 
-  package var facts: SlotValues { if case .absence(let facts) = subject { facts } else { SlotValues() } }
+  var facts: SlotValues { if case .absence(let facts) = subject { facts } else { SlotValues() } }
 
   /// The values for templates: `event` and `when`, or `theme`, and `domain` if known. Topic and synthesis are excluded,
   /// because a template would repeat them word for word.
-  package var templateValues: [String: String] {
+  var templateValues: [String: String] {
     var values: [String: String] = [:]
     values["domain"] = domain
     switch subject {
@@ -264,7 +251,7 @@ package struct LayerFinding: Equatable, Sendable {
 }
 
 /// The subject of a check-in. It may contain the user's own words, so it goes into the prompt and never into the log.
-package enum FindingSubject: Equatable, Sendable {
+enum FindingSubject: Equatable {
   /// An upcoming event: its canonical word, its time in words relative to the user's day, the precision, the
   /// confidence, and what speaks against the reading.
   case event(word: String, when: String, grain: EventGrain, confidence: Double, doubts: [ReadingDoubt] = [])
@@ -276,25 +263,22 @@ package enum FindingSubject: Equatable, Sendable {
 }
 
 /// The logged data of a check-in: names and numbers, no sentence of a user. As JSON, nil members are left out.
-package struct FindingMetadata: Encodable, Equatable, Sendable {
-  package var layer: CampaignLayer
+struct FindingMetadata: Encodable, Equatable {
+  var layer: CampaignLayer
   /// Names of themes, each on one line of at most 80 characters; empty except for a pattern and an occasion.
-  package var themes: [String] = []
+  var themes: [String] = []
   /// At most 8 domains, each on one line of at most 40 characters.
-  package var domains: [String]
+  var domains: [String]
   /// The canonical word of the event; nil except for an event.
-  package var event: String?
+  var event: String?
   /// The precision of the event's time; nil except for an event.
-  package var grain: EventGrain?
+  var grain: EventGrain?
   /// The confidence of the reading or the pattern, in 0...1; nil for other subjects.
-  package var confidence: Double?
+  var confidence: Double?
   /// What speaks against the reading of the event; nil when nothing does, and for other subjects.
-  package var doubts: [ReadingDoubt]?
-
-  init(layer: CampaignLayer, domains: [String]) {
-    self.layer = layer
-    self.domains = domains
-  }
+  var doubts: [ReadingDoubt]?
+  /// The campaign's name, with a push.
+  var campaign: String?
 }
 
 struct PatternLayer: Equatable {

@@ -1,42 +1,37 @@
-package import FoundationEssentials
+internal import FoundationEssentials
 
 /// The database's data about one user for one evaluation of a campaign.
 ///
 /// Everything is as of ``moment``, the database's current time, so that clocks of two machines are never compared.
-package struct CampaignMaterial: Equatable, Sendable {
+struct CampaignMaterial: Equatable {
   /// The database's current time.
-  package var moment: Date
-  package var localTime = LocalTime.utc
+  var moment: Date
+  var localTime = LocalTime.utc
   /// Since the user's last message; nil when the user never wrote.
-  package var inactiveFor: Duration?
+  var inactiveFor: Duration?
   /// The user's messages of the last seven days, newest first.
-  package var messages: [WrittenMessage] = []
+  var messages: [WrittenMessage] = []
   /// The events in those messages. Another module finds them; empty until then.
-  package var happenings: [Happening] = []
+  var happenings: [Happening] = []
   /// The user's patterns, in any order.
-  package var patterns: [RecognizedPattern] = []
-  package var lastConversation: LastConversation?
+  var patterns: [RecognizedPattern] = []
+  var lastConversation: LastConversation?
   /// The host's prose about the user; nil when it has none.
-  package var contextSummary: String?
-  package var styles = CoachingPreferences()
+  var contextSummary: String?
+  var styles = CoachingPreferences()
   /// The material's members as values.
-  package var facts = SlotValues()
+  var facts = SlotValues()
   /// Sources that could not be read. A layer that needs one is skipped with a note, and the run continues.
-  package var missingSources: Set<MaterialSource> = []
+  var missingSources: Set<MaterialSource> = []
 
   /// The texts that a check-in must not quote: the user's messages, and those of the last conversation.
-  package var quotableTexts: [String] {
+  var quotableTexts: [String] {
     messages.map(\.text) + (lastConversation?.texts ?? [])
   }
 }
 
-extension CampaignMaterial {
-  /// The material of an unknown user.
-  package init(at moment: Date) { self.init(moment: moment) }
-}
-
 /// The source of a part of the material. A host may lack some of them.
-package enum MaterialSource: String, CaseIterable, Sendable {
+enum MaterialSource: String, CaseIterable {
   /// The user's messages. They give the events and the inactivity.
   case messages
   case patterns
@@ -46,34 +41,29 @@ package enum MaterialSource: String, CaseIterable, Sendable {
   case profile
 }
 
-package struct WrittenMessage: Equatable, Sendable {
+struct WrittenMessage: Equatable {
   /// The user's own words, of any length. They leave the material only as fenced data of a prompt.
-  package var text: String
+  let text: String
   /// When it was written, by the database's clock.
-  package var writtenAt: Date
-
-  package init(text: String, writtenAt: Date) {
-    self.text = text
-    self.writtenAt = writtenAt
-  }
+  let writtenAt: Date
 }
 
 /// A pattern that the host has recognised in a user's conversations.
-package struct RecognizedPattern: Equatable, Sendable {
+struct RecognizedPattern: Equatable {
   /// Its name, such as `fear of speaking`. Only the name and the domains may be logged.
-  package var theme: String
-  package var occurrences: Int
+  let theme: String
+  let occurrences: Int
   /// The host's names of its domains, most important first; may be empty.
-  package var domains: [String]
+  let domains: [String]
   /// The host's confidence, in 0...1; 0 for NaN.
-  package let confidence: Double
+  let confidence: Double
   /// The host's prose about it; part of the prompt, never logged.
-  package var synthesis: String
+  let synthesis: String
   /// The user's sessions since the pattern was recognised, from 0.
-  package var sessionsSince: Int
+  let sessionsSince: Int
 
   /// A pattern. A confidence outside 0...1 is clamped.
-  package init(
+  init(
     theme: String, occurrences: Int, domains: [String], confidence: Double, synthesis: String, sessionsSince: Int
   ) {
     self.theme = theme
@@ -92,56 +82,41 @@ extension Double {
   }
 }
 
-package struct LastConversation: Equatable, Sendable {
+struct LastConversation: Equatable, Decodable {
   /// The host's name of its domain, such as `work`; nil or blank when unknown.
-  package var domain: String?
+  let domain: String?
   /// The texts of its last messages, newest first.
-  package var texts: [String]
-
-  package init(domain: String?, texts: [String]) {
-    self.domain = domain
-    self.texts = texts
-  }
+  let texts: [String]
 }
 
 /// The user's local time around the moment of a run, without a time zone database.
 ///
 /// The current offset and its next change suffice: layers look at most a day ahead, and no zone changes its offset
 /// twice within a day.
-package struct LocalTime: Equatable, Sendable {
+struct LocalTime: Equatable {
   /// A change of the offset, such as the beginning of daylight saving time.
-  package struct Change: Equatable, Sendable {
+  struct Change: Equatable {
     /// The first instant of the new offset.
-    package var instant: Date
+    let instant: Date
     /// The new offset, east of UTC, in seconds.
-    package var secondsFromUTC: Int
-
-    package init(at instant: Date, to secondsFromUTC: Int) {
-      self.instant = instant
-      self.secondsFromUTC = secondsFromUTC
-    }
+    let secondsFromUTC: Int
   }
 
   /// For users whose zone is unknown.
-  package static let utc = LocalTime(secondsFromUTC: 0)
+  static let utc = LocalTime(secondsFromUTC: 0)
 
   /// The offset at the moment of the run, east of UTC, in seconds.
-  package var secondsFromUTC: Int
+  var secondsFromUTC: Int
   /// The first change after the moment; nil without one in the next two days.
-  package var change: Change?
-
-  package init(secondsFromUTC: Int, change: Change? = nil) {
-    self.secondsFromUTC = secondsFromUTC
-    self.change = change
-  }
+  var change: Change?
 
   /// The civil day of an instant: days since 1970-01-01, negative before.
-  package func day(of instant: Date) -> Int {
+  func day(of instant: Date) -> Int {
     Int((localSeconds(of: instant) / 86_400).rounded(.down))
   }
 
   /// The local hour of an instant, in 0...23.
-  package func hour(of instant: Date) -> Int {
+  func hour(of instant: Date) -> Int {
     let seconds = localSeconds(of: instant) - Double(day(of: instant)) * 86_400
     return min(23, Int(seconds / 3_600))
   }

@@ -1,75 +1,49 @@
-/// A language model's reply that may be sent.
+/// What a language model's reply must be to be sent.
 ///
 /// A reply that breaks a rule is refused as a whole. Nothing is repaired: a cut or cleaned text may say what the model
 /// did not mean.
-package struct CheckInReply: Equatable, Sendable {
-  package static let titleClustersMax = 50
-  package static let bodyClustersMax = 200
+struct ReplyCheck {
   /// The most bytes of a title. A cluster has no largest size; with 8 bytes each there is room for every script.
-  package static let titleBytesMax = 400
+  private static let titleBytesMax = 400
   /// The most bytes of a body: 12 for each cluster, which leaves over 1,200 of the 4,096 that APNs takes.
-  package static let bodyBytesMax = 2_400
+  private static let bodyBytesMax = 2_400
   /// The most bytes of a model's reply. 150 tokens have about a thousand; title and body at their limits, with every
   /// character escaped in six bytes for two, have 8,400.
-  package static let replyBytesMax = 16_384
+  static let replyBytesMax = 16_384
 
-  /// Title and body, both trimmed.
-  package let text: CampaignText
+  let form: ReplyForm
+  let rules: ReplyRules
+  /// The texts that must not be quoted, where the rules say so; see ``CampaignMaterial/quotableTexts``.
+  var sources: [String] = []
+  /// Whether a reply may be one line instead of a JSON object: the body, or `title|body`, whose body may have a `|`.
+  var takesLine = true
 
-  /// Checks a reply.
+  /// The title and the body of a reply, both trimmed.
   ///
   /// The rules are checked in the order of ``ReplyDefect``'s cases, cheap ones first. The time is linear in the reply
   /// and the sources together.
-  /// - Parameters:
-  ///   - modelText: the model's reply, a JSON object of exactly `title` and `body`. White space around it is allowed,
-  ///     and one Markdown fence (three backticks, alone or with `json`), because models add it even when told not to.
-  ///     No other word may precede or follow it.
-  ///   - sources: the texts that must not be quoted, see ``CampaignMaterial/quotableTexts``.
+  /// - Parameter modelText: a JSON object of exactly the form's members, or a line. White space around it is allowed, and one
+  ///   Markdown fence (three backticks, alone or with `json`), because models add it even when told not to. No other word may
+  ///   precede or follow it.
   /// - Throws: the first ``ReplyDefect``.
-  package init(modelText: String, sources: [String]) throws(ReplyDefect) {
-    let text = try Self.text(in: modelText) { content throws(ReplyDefect) in try Self.object(content, .titleAndBody) }
-    try self.init(checking: text, rules: .coach, sources: sources)
-  }
-
-  init(checking text: CampaignText, rules: ReplyRules, sources: [String]) throws(ReplyDefect) {
-    try Self.checkForm(of: text)
-    if let defect = WordingCheck.defect(in: text, rules: rules) { throw defect }
-    if rules == .coach, QuotationCheck.isAnyQuoted(of: sources, in: [text.title, text.body]) { throw .quotesUser }
-    self.text = text
-  }
-
-  private static func checkForm(of text: CampaignText) throws(ReplyDefect) {
+  func text(in modelText: String) throws(ReplyDefect) -> CampaignText {
+    if modelText.utf8.count > Self.replyBytesMax { throw .tooLarge }
+    let content = Self.withoutFence(modelText.trimmed).trimmed
+    let text = takesLine && !content.hasPrefix("{") ? try line(content) : try object(content)
+    guard text.title.contains(where: \.isLetter), text.body.contains(where: \.isLetter) else { throw .wrongShape }
     if text.title.unicodeScalars.contains(where: \.isUnseen) { throw .hasControl }
     if text.body.unicodeScalars.contains(where: { $0.isUnseen && $0 != "\n" }) { throw .hasControl }
-    if text.title.utf8.count > titleBytesMax || text.title.count > titleClustersMax { throw .titleTooLong }
-    if text.body.utf8.count > bodyBytesMax || text.body.count > bodyClustersMax { throw .bodyTooLong }
-  }
-}
-
-extension Unicode.Scalar {
-  /// Whether it is invisible and not a space: a control character, a line break, or hidden.
-  fileprivate var isUnseen: Bool {
-    switch properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
-    default: isHidden
+    if text.title.utf8.count > Self.titleBytesMax || text.title.count > CampaignText.titleClustersMax {
+      throw .titleTooLong
     }
-  }
-}
-
-extension CheckInReply {
-  /// The text in a reply without its fence.
-  /// - Parameter read: reads the rest.
-  static func text(
-    in modelText: String, by read: (String) throws(ReplyDefect) -> CampaignText
-  ) throws(ReplyDefect) -> CampaignText {
-    if modelText.utf8.count > replyBytesMax { throw .tooLarge }
-    let text = try read(withoutFence(modelText.trimmed).trimmed)
-    guard text.title.contains(where: \.isLetter), text.body.contains(where: \.isLetter) else { throw .wrongShape }
+    if text.body.utf8.count > Self.bodyBytesMax || text.body.count > CampaignText.bodyClustersMax { throw .bodyTooLong }
+    if let defect = WordingCheck.defect(in: text, rules: rules) { throw defect }
+    if rules == .coach, QuotationCheck.isAnyQuoted(of: sources, in: [text.title, text.body]) { throw .quotesUser }
     return text
   }
 
   /// A JSON object with exactly the members of a form.
-  static func object(_ content: String, _ form: ReplyForm) throws(ReplyDefect) -> CampaignText {
+  private func object(_ content: String) throws(ReplyDefect) -> CampaignText {
     guard let value = JSONValue(content) else { throw .notJSON }
     guard case .object(let members) = value, case .string(let body) = members["body"] else { throw .wrongShape }
     switch form {
@@ -88,6 +62,27 @@ extension CheckInReply {
     guard text.hasPrefix(fence), text.hasSuffix(fence), text.count >= 2 * fence.count else { return text }
     let inside = text.dropFirst(fence.count).dropLast(fence.count)
     return String(inside.hasPrefix("json") ? inside.dropFirst("json".count) : inside)
+  }
+
+  private func line(_ content: String) throws(ReplyDefect) -> CampaignText {
+    if content.contains(where: \.isNewline) { throw .wrongShape }
+    switch form {
+    case .body(let title): return CampaignText(title: title, body: content)
+    case .titleAndBody:
+      let parts = content.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts.count == 2 else { throw .wrongShape }
+      return CampaignText(title: parts[0].trimmed, body: parts[1].trimmed)
+    }
+  }
+}
+
+extension Unicode.Scalar {
+  /// Whether it is invisible and not a space: a control character, a line break, or hidden.
+  fileprivate var isUnseen: Bool {
+    switch properties.generalCategory {
+    case .control, .lineSeparator, .paragraphSeparator: true
+    default: isHidden
+    }
   }
 }
 
@@ -112,34 +107,6 @@ package enum ReplyDefect: String, Error, CaseIterable, Sendable {
   case emptyPhrase = "reply_empty_phrase"
   case demands = "reply_demands"
   case quotesUser = "reply_quotes_user"
-}
-
-extension CheckInReply {
-  /// Checks a reply to a ``ModelTask``.
-  ///
-  /// A title and a body are a JSON object of both, or one line `title|body`, whose body may have a `|`. A body alone is a JSON
-  /// object with the member `body`, or one line.
-  /// - Parameter sources: texts that must not be quoted, where the rules say so.
-  /// - Throws: the first ``ReplyDefect``.
-  package init(
-    modelText: String, form: ReplyForm, rules: ReplyRules, sources: [String] = []
-  ) throws(ReplyDefect) {
-    let text = try Self.text(in: modelText) { content throws(ReplyDefect) in
-      content.hasPrefix("{") ? try Self.object(content, form) : try Self.line(content, form)
-    }
-    try self.init(checking: text, rules: rules, sources: sources)
-  }
-
-  private static func line(_ content: String, _ form: ReplyForm) throws(ReplyDefect) -> CampaignText {
-    if content.contains(where: \.isNewline) { throw .wrongShape }
-    switch form {
-    case .body(let title): return CampaignText(title: title, body: content)
-    case .titleAndBody:
-      let parts = content.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2 else { throw .wrongShape }
-      return CampaignText(title: parts[0].trimmed, body: parts[1].trimmed)
-    }
-  }
 }
 
 /// Refuses replies by their wording: links, markup, empty phrases and demands.
@@ -177,9 +144,7 @@ enum WordingCheck {
   private static let formatPhrases = folded(["JSON", "system prompt", "previous instructions", "all instructions"])
 
   private static func folded(_ phrases: [String]) -> [[String]] { phrases.map { FoldedWords($0).words } }
-}
 
-extension WordingCheck {
   private static let commands: Set<String> = [
     "act", "begin", "buy", "check", "claim", "click", "complete", "continue", "download", "finish", "hurry",
     "join", "log", "open", "order", "remember", "reply", "respond", "return", "sign", "start", "stop", "subscribe",

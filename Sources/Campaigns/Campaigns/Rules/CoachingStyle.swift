@@ -1,20 +1,20 @@
 /// How a coach should address a user, in four dimensions.
 ///
 /// Each value is in 0...1, from the end named first to the end named second; nil is unknown.
-package struct CoachingStyle: Equatable, Sendable {
+struct CoachingStyle: Equatable {
   /// 0 direct, 1 exploratory.
-  package let directExploratory: Double?
+  let directExploratory: Double?
   /// 0 brief, 1 detailed.
-  package let briefDetailed: Double?
+  let briefDetailed: Double?
   /// 0 action, 1 reflective.
-  package let actionReflective: Double?
+  let actionReflective: Double?
   /// 0 challenging, 1 supportive.
-  package let challengingSupportive: Double?
+  let challengingSupportive: Double?
 
-  package static let unknown = CoachingStyle()
+  static let unknown = CoachingStyle()
 
   /// A style. A value outside 0...1, or NaN, counts as unknown: it uses another scale.
-  package init(
+  init(
     directExploratory: Double? = nil,
     briefDetailed: Double? = nil,
     actionReflective: Double? = nil,
@@ -30,7 +30,7 @@ package struct CoachingStyle: Equatable, Sendable {
   ///
   /// Warmth always comes first: a challenge still comes from a coach. Dimensions in the middle are left out. When all
   /// are, the style is the default: warm, supportive, balanced.
-  package var instructions: String {
+  var instructions: String {
     let leanings = [
       Self.sentence(directExploratory, "Be direct: name things plainly.", "Be exploratory: wonder together."),
       Self.sentence(briefDetailed, "Be brief: a few words are enough.", "Be detailed: give it some context."),
@@ -59,15 +59,15 @@ package struct CoachingStyle: Equatable, Sendable {
 }
 
 /// A user's styles: one for each domain, and one for all others.
-package struct CoachingPreferences: Equatable, Sendable {
+struct CoachingPreferences: Equatable {
   /// The most domains that are read; further ones are ignored.
   private static let domainsMax = 64
 
   /// By domain; never ``CoachingStyle/unknown``.
-  package let domains: [String: CoachingStyle]
-  package let general: CoachingStyle
+  let domains: [String: CoachingStyle]
+  let general: CoachingStyle
 
-  package init(domains: [String: CoachingStyle] = [:], general: CoachingStyle = .unknown) {
+  init(domains: [String: CoachingStyle] = [:], general: CoachingStyle = .unknown) {
     self.domains = domains.filter { $0.value != .unknown }
     self.general = general
   }
@@ -82,8 +82,8 @@ package struct CoachingPreferences: Equatable, Sendable {
   ///
   /// The host's app wrote the document, so nothing is refused. A value that is not a number in 0...1 is unknown, also a
   /// number in a string. An entry that is not an object is ignored, and so is a document that is not an object.
-  package init(json: String) {
-    guard case .object(let members) = JSONValue(json) else {
+  init(_ document: JSONValue?) {
+    guard case .object(let members) = document else {
       self.init()
       return
     }
@@ -96,7 +96,7 @@ package struct CoachingPreferences: Equatable, Sendable {
     self.init(domains: domains, general: general)
   }
 
-  package func style(in domain: String?) -> CoachingStyle { domain.flatMap { domains[$0] } ?? general }
+  func style(in domain: String?) -> CoachingStyle { domain.flatMap { domains[$0] } ?? general }
 
   private static func styles(_ members: [String: JSONValue]) -> [String: CoachingStyle] {
     var styles: [String: CoachingStyle] = [:]

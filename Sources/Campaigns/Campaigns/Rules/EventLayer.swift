@@ -1,5 +1,5 @@
-package import FoundationEssentials
-package import TemporalReferences
+internal import FoundationEssentials
+internal import TemporalReferences
 
 struct EventLayer: Equatable {
   /// The greatest age of a message that counts; inclusive. Default 7 days.
@@ -26,7 +26,7 @@ struct EventLayer: Equatable {
     let sure = near.filter { $0.happening.confidence >= confidenceMin }
     guard let best = sure.min(by: { isBetter($0, than: $1, at: moment) }) else {
       if !near.isEmpty { return missUnsure(of: near.map(\.happening)) }
-      let doubtful = recent.filter { $0.standing == .doubtful && $0.span?.isOver(at: moment) == false }
+      let doubtful = recent.filter { $0.isDoubtful && $0.span?.isOver(at: moment) == false }
       return missWithoutNear(standing, doubtful: doubtful, at: moment)
     }
     return .hit(finding(of: best.happening, at: best.span, in: material))
@@ -51,14 +51,12 @@ struct EventLayer: Equatable {
     let wording = EventWording(of: span, at: material.moment, in: material.localTime)
     return LayerFinding(
       layer: .event,
-      domain: happening.domain ?? material.lastConversation?.domain,
+      domain: material.lastConversation?.domain,
       subject: .event(
         word: happening.event, when: wording.words, grain: span.grain, confidence: happening.confidence,
         doubts: happening.doubts.sorted()))
   }
-}
 
-extension EventLayer {
   private func miss(_ rule: LayerRule, _ figures: [LayerFigure: Double] = [:]) -> LayerOutcome {
     .miss(LayerNote(layer: .event, rule: rule, figures: figures))
   }
@@ -101,7 +99,7 @@ private struct StandingStatements {
 
   /// - Parameter happenings: in any order. Those of one message have the same time of writing.
   init(of happenings: [Happening]) {
-    let telling = happenings.filter { $0.standing != .doubtful && ($0.span != nil || $0.standing != .upcoming) }
+    let telling = happenings.filter { !$0.isDoubtful && ($0.span != nil || $0.standing != .upcoming) }
     for statements in Dictionary(grouping: telling, by: \.event).values {
       guard let newest = statements.map(\.writtenAt).max() else { continue }
       add(statements.filter { $0.writtenAt == newest })
@@ -113,7 +111,7 @@ private struct StandingStatements {
   private mutating func add(_ statements: [Happening]) {
     let ends = statements.filter { $0.standing != .upcoming }
     cancelledCount += ends.contains { $0.standing == .cancelled } ? 1 : 0
-    overCount += ends.contains { $0.standing == .over } ? 1 : 0
+    overCount += ends.contains { $0.standing == .past } ? 1 : 0
     for statement in statements where statement.standing == .upcoming {
       guard let span = statement.span, !ends.contains(where: { $0.span?.overlaps(span) ?? true }) else { continue }
       upcoming.append((statement, span))
@@ -122,37 +120,20 @@ private struct StandingStatements {
 }
 
 /// One message's statement about one event.
-package struct Happening: Equatable, Sendable {
-  package enum Standing: Equatable, Sendable {
-    /// It has not begun, or it is going on.
-    case upcoming
-    /// It was called off, or moved without a new time.
-    case cancelled
-    case over
-    /// It is a wish, an assumption or another person's. It only explains why nothing was found.
-    case doubtful
-  }
-
+struct Happening: Equatable {
   /// The event's canonical word, such as `presentation`; never the user's own text. The same word means the same event.
-  package var event: String
+  var event: String
   /// The event's time; nil when the message names none. An upcoming event without a time is ignored.
-  package var span: EventSpan?
+  var span: EventSpan?
   /// The confidence of the reading, in 0...1; 0 for NaN.
-  package let confidence: Double
-  package var writtenAt: Date
-  package var standing: Standing
-  /// The domain of the message's conversation; nil when unknown.
-  package var domain: String?
-  package var doubts: Set<ReadingDoubt>
+  let confidence: Double
+  var writtenAt: Date
+  var standing: TemporalStanding
+  var doubts: Set<ReadingDoubt>
 
   /// A happening. A confidence outside 0...1 is clamped.
-  package init(
-    event: String,
-    span: EventSpan?,
-    confidence: Double,
-    writtenAt: Date,
-    standing: Standing = .upcoming,
-    domain: String? = nil,
+  init(
+    event: String, span: EventSpan?, confidence: Double, writtenAt: Date, standing: TemporalStanding = .upcoming,
     doubts: Set<ReadingDoubt> = []
   ) {
     self.event = event
@@ -160,27 +141,29 @@ package struct Happening: Equatable, Sendable {
     self.confidence = confidence.asProportion
     self.writtenAt = writtenAt
     self.standing = standing
-    self.domain = domain
     self.doubts = doubts
   }
+
+  /// Whether it is a wish, an assumption or another person's. It only explains why nothing was found.
+  var isDoubtful: Bool { standing == .hypothetical || standing == .anothers }
 }
 
 /// The time of an event: an instant, a part of a day, a day, or longer.
-package struct EventSpan: Equatable, Sendable {
-  package let start: Date
+struct EventSpan: Equatable {
+  let start: Date
   /// The first instant afterwards; equal to the start for an instant, never before it.
-  package let end: Date
+  let end: Date
   /// Whether the message names days and no time of day.
-  package let isDayOnly: Bool
+  let isDayOnly: Bool
 
   /// A span. An end before the start becomes the start.
-  package init(start: Date, end: Date, isDayOnly: Bool = false) {
+  init(start: Date, end: Date, isDayOnly: Bool = false) {
     self.start = start
     self.end = max(start, end)
     self.isDayOnly = isDayOnly
   }
 
-  package var grain: EventGrain {
+  var grain: EventGrain {
     if end.timeIntervalSince(start) > Self.dayMax { return .period }
     if isDayOnly { return .day }
     return start == end ? .instant : .partOfDay
@@ -202,7 +185,7 @@ package struct EventSpan: Equatable, Sendable {
 }
 
 /// The precision of an event's time. Raw values are stored in the log.
-package enum EventGrain: String, CaseIterable, Encodable, Sendable {
+enum EventGrain: String, CaseIterable, Encodable {
   /// To the minute.
   case instant
   /// To a part of a day, such as a morning.

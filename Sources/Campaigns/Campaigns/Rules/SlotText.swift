@@ -1,23 +1,18 @@
 import FoundationEssentials
-package import PushRules
-package import TemporalReferences
+internal import PushRules
+internal import TemporalReferences
 
 /// A rendered row.
-package struct SlotText: Equatable, Sendable {
-  /// The most grapheme clusters of a title, including the ellipsis of a cut one.
-  package static let titleClustersMax = 50
-  /// The most grapheme clusters of a body, likewise.
-  package static let bodyClustersMax = 200
-
-  package let title: String
-  package let body: String
+struct SlotText {
+  let title: String
+  let body: String
   /// Custom members of the push, a JSON object without spaces whose keys are sorted: the definition's payload, `slot`,
   /// `fire_date`, `phase` if the slot has one, and `micro_action` as a number if a pool was used.
-  package let data: String
-  /// The number of tokens without a value in title and body. Each shows `[Content]`.
-  package let missingTokens: Int
+  let data: String
+  /// The number of names without a value in title and body. Each shows `[Content]`.
+  let missingTokens: Int
   /// The index of the pool's entry; nil when title and body use no value of a pool.
-  package let microAction: Int?
+  let microAction: Int?
 }
 
 extension SlotCampaignDefinition {
@@ -29,7 +24,7 @@ extension SlotCampaignDefinition {
   ///   - values: the material, with the fetched document over it.
   ///   - user: the bytes of the user's identifier, by which bodies take turns.
   /// - Returns: nil when the conditions of no text hold.
-  package func text(
+  func text(
     for occasion: SlotOccasion, values: SlotValues, user: some Sequence<UInt8> = EmptyCollection()
   ) -> SlotText? {
     let (lines, turn) = lines(for: occasion, values: values)
@@ -38,11 +33,11 @@ extension SlotCampaignDefinition {
     let title = rule.title.filled(with: lines)
     let body = bodyTemplate.filled(with: lines)
     let isPoolUsed =
-      turn.map { !rule.title.tokens.union(bodyTemplate.tokens).isDisjoint(with: $0.values.keys) } ?? false
+      turn.map { !rule.title.names.union(bodyTemplate.names).isDisjoint(with: $0.values.keys) } ?? false
     let microAction = isPoolUsed ? turn?.index : nil
     return SlotText(
-      title: title.text.cut(clustersMax: SlotText.titleClustersMax),
-      body: body.text.cut(clustersMax: SlotText.bodyClustersMax),
+      title: title.text.cut(clustersMax: CampaignText.titleClustersMax),
+      body: body.text.cut(clustersMax: CampaignText.bodyClustersMax),
       data: data(for: occasion, lines, microAction: microAction),
       missingTokens: title.missing + body.missing,
       microAction: microAction)
@@ -100,37 +95,31 @@ extension String {
 /// ```
 ///
 /// `slots` has values by slot, or by slot and weekday, which take precedence. `skip` says that nothing is to be said now.
-package struct SlotMaterial: Equatable, Sendable {
-  package enum Skip: String, Sendable {
+struct SlotMaterial {
+  enum Skip: String {
     case alreadyDone = "already_done"
     /// Any other reason of the host.
     case notWanted = "not_wanted"
   }
 
   /// Why nothing is said; nil when nothing is known against it.
-  package let skip: Skip?
+  let skip: Skip?
   private let values: SlotValues
   private let bySlot: [String: SlotValues]
 
   /// Reads an object; nil for more than ``SlotValues/documentBytesMax`` bytes, and for text that is not a JSON object.
-  package init?(json: String) {
+  init?(json: String) {
     guard let values = SlotValues(json: json) else { return nil }
     self.values = values
     skip = values.lines["skip"].map { Skip(rawValue: $0) ?? .notWanted }
+    struct Document: Decodable { let slots: [String: SlotValues] }
     // Most material has none, and a second reading takes as long as the first.
-    bySlot = json.contains("\"slots\"") ? Self.bySlot(json) : [:]
+    let document =
+      json.contains("\"slots\"") ? try? JSONDecoder().decode(Document.self, from: Data(json.utf8)) : nil
+    bySlot = document?.slots ?? [:]
   }
 
-  private static func bySlot(_ json: String) -> [String: SlotValues] {
-    let document = try? JSONDecoder().decode(Document.self, from: Data(json.utf8))
-    return document?.slots ?? [:]
-  }
-
-  private struct Document: Decodable {
-    let slots: [String: SlotValues]
-  }
-
-  package func values(for occasion: SlotOccasion) -> SlotValues {
+  func values(for occasion: SlotOccasion) -> SlotValues {
     guard !bySlot.isEmpty else { return values }
     let slot = occasion.slot.description
     return [slot, "\(slot).\(occasion.fireDate.weekday)"].reduce(values) { values, name in
@@ -144,36 +133,30 @@ package struct SlotMaterial: Equatable, Sendable {
 ///
 /// Strings, numbers and booleans count. Each becomes one line without control characters. Null, blank and nested members
 /// are absent.
-package struct SlotValues: Equatable, Sendable {
-  package static let documentBytesMax = 65_536
+struct SlotValues: Equatable, Sendable {
+  static let documentBytesMax = 65_536
   /// The most Unicode scalars of one value: enough for a body of 200 emoji with joiners and skin tones.
-  package static let valueScalarsMax = 2_400
+  static let valueScalarsMax = 2_400
 
   /// Visible lines by name.
   let lines: [String: String]
 
-  package var locale: LocaleTag? { lines["locale"].flatMap { LocaleTag($0) } }
-
-  package init() {
-    lines = [:]
-  }
+  var locale: LocaleTag? { lines["locale"].flatMap { LocaleTag($0) } }
 
   /// Reads an object.
   /// - Parameter json: the material, or the fetched document.
   /// - Returns: nil for more than ``documentBytesMax`` bytes, and for text that is not a JSON object.
-  package init?(json: String) {
+  init?(json: String) {
     guard json.utf8.count <= Self.documentBytesMax,
       let values = try? JSONDecoder().decode(SlotValues.self, from: Data(json.utf8))
     else { return nil }
     self = values
   }
 
-  init(lines: [String: String]) {
-    self.lines = lines
-  }
+  init(lines: [String: String] = [:]) { self.lines = lines }
 
   /// These values with others over them, such as the material with the fetched document over it.
-  package func overlaid(with others: SlotValues) -> SlotValues {
+  func overlaid(with others: SlotValues) -> SlotValues {
     SlotValues(lines: lines.merging(others.lines) { $1 })
   }
 
@@ -185,7 +168,7 @@ package struct SlotValues: Equatable, Sendable {
 }
 
 extension SlotValues: Decodable {
-  package init(from decoder: any Decoder) throws {
+  init(from decoder: any Decoder) throws {
     let members = try decoder.singleValueContainer().decode([String: Scalar].self)
     self.init(lines: members.compactMapValues { $0.text.flatMap(Self.line) })
   }
@@ -211,20 +194,20 @@ private struct Scalar: Decodable {
 }
 
 /// One slot of one campaign on one local day: what a row is rendered for.
-package struct SlotOccasion: Hashable, Sendable {
-  package let campaign: String
-  package let slot: SlotTime
+struct SlotOccasion {
+  let campaign: String
+  let slot: SlotTime
   /// The slot's phase, such as `morning`; nil for a slot without one.
-  package let phase: String?
+  let phase: String?
   /// The local day of the slot. It does not depend on when the row is rendered.
-  package let fireDate: CivilDay
+  let fireDate: CivilDay
   /// The user's wall-clock time when it fires, `HH:MM`. It differs from the slot only where a change of the offset
   /// skips the slot's time.
-  package let localTime: String
+  let localTime: String
 
   /// An occasion.
   /// - Parameter localTime: `HH:MM`; nil for the slot's time.
-  package init(campaign: String, slot: SlotTime, phase: String?, fireDate: CivilDay, localTime: String? = nil) {
+  init(campaign: String, slot: SlotTime, phase: String?, fireDate: CivilDay, localTime: String? = nil) {
     self.campaign = campaign
     self.slot = slot
     self.phase = phase
@@ -234,9 +217,7 @@ package struct SlotOccasion: Hashable, Sendable {
 
   /// `<campaign>.<slot>.<fire_date>`: the local request's identifier and the push's collapse identifier. APNs takes 64
   /// bytes, so the campaign's name may have 48.
-  package var identifier: String { "\(campaign).\(slot).\(fireDate.description)" }
-
-  package var threadID: String { "\(campaign).\(fireDate.description)" }
+  var identifier: String { "\(campaign).\(slot).\(fireDate.description)" }
 
   /// The names of its values. No pool's entry can have them.
   static let names: Set = ["date", "fire_date", "phase", "slot", "time"]
@@ -251,12 +232,14 @@ package struct SlotOccasion: Hashable, Sendable {
 }
 
 /// A time of the user's day, as a slot names it: `0800`. It does not change with the user's zone.
-package struct SlotTime: Hashable, Sendable {
+struct SlotTime: Hashable, CustomStringConvertible {
   /// Minutes since 00:00 on the clock, 0 to 1439.
-  package let minutes: Int
+  let minutes: Int
+
+  init(minutes: Int) { self.minutes = minutes }
 
   /// Reads `HHmm`: exactly four ASCII digits, `0000` to `2359`. Nil for any other text.
-  package init?(_ text: String) {
+  init?(_ text: String) {
     guard text.utf8.count == 4, let digits = DecimalDigits.number(text.utf8) else { return nil }
     let (hour, minute) = digits.quotientAndRemainder(dividingBy: 100)
     guard hour < 24, minute < 60 else { return nil }
@@ -264,16 +247,10 @@ package struct SlotTime: Hashable, Sendable {
   }
 
   /// The time with a colon, as the token `time` shows it: `08:00`.
-  package var clockText: String {
+  var clockText: String {
     DecimalDigits.text(minutes / 60, width: 2) + ":" + DecimalDigits.text(minutes % 60, width: 2)
   }
-}
 
-extension SlotTime: Comparable {
-  package static func < (left: Self, right: Self) -> Bool { left.minutes < right.minutes }
-}
-
-extension SlotTime: CustomStringConvertible {
   /// The four digits: `0800`.
-  package var description: String { DecimalDigits.text(minutes / 60 * 100 + minutes % 60, width: 4) }
+  var description: String { DecimalDigits.text(minutes / 60 * 100 + minutes % 60, width: 4) }
 }

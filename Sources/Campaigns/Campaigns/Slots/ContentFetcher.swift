@@ -174,7 +174,7 @@ extension PushDatabase {
 /// How documents of slot campaigns are fetched.
 package struct ContentConfiguration: Sendable {
   /// The value of the Authorization field of each request; nil for none.
-  package var authorization: ContentAuthorization?
+  package var authorization: Credential?
 
   /// Whether hosts at private, loopback and link-local addresses are reached. A definition could otherwise make the service read
   /// from the network that it is in, such as a cloud's metadata address.
@@ -201,25 +201,6 @@ package struct ContentConfiguration: Sendable {
     transfers.reach = HTTPTransferReach(includesPrivateAddresses: allowsPrivateAddresses, includesPlainHTTP: false)
     return transfers
   }
-}
-
-/// What proves the service to the hosts of content. No description of it, or of a value that contains it, reveals it.
-package struct ContentAuthorization: Sendable, Equatable {
-  let text: String
-
-  /// - Parameter text: the value of the field, such as `Bearer …`.
-  package init(_ text: String) {
-    self.text = text
-  }
-}
-
-extension ContentAuthorization: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  package var description: String { "(secret)" }
-
-  package var debugDescription: String { description }
-
-  /// Without children, so that `dump` shows nothing either.
-  package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// A campaign's content URL: `https://host/path`, in which `{user_id}` may be a part of the path or the query.
@@ -351,10 +332,7 @@ struct ContentDocument {
       // PostgreSQL's texts have no such character.
       !values.contains(where: { $0.key.utf8.contains(0) || $0.value.utf8.contains(0) })
     else { return nil }
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(values) else { return nil }
-    text = String(decoding: data, as: UTF8.self)
+    text = JSONText.of(values)
   }
 
   /// Whether a string or nothing is before the last brace: the decoder takes a comma there, and other encodings than UTF-8, and a byte order mark.

@@ -22,6 +22,10 @@ struct SlotRenderer {
     var missingTokens = 0
     /// What a language model may write instead of a row's template, where rows are rendered ahead.
     var drafts: [SlotDraftWriter.Draft] = []
+
+    fileprivate mutating func refuse(_ row: SlotRow, _ reason: String) {
+      rows.append(RenderedRow(row, nil, refusal: reason))
+    }
   }
 
   /// Renders rows of one campaign.
@@ -37,15 +41,15 @@ struct SlotRenderer {
     var materials: [HostID: SlotMaterial] = [:]
     for (row, content) in zip(rows, contents) {
       guard let situation = situations[row.userID] else {
-        outcome.rows.append(RenderedRow(row, nil, refusal: "material_failed"))
+        outcome.refuse(row, "material_failed")
         continue
       }
       guard let timeZone = situation.timeZone else {
-        outcome.rows.append(RenderedRow(row, nil, refusal: "not_in_audience"))
+        outcome.refuse(row, "not_in_audience")
         continue
       }
       if situation.isDenied {
-        outcome.rows.append(RenderedRow(row, nil, refusal: "permission_denied"))
+        outcome.refuse(row, "permission_denied")
         continue
       }
       if timeZone != row.timeZone {
@@ -54,7 +58,7 @@ struct SlotRenderer {
       }
       let known = materials[row.userID] ?? situation.material.flatMap(SlotMaterial.init(json:))
       materials[row.userID] = known
-      outcome.add(row, known, content, row.localTime, definition, isAhead: isAhead)
+      outcome.add(row, known, content, definition, isAhead: isAhead)
     }
     for userID in outcome.moved {
       try await store.followAudience(
@@ -110,24 +114,22 @@ struct SlotRenderer {
 
 extension SlotRenderer.Outcome {
   fileprivate mutating func add(
-    _ row: SlotRow, _ material: SlotMaterial?, _ content: FetchedValues, _ localTime: String?,
-    _ definition: SlotCampaignDefinition, isAhead: Bool
+    _ row: SlotRow, _ material: SlotMaterial?, _ content: FetchedValues, _ definition: SlotCampaignDefinition,
+    isAhead: Bool
   ) {
-    guard let material else { return rows.append(RenderedRow(row, nil, refusal: "material_unreadable")) }
-    if let skip = material.skip { return rows.append(RenderedRow(row, nil, refusal: skip.rawValue)) }
+    guard let material else { return refuse(row, "material_unreadable") }
+    if let skip = material.skip { return refuse(row, skip.rawValue) }
     // What a model has written is not written again.
     if definition.composer != nil, let stored = row.stored { return rows.append(RenderedRow(row, stored)) }
     let fetched: SlotValues
     switch content {
-    case .unavailable(let reason): return rows.append(RenderedRow(row, nil, refusal: reason))
+    case .unavailable(let reason): return refuse(row, reason)
     case .values(let values): fetched = values
     }
-    guard let occasion = SlotOccasion(row, localTime: localTime) else {
-      return rows.append(RenderedRow(row, nil, refusal: "no_text"))
-    }
+    guard let occasion = SlotOccasion(row) else { return refuse(row, "no_text") }
     let values = material.values(for: occasion).overlaid(with: fetched)
     guard let text = row.userID.withBytes({ definition.text(for: occasion, values: values, user: $0) }) else {
-      return rows.append(RenderedRow(row, nil, refusal: "no_text"))
+      return refuse(row, "no_text")
     }
     missingTokens += text.missingTokens
     if isAhead, let draft = definition.draft(for: occasion, values: values) { drafts.append((rows.count, draft)) }
@@ -143,9 +145,9 @@ private enum FetchedValues {
 }
 
 extension SlotOccasion {
-  fileprivate init?(_ row: SlotRow, localTime: String?) {
+  fileprivate init?(_ row: SlotRow) {
     guard let slot = SlotTime(row.slot), let day = CivilDay(row.fireDate) else { return nil }
-    self.init(campaign: row.campaign, slot: slot, phase: row.phase, fireDate: day, localTime: localTime)
+    self.init(campaign: row.campaign, slot: slot, phase: row.phase, fireDate: day, localTime: row.localTime)
   }
 }
 
@@ -154,12 +156,8 @@ extension SlotRow {
   fileprivate var localTime: String? {
     guard let zone = ZoneDirectory.system.rules(of: timeZone) else { return nil }
     let second = fireAt / 1_000_000
-    let minutes = (Int(second) + zone.offset(at: second)) / 60 % 1_440
-    let time = (minutes + 1_440) % 1_440
-    return "\(Self.twoDigits(time / 60)):\(Self.twoDigits(time % 60))"
+    return SlotTime(minutes: ((Int(second) + zone.offset(at: second)) / 60).modulo(1_440)).clockText
   }
-
-  private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
 /// Has a language model write the bodies of rendered rows, some at a time. A row whose text fails keeps its template.
@@ -186,48 +184,34 @@ struct SlotDraftWriter {
       Double(rows[draft.place].row.fireAt) / 1_000_000 - now > Double(reserve.components.seconds)
     }
     guard !timely.isEmpty else { return 0 }
-    let batch = TurnBatch(timely, workers: concurrency, until: Reactor.now + limit.clampedNanoseconds)
-    let written = WrittenDrafts()
+    let batch = TurnBatch(timely, until: Reactor.now + limit.clampedNanoseconds)
     let unwritten = rows
-    for _ in 0..<concurrency {
-      reactor.start {
-        while let draft = batch.next() {
-          await self.write(draft, of: unwritten[draft.place].row, by: task, into: written, batch, on: reactor)
-        }
-        batch.workerEnded(on: reactor)
-      }
+    var written: [Int: CampaignText] = [:]
+    _ = await batch.run(workers: concurrency, on: reactor) { draft in
+      let composition = await self.write(draft.draft, of: unwritten[draft.place].row, by: task, on: reactor)
+      written[draft.place] = composition?.text
+      // Nobody is asked again today.
+      let failure = composition?.writing.failure
+      if composition == nil || ["model_not_configured", "model_budget_spent"].contains(failure) { batch.stop() }
     }
-    _ = await batch.finished(on: reactor)
-    for (place, text) in written.texts {
+    for (place, text) in written {
       rows[place].text?.title = text.title
       rows[place].text?.body = text.body
     }
-    return written.texts.count
+    return written.count
   }
 
+  /// - Returns: nil when the database fails.
   private func write(
-    _ draft: Draft, of row: SlotRow, by task: ModelTask, into written: WrittenDrafts, _ batch: TurnBatch<Draft>,
-    on reactor: isolated Reactor
-  ) async {
-    let occasion = "\(row.campaign) \(row.slot) \(row.fireDate)"
-    let form = ReplyForm.body(title: draft.draft.title)
+    _ draft: SlotDraft, of row: SlotRow, by task: ModelTask, on reactor: isolated Reactor
+  ) async -> ModelTexts.Composition? {
     do throws(PostgresError) {
-      let composition = try await texts.write(
-        draft.draft.prompt, for: row.userID, on: occasion, within: task.limit, on: reactor
-      ) { reply throws(ReplyDefect) in
-        try CheckInReply(modelText: reply, form: form, rules: task.rules)
-      }
-      written.texts[draft.place] = composition.text
-      // Nobody is asked again today.
-      if ["model_not_configured", "model_budget_spent"].contains(composition.writing.failure) { batch.stop() }
+      return try await texts.write(
+        draft.prompt, for: row.userID, on: "\(row.campaign) \(row.slot) \(row.fireDate)", within: task.limit,
+        check: ReplyCheck(form: .body(title: draft.title), rules: task.rules), on: reactor)
     } catch {
       texts.logger.warning("a model is not asked", metadata: ["error": "\(error)"])
-      batch.stop()
+      return nil
     }
   }
-}
-
-/// Texts by the places of their rows.
-private final class WrittenDrafts {
-  var texts: [Int: CampaignText] = [:]
 }

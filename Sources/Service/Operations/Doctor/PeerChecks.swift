@@ -64,7 +64,7 @@ extension ServiceExamination {
     }
     var configuration = LanguageModelConfiguration(
       campaigns.modelProvider == .anthropic ? .anthropicMessages : .openAICompatible,
-      baseURL: campaigns.modelURL?.exposed, key: LanguageModelKey(key.exposed))
+      baseURL: campaigns.modelURL?.exposed, key: Credential(key.exposed))
     configuration.deadline = Self.limit
     if let certificates = campaigns.modelCertificates { configuration.trust = .only(certificates) }
     do throws(LanguageModelError) {

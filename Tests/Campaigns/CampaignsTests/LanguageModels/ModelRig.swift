@@ -7,7 +7,7 @@ import TestLogs
 /// A client on one reactor and a simulated model on another.
 struct ModelRig {
   static let key = "key-of-the-language-model-tests"
-  static let prompt = LanguageModelPrompt(instructions: "Be brief and warm.", material: "The presentation of Ada.")
+  static let prompt = ModelPrompt(instructions: "Be brief and warm.", material: "The presentation of Ada.")
 
   let client: ReactorBound<LanguageModelClient>
   let simulator: LanguageModelSimulator
@@ -43,7 +43,7 @@ struct ModelRig {
 
   static func configuration(_ provider: LanguageModelProvider, at origin: String) -> LanguageModelConfiguration {
     let base = provider == .openAICompatible ? origin + "/v1" : origin
-    var configuration = LanguageModelConfiguration(provider, baseURL: base, key: LanguageModelKey(key))
+    var configuration = LanguageModelConfiguration(provider, baseURL: base, key: Credential(key))
     configuration.deadline = .seconds(20)
     return configuration
   }
@@ -58,14 +58,14 @@ struct ModelRig {
 
   /// Begins a call, as a task that can be cancelled.
   func start(
-    _ prompt: LanguageModelPrompt = prompt
+    _ prompt: ModelPrompt = prompt
   ) -> Task<Result<LanguageModelReply, LanguageModelError>, Never> {
     Task(executorPreference: client.reactor.executor) { [client] in
       await Self.attempt(prompt, client, on: client.reactor)
     }
   }
 
-  func reply(_ prompt: LanguageModelPrompt = prompt) async -> Result<LanguageModelReply, LanguageModelError> {
+  func reply(_ prompt: ModelPrompt = prompt) async -> Result<LanguageModelReply, LanguageModelError> {
     await start(prompt).value
   }
 
@@ -75,7 +75,7 @@ struct ModelRig {
   }
 
   private static func attempt(
-    _ prompt: LanguageModelPrompt, _ client: ReactorBound<LanguageModelClient>, on reactor: isolated Reactor
+    _ prompt: ModelPrompt, _ client: ReactorBound<LanguageModelClient>, on reactor: isolated Reactor
   ) async -> Result<LanguageModelReply, LanguageModelError> {
     do throws(LanguageModelError) {
       return .success(try await client.value(on: reactor).reply(to: prompt, on: reactor))

@@ -18,7 +18,7 @@ struct RequestShapeTests {
   /// The one request that a call makes to a server that answers nothing of use.
   private func request(
     _ provider: LanguageModelProvider, base: String = "", key: String? = "k-1",
-    _ prompt: LanguageModelPrompt = ModelRig.prompt
+    _ prompt: ModelPrompt = ModelRig.prompt
   ) async throws -> Seen {
     let seen = Mutex(Seen())
     let group = try ReactorGroup(count: 1)
@@ -36,7 +36,7 @@ struct RequestShapeTests {
     let address = try #require(SocketAddress(numericHost: "127.0.0.1", port: 0))
     let service = try await HTTPService.start(routes, on: address, reactors: [reactor], logger: RunLogs.logger)
     var configuration = LanguageModelConfiguration(
-      provider, baseURL: "http://\(service.address)\(base)", key: key.map { LanguageModelKey($0) })
+      provider, baseURL: "http://\(service.address)\(base)", key: key.map { Credential($0) })
     configuration.deadline = .seconds(20)
     let client = try await reactor.perform { [configuration] reactor in
       ReactorBound(LanguageModelClient(configuration, on: reactor), on: reactor)
@@ -78,7 +78,7 @@ struct RequestShapeTests {
 
   @Test("without instructions there is no system prompt, and any text is escaped")
   func material() async throws {
-    let prompt = LanguageModelPrompt(instructions: "", material: "\"a\"\n/é\u{1}")
+    let prompt = ModelPrompt(instructions: "", material: "\"a\"\n/é\u{1}")
     let message = #"{"content":"\"a\"\n/é\u0001","role":"user"}"#
     let rest = #""model":"claude-haiku-4-5-20251001","stream":false}"#
     let expected = "{\"max_tokens\":150,\"messages\":[\(message)],\(rest)"

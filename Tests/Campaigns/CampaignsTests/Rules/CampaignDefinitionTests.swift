@@ -33,7 +33,8 @@ struct CampaignDefinitionTests {
         """)
     #expect(read.layers == [.reengagement, .event])
     #expect(read.composer == .model(failure: .template))
-    #expect(read.templates[.eventBased]?.templates.first?.placeholders == ["event", "when"])
+    #expect(
+      read.templates[.eventBased]?.templates == [try CampaignTemplate(title: "Your {event}", body: "It is {when}.")])
     #expect(read.templates[.patternBased] == nil)
     #expect(read.payload == ["action": .literal("new_conversation")])
     #expect(read.occasion == nil)

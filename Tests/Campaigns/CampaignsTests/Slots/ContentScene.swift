@@ -88,7 +88,7 @@ struct ContentScene: Sendable {
     let (logger, registry) = (log.logger, registry)
     return try await coach.withStore { store, reactor in
       var configuration = ContentConfiguration()
-      configuration.authorization = ContentAuthorization(Self.credential)
+      configuration.authorization = Credential(Self.credential)
       configuration.allowsPrivateAddresses = isPrivateAllowed
       configuration.limit = limit
       configuration.roundLimit = roundLimit
@@ -120,30 +120,6 @@ struct ContentScene: Sendable {
       update tacet.notif_contents
       set fetched_at = fetched_at - interval '\(interval)', fresh_until = fresh_until - interval '\(interval)'
       """)
-  }
-}
-
-extension CoachScene {
-  /// Runs a body with a store over a pool of its own.
-  func withStore<Value: Sendable>(
-    _ body: @escaping @Sendable (PushDatabase, isolated Reactor) async throws -> Value
-  ) async throws -> Value {
-    let conninfo = server.conninfo(database: database)
-    return try await ReactorGroup.perform { reactor in
-      var configuration = PostgresConfiguration(conninfo: conninfo)
-      configuration.chosenTypes = IDTypes.tested.postgresTypes
-      configuration.settings = PushDatabase.serviceSettings
-      let pool = PostgresPool(configuration, size: 4, logger: RunLogs.logger)
-      pool.start(on: reactor)
-      let result: Result<Value, any Error>
-      do {
-        result = .success(try await body(PushDatabase(pool: pool), reactor))
-      } catch {
-        result = .failure(error)
-      }
-      await pool.close(on: reactor)
-      return try result.get()
-    }
   }
 }
 

@@ -1,3 +1,5 @@
+import Foundation
+import TemporalReferences
 import Testing
 
 @testable import Campaigns
@@ -126,5 +128,198 @@ struct SlotCampaignDefinitionTests {
     ] as [(String, String?)])
   func ways(way: String, expected: String?) {
     #expect(defect(SlotSample.json(more: #","way":\#(way)"#)) == expected)
+  }
+}
+
+private func defect(_ key: String, _ value: String) -> String? {
+  do {
+    _ = try SlotCampaignDefinition(json: SlotSample.json(more: #","\#(key)":\#(value)"#))
+    return nil
+  } catch {
+    return error.field + " " + error.code.rawValue
+  }
+}
+
+private func texts(_ texts: String) -> String? {
+  do {
+    _ = try SlotCampaignDefinition(json: SlotSample.json(texts: texts))
+    return nil
+  } catch {
+    return error.field + " " + error.code.rawValue
+  }
+}
+
+private func many(_ element: String, _ count: Int) -> String {
+  "[" + Array(repeating: element, count: count).joined(separator: ",") + "]"
+}
+
+private func letters(_ count: Int) -> String { String(repeating: "x", count: count) }
+
+private let action = #"{"id":"A","title":"a","foreground":true}"#
+
+@Suite("The parts of a slot campaign's definition")
+struct SlotCampaignPartsTests {
+  @Test(
+    "a category has an identifier and actions",
+    arguments: [
+      ("[]", "category wrong_type"), (#"{"id":"A"}"#, "category.actions missing_key"),
+      (#"{"actions":[]}"#, "category.id missing_key"), (#"{"id":1,"actions":[]}"#, "category.id wrong_type"),
+      (#"{"id":"","actions":[]}"#, "category.id out_of_range"),
+      (#"{"id":"a b","actions":[]}"#, "category.id out_of_range"),
+      (#"{"id":"é","actions":[]}"#, "category.id out_of_range"),
+      (#"{"id":"\#(letters(64))","actions":[\#(action)]}"#, nil),
+      (#"{"id":"\#(letters(65))","actions":[\#(action)]}"#, "category.id out_of_range"),
+      (#"{"id":"A","actions":[],"x":1}"#, "category.x unknown_key"),
+      (#"{"id":"A","actions":[]}"#, nil),
+      (#"{"id":"A","actions":\#(many(action, 2))}"#, "category.actions[1].id repeated"),
+      (#"{"id":"A","actions":\#(many(action, 11))}"#, "category.actions out_of_range"),
+    ] as [(String, String?)])
+  func categories(category: String, expected: String?) {
+    #expect(defect("category", category) == expected)
+  }
+
+  @Test(
+    "an action has an identifier, a title and a way to run",
+    arguments: [
+      ("1", " wrong_type"), ("{}", ".id missing_key"), (#"{"id":"A"}"#, ".title missing_key"),
+      (#"{"id":"A","title":"a"}"#, ".foreground missing_key"),
+      (#"{"id":"A","title":"a","foreground":"no"}"#, ".foreground wrong_type"),
+      (#"{"id":"a/b","title":"a","foreground":true}"#, ".id out_of_range"),
+      (#"{"id":"A","title":" ","foreground":true}"#, ".title out_of_range"),
+      (#"{"id":"A","title":"a\nb","foreground":true}"#, ".title out_of_range"),
+      (#"{"id":"A","title":"\#(letters(64))","foreground":true}"#, nil),
+      (#"{"id":"A","title":"\#(letters(65))","foreground":true}"#, ".title out_of_range"),
+      (#"{"id":"A","title":"a","foreground":true,"icon":"x"}"#, ".icon unknown_key"),
+    ] as [(String, String?)])
+  func actions(action: String, expected: String?) {
+    let category = #"{"id":"A","actions":[\#(action)]}"#
+    #expect(defect("category", category) == expected.map { "category.actions[0]" + $0 })
+  }
+
+  @Test(
+    "pools hold entries of strings",
+    arguments: [
+      ("[]", "pools wrong_type"), ("{}", "pools out_of_range"), (#"{"a":{}}"#, "pools.a wrong_type"),
+      (#"{"a":[]}"#, "pools.a out_of_range"), (#"{"":[{"t":"x"}]}"#, "pools. out_of_range"),
+      (#"{"a ":[{"t":"x"}]}"#, "pools.a  out_of_range"), (#"{"a":["x"]}"#, "pools.a[0] wrong_type"),
+      (#"{"a":[{"t":"x"},{}]}"#, "pools.a[1] out_of_range"), (#"{"a":[{"t":10}]}"#, "pools.a[0].t wrong_type"),
+      (#"{"a":[{"t":" "}]}"#, "pools.a[0].t out_of_range"), (#"{"a":[{"t":"x\ty"}]}"#, "pools.a[0].t out_of_range"),
+      (#"{"a":[{"T":"x"}]}"#, "pools.a[0].T unknown_key"), (#"{"a":[{"time":"x"}]}"#, "pools.a[0].time unknown_key"),
+      (#"{"a":\#(many(#"{"t":"x"}"#, 366))}"#, nil), (#"{"a":\#(many(#"{"t":"x"}"#, 367))}"#, "pools.a out_of_range"),
+    ] as [(String, String?)])
+  func pools(pools: String, expected: String?) {
+    #expect(defect(#"pool":"a","pools"#, pools) == expected)
+  }
+
+  @Test(
+    "pools and the name of the pool come together",
+    arguments: [
+      (#"pools":{"a":[{"t":"x"}]},"way"#, #""auto""#, "pool missing_key"), ("pool", #""a""#, "pools missing_key"),
+      (#"pools":{"a":[{"t":"x"}]},"pool"#, #""{{a""#, "pool invalid_template"),
+      (#"pools":{"a":[{"t":"x"}]},"pool"#, "1", "pool wrong_type"),
+      (#"pools":{"a":[{"t":"x"}]},"pool"#, #""\#(letters(81))""#, "pool out_of_range"),
+    ])
+  func poolNames(key: String, value: String, expected: String) {
+    #expect(defect(key, value) == expected)
+  }
+
+  @Test(
+    "a text has a title and a body, and conditions on values",
+    arguments: [
+      ("[]", "texts out_of_range"), ("{}", "texts wrong_type"), ("[1]", "texts[0] wrong_type"),
+      (#"[{"body":"b"}]"#, "texts[0].title missing_key"), (#"[{"title":"t"}]"#, "texts[0].body missing_key"),
+      (#"[{"title":"t","body":"b"},{"title":"t","body":1}]"#, "texts[1].body wrong_type"),
+      (#"[{"title":"t","body":"b","subtitle":"s"}]"#, "texts[0].subtitle unknown_key"),
+      (#"[{"title":"\#(letters(256))","body":"\#(letters(2048))"}]"#, nil),
+      (#"[{"title":"\#(letters(257))","body":"b"}]"#, "texts[0].title out_of_range"),
+      (#"[{"title":"t","body":"\#(letters(2049))"}]"#, "texts[0].body out_of_range"),
+      (#"[{"title":"","body":"b"}]"#, "texts[0].title invalid_template"),
+      (#"[{"title":"t","body":"\u200b "}]"#, "texts[0].body invalid_template"),
+      (#"[{"if":[],"title":"t","body":"b"}]"#, "texts[0].if wrong_type"),
+      (#"[{"if":{},"title":"t","body":"b"}]"#, nil),
+      (#"[{"if":{"a":true},"title":"t","body":"b"}]"#, "texts[0].if.a wrong_type"),
+      (#"[{"if":{"a":1},"title":"t","body":"b"}]"#, "texts[0].if.a wrong_type"),
+      (#"[{"if":{"a":""},"title":"t","body":"b"}]"#, "texts[0].if.a out_of_range"),
+      (#"[{"if":{"A":"b"},"title":"t","body":"b"}]"#, "texts[0].if.A unknown_key"),
+      (#"[{"if":{"a":{}},"title":"t","body":"b"}]"#, "texts[0].if.a.above missing_key"),
+      (#"[{"if":{"a":{"above":"3"}},"title":"t","body":"b"}]"#, "texts[0].if.a.above wrong_type"),
+      (#"[{"if":{"a":{"below":3}},"title":"t","body":"b"}]"#, "texts[0].if.a.below unknown_key"),
+      (many(#"{"title":"t","body":"b"}"#, 100), nil), (many(#"{"title":"t","body":"b"}"#, 101), "texts out_of_range"),
+    ] as [(String, String?)])
+  func textLists(json: String, expected: String?) {
+    #expect(texts(json) == expected)
+  }
+
+  @Test(
+    "a payload holds strings that a row does not set itself",
+    arguments: [
+      ("[]", "payload wrong_type"), (#"{"a":1}"#, "payload.a wrong_type"), ("{}", nil),
+      (#"{"a":"\#(letters(1_023))"}"#, nil), (#"{"a":"\#(letters(1_024))"}"#, "payload out_of_range"),
+    ] as [(String, String?)])
+  func payloads(payload: String, expected: String?) {
+    #expect(defect("payload", payload) == expected)
+  }
+
+  @Test(
+    "reserved members of the payload are refused",
+    arguments: [
+      "aps", "type", "push_log_id", "subject_id", "domain", "push_type", "slot", "fire_date", "phase", "micro_action",
+      "identifier",
+    ])
+  func reserved(key: String) {
+    #expect(defect("payload", #"{"\#(key)":"x"}"#) == "payload.\(key) unknown_key")
+  }
+
+  @Test(
+    "content has an address",
+    arguments: [
+      (#""https://a""#, "content wrong_type"), ("{}", "content.url missing_key"),
+      (#"{"url":1}"#, "content.url wrong_type"), (#"{"url":"https://a","ttl":1}"#, "content.ttl unknown_key"),
+    ])
+  func contents(content: String, expected: String) {
+    #expect(defect("content", content) == expected)
+  }
+
+  @Test(
+    "an address is absolute, printable and knows one placeholder",
+    arguments: [
+      ("https://host/x", true), ("http://127.0.0.1:8080/x?y=z", true), ("https://host/{user_id}/{user_id}", true),
+      ("https://[::1]/", true), ("", false), ("host/x", false), ("ftp://host/", false), ("HTTPS://host/", false),
+      ("https://", false), ("https:///x", false), ("https://?x", false), ("https://{user_id}.host/", false),
+      ("https://host/a b", false), ("https://host/\\u0000", false), ("https://host/é", false),
+      ("https://host/{user}", false), ("https://host/{{user_id}}", false), ("https://host/}", false),
+      ("https://host/" + letters(2_035), true), ("https://host/" + letters(2_036), false),
+    ])
+  func addresses(url: String, isValid: Bool) {
+    #expect(defect("content", #"{"url":"\#(url)"}"#) == (isValid ? nil : "content.url out_of_range"))
+  }
+}
+
+/// Makes values of slots of which a test names only what matters to it.
+enum SlotSample {
+  static func occasion(
+    _ slot: String = "0800", phase: String? = "morning", on day: String = "2026-03-11", localTime: String? = nil
+  ) throws -> SlotOccasion {
+    SlotOccasion(
+      campaign: "ritual", slot: try #require(SlotTime(slot)), phase: phase, fireDate: try #require(CivilDay(day)),
+      localTime: localTime)
+  }
+
+  /// A definition with one text; other keys are replaced or added.
+  static func json(
+    slots: String = #"[{"slot":"0800"}]"#, texts: String = #"[{"title":"Hi","body":"You"}]"#, more: String = ""
+  ) -> String {
+    #"{"slots":\#(slots),"texts":\#(texts)\#(more)}"#
+  }
+
+  static func definition(title: String, body: String = "b", more: String = "") throws -> SlotCampaignDefinition {
+    try SlotCampaignDefinition(json: json(texts: #"[{"title":"\#(title)","body":"\#(body)"}]"#, more: more))
+  }
+
+  static func values(_ json: String) throws -> SlotValues { try #require(SlotValues(json: json)) }
+
+  static func ritual() throws -> SlotCampaignDefinition {
+    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Definitions/ritual.json")
+    return try SlotCampaignDefinition(json: String(contentsOf: file, encoding: .utf8))
   }
 }
