@@ -168,9 +168,7 @@ extension PhraseGrammar {
     if after.groups != nil || after.means(.at) { return true }
     return after.means(.until) || after.dayPart != nil || after.month != nil || after.ordinal != nil || after.isDash
   }
-}
 
-extension PhraseGrammar {
   /// The largest count of units: two years of days. It also keeps all arithmetic far from overflow.
   private static let countMax = 730
 
@@ -235,9 +233,7 @@ extension PhraseGrammar {
     case .week, .weekend, .month, .year: .about(length.unit, count: sign * length.count)
     }
   }
-}
 
-extension PhraseGrammar {
   /// Years that a text may name. Other numbers of four digits are not years.
   private static let years = 1900...2199
 
@@ -369,9 +365,7 @@ extension PhraseGrammar {
     // 2000 is a leap year.
     CivilDay(year: 2000, month: month, day: day) != nil
   }
-}
 
-extension PhraseGrammar {
   /// A date in digits.
   ///
   /// Dates with a year, such as those of ISO 8601, are taken everywhere. Day and month alone may also be a fraction or

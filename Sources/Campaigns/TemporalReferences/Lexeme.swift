@@ -195,9 +195,7 @@ struct Lexeme {
   let span: Range<Int>
   /// Whether an ending was removed, or is part of an unknown word.
   let hasClitic: Bool
-}
 
-extension Lexeme {
   var meanings: [WordMeaning] {
     if case .meant(let meanings) = kind { return meanings }
     return []

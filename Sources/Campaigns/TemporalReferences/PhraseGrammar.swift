@@ -81,9 +81,7 @@ struct PhraseGrammar {
     phrase.lexemes = phrase.lexemes.lowerBound..<end
     return Parsed(phrase, end: end)
   }
-}
 
-extension PhraseGrammar {
   subscript(index: Int) -> Lexeme? { lexemes.indices.contains(index) ? lexemes[index] : nil }
 
   func means(_ sense: WordSense, at index: Int) -> Bool { self[index]?.means(sense) == true }
@@ -91,9 +89,7 @@ extension PhraseGrammar {
   func skipping(_ sense: WordSense, at index: Int) -> Int { means(sense, at: index) ? index + 1 : index }
 
   func skippingPause(at index: Int) -> Int { self[index]?.isPause == true ? index + 1 : index }
-}
 
-extension PhraseGrammar {
   /// A clock time or the stretch between two.
   /// - Parameter besideDay: whether a day comes directly before it.
   func clock(at index: Int, besideDay: Bool) -> Parsed<ClockExpression>? {

@@ -19,7 +19,7 @@ struct ResolvedTime: Equatable {
 /// Resolves phrases to times, relative to when and where a message was written.
 struct PhraseResolver {
   let writtenAt: Date
-  let clock: ZoneClock
+  let zone: ZoneRules
   /// The message's civil day.
   let today: CivilDay
   /// The message's civil time, in minutes from midnight.
@@ -27,8 +27,8 @@ struct PhraseResolver {
 
   init(writtenAt: Date, zone: ZoneRules) {
     self.writtenAt = writtenAt
-    clock = ZoneClock(zone: zone)
-    (today, now) = clock.civilTime(at: writtenAt)
+    self.zone = zone
+    (today, now) = zone.civilTime(at: writtenAt)
   }
 
   /// The time of a phrase; nil when the day does not exist.
@@ -48,7 +48,7 @@ struct PhraseResolver {
 
   private func wholeDays(_ resolved: ResolvedDays) -> ResolvedTime {
     let (start, end) = (resolved.days.lowerBound, resolved.days.upperBound)
-    return ResolvedTime(start: clock.instant(start), end: clock.instant(end), grain: resolved.grain)
+    return ResolvedTime(start: zone.instant(start), end: zone.instant(end), grain: resolved.grain)
   }
 
   /// The clock time or part of a known day; nil when the phrase has neither.
@@ -63,15 +63,13 @@ struct PhraseResolver {
   }
 
   private func stretch(_ day: CivilDay, _ start: Int, _ end: Int, _ grain: TemporalGrain) -> ResolvedTime {
-    ResolvedTime(start: clock.instant(day, minutes: start), end: clock.instant(day, minutes: end), grain: grain)
+    ResolvedTime(start: zone.instant(day, minutes: start), end: zone.instant(day, minutes: end), grain: grain)
   }
-}
 
-extension PhraseResolver {
   /// The hours of a night in which people still call the day that has begun tomorrow.
   private static let nightEnds = 4 * 60
 
-  func isToday(_ instant: Date) -> Bool { clock.civilTime(at: instant).day == today }
+  func isToday(_ instant: Date) -> Bool { zone.civilTime(at: instant).day == today }
 
   var isAfterMidnight: Bool { now < Self.nightEnds }
 
@@ -342,34 +340,29 @@ extension CivilDay {
   }
 }
 
-/// Civil time in one zone.
-struct ZoneClock {
-  let zone: ZoneRules
-
+// Civil time in a zone.
+extension ZoneRules {
   /// More than the largest offset in the time zone database: Manila's 15 h 56 min until 1844.
   private static let offsetSecondsMax = 16.0 * 3600
 
   /// The instant of a local time. Minutes beyond the day continue into the next.
   ///
   /// RFC 5545, 3.3.5: a time in a gap uses the offset before the change; of an ambiguous time the first instant counts.
-  func instant(_ day: CivilDay, minutes: Int = 0) -> Date {
+  fileprivate func instant(_ day: CivilDay, minutes: Int = 0) -> Date {
     let local = Double(day.number) * 86_400 + Double(minutes) * 60
-    let before = offset(at: local - Self.offsetSecondsMax)
-    if offset(at: local - before) == before { return Date(timeIntervalSince1970: local - before) }
-    let after = offset(at: local + Self.offsetSecondsMax)
-    if offset(at: local - after) == after { return Date(timeIntervalSince1970: local - after) }
+    let before = offset(around: local - Self.offsetSecondsMax)
+    if offset(around: local - before) == before { return Date(timeIntervalSince1970: local - before) }
+    let after = offset(around: local + Self.offsetSecondsMax)
+    if offset(around: local - after) == after { return Date(timeIntervalSince1970: local - after) }
     return Date(timeIntervalSince1970: local - before)
   }
 
   /// The local time of an instant, in whole minutes.
-  func civilTime(at instant: Date) -> (day: CivilDay, minutes: Int) {
+  fileprivate func civilTime(at instant: Date) -> (day: CivilDay, minutes: Int) {
     let utc = instant.timeIntervalSince1970
-    let minutes = Int(((utc + offset(at: utc)) / 60).rounded(.down))
+    let minutes = Int(((utc + offset(around: utc)) / 60).rounded(.down))
     return (CivilDay(number: minutes.quotient(1440)), minutes.modulo(1440))
   }
 
-  /// Seconds east of UTC.
-  private func offset(at seconds: Double) -> Double {
-    Double(zone.offset(at: Int64(seconds.rounded(.down))))
-  }
+  private func offset(around seconds: Double) -> Double { Double(offset(at: Int64(seconds.rounded(.down)))) }
 }

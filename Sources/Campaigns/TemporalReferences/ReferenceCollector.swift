@@ -108,9 +108,7 @@ struct ReferenceCollector {
       entries[index].reference.doubts.insert(.calledOff)
     }
   }
-}
 
-extension ReferenceCollector {
   /// An event that is denied without a time cancels the earlier one of that name.
   mutating func cancelDenied(_ reading: SentenceReading) {
     let dated = Set(reading.dated.compactMap { $0.mention?.index })

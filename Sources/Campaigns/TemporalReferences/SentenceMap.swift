@@ -329,9 +329,7 @@ extension SentenceMap {
     guard lexemes[index].isPause, index + 1 < lexemes.count, lexemes[index + 1].means(.hedge) else { return false }
     return index + 2 >= lexemes.count || lexemes[index + 2].isPause
   }
-}
 
-extension SentenceMap {
   /// Whether the words between a day and a time before or after it keep them apart: *at 5, after what happened Sunday*.
   func divides(_ day: Range<Int>, _ time: Range<Int>) -> Bool {
     let isAfter = day.lowerBound > time.lowerBound

@@ -440,9 +440,7 @@ enum PeriodSelector: String, Hashable {
   case last
   /// All of them, which gives no date.
   case every
-}
 
-extension PeriodSelector {
   /// Units after the message's own; nil for ``every``.
   var offset: Int? {
     switch self {
@@ -464,9 +462,7 @@ struct DayPart: Hashable {
     precondition(!hours.isEmpty && hours.lowerBound >= 0 && hours.upperBound <= 24, "not hours of one day")
     minutes = hours.lowerBound * 60..<hours.upperBound * 60
   }
-}
 
-extension DayPart {
   /// When people dine and go out.
   static let evening = DayPart(hours: 18..<22)
 

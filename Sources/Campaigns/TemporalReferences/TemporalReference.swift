@@ -56,9 +56,7 @@ package enum NumericDateOrder: String, Equatable, Sendable {
   case dayMonthYear = "dmy"
   /// 2026/2/20, and 2/20 without the year, as in East Asia.
   case yearMonthDay = "ymd"
-}
 
-extension NumericDateOrder {
   /// The order of a locale such as `en_US`, `en-GB` or `zh-Hant-TW`.
   ///
   /// The region decides, or else the language's largest region, which matters only for English and the year-first
@@ -103,9 +101,7 @@ package struct TemporalReference: Equatable, Sendable {
   package internal(set) var doubts: Set<ReadingDoubt>
   /// The instant of the message. All times are resolved against it.
   package let writtenAt: Date
-}
 
-extension TemporalReference {
   /// The likelihood that this event of the writer takes place at this time, in `0 ... 1`: 0.9, or what the gravest of
   /// the doubts leaves. From 0.7 on, a push may say *your presentation is tomorrow*.
   package var confidence: Double { doubts.map(\.confidenceMax).min() ?? 0.9 }
@@ -158,9 +154,7 @@ package enum TemporalGrain: String, Equatable, Sendable {
   /// A month or the end of one, without the day.
   case month
   case year
-}
 
-extension TemporalGrain {
   var namesDay: Bool {
     switch self {
     case .minute, .dayPart, .day: true
@@ -225,9 +219,7 @@ package enum ReadingDoubt: String, CaseIterable, Comparable, Encodable, Sendable
 
   /// By name, so that a list of them is always in one order.
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-}
 
-extension ReadingDoubt {
   /// The confidence that it leaves.
   ///
   /// The numbers are judgements, not measured frequencies. Their order matters, and on which side of 0.7 each is.

@@ -91,10 +91,7 @@ struct CampaignRunnerTests {
     let user = try await scene.addUser()
     try await scene.addConversation(of: user, daysAgo: 4, ["We spoke about my garden."])
     try await scene.sql("drop table pattern_cache")
-    try await scene.withRunner { runner, store, reactor in
-      _ = try await store.enrol("coach", onlyUser: nil, on: reactor)
-      await runner.look(on: reactor)
-    }
+    try await scene.run()
     #expect(try await scene.decision(of: user) == "committed - re_engagement")
     let notes = try await scene.sql(
       "select jsonb_path_query_array(inputs, '$.notes[*].rule') from tacet.campaign_decisions")
@@ -105,11 +102,7 @@ struct CampaignRunnerTests {
   func closed() async throws {
     let scene = try await CoachScene()
     let user = try await scene.addUser()
-    try await scene.withRunner { runner, store, reactor in
-      _ = try await store.enrol("coach", onlyUser: nil, on: reactor)
-      try await scene.sql("alter table conversations drop column owner_id")
-      await runner.look(on: reactor)
-    }
+    try await scene.run { try await scene.sql("alter table conversations drop column owner_id") }
     #expect(try await scene.decision(of: user) == "skipped eligibility_unknown -")
   }
 
@@ -120,10 +113,7 @@ struct CampaignRunnerTests {
     try await scene.addConversation(of: user, daysAgo: 4, ["We spoke about my garden."])
     let writer = ScriptedWriter()
     writer.onCall = { try await scene.addConversation(of: user, daysAgo: 0, ["Hi"]) }
-    try await scene.withRunner(writer) { runner, store, reactor in
-      _ = try await store.enrol("coach", onlyUser: nil, on: reactor)
-      await runner.look(on: reactor)
-    }
+    try await scene.run("coach", writer)
     #expect(try await scene.decision(of: user) == "skipped session_today re_engagement")
     #expect(try await scene.sql("select count(*) from tacet.pushes") == "0")
   }
@@ -139,10 +129,7 @@ struct CampaignRunnerTests {
     let scene = try await CoachScene()
     let user = try await scene.addUser()
     try await scene.addConversation(of: user, daysAgo: 4, ["We spoke about my garden and roses."])
-    try await scene.withRunner(ScriptedWriter(reply)) { runner, store, reactor in
-      _ = try await store.enrol("coach", onlyUser: nil, on: reactor)
-      await runner.look(on: reactor)
-    }
+    try await scene.run("coach", ScriptedWriter(reply))
     #expect(try await scene.decision(of: user) == "skipped \(reason) re_engagement")
     // The same with a campaign that has templates.
     let other = try await scene.addUser()
@@ -152,10 +139,7 @@ struct CampaignRunnerTests {
       update tacet.campaigns set definition = '{"layers": ["re_engagement"], "composer": {"kind": "model", "on_failure": "template"},
         "templates": {"re_engagement": [{"title": "A moment for you", "body": "Shall we talk about {domain}?"}]}}'
       """)
-    try await scene.withRunner(ScriptedWriter(reply)) { runner, store, reactor in
-      _ = try await store.enrol("coach", onlyUser: other, on: reactor)
-      await runner.look(on: reactor)
-    }
+    try await scene.run("coach", ScriptedWriter(reply), onlyUser: other)
     #expect(try await scene.decision(of: other) == "committed - re_engagement")
     #expect(try await scene.sql("select title, body from tacet.pushes") == "A moment for you|Shall we talk about work?")
     let writing = try await scene.sql(
@@ -172,10 +156,7 @@ struct CampaignRunnerTests {
     let writer = ScriptedWriter()
     // Each call uses 120 tokens.
     let limits = ModelUsageLimits(tokensMax: 360, costMicrodollarsMax: 1_000_000)
-    try await scene.withRunner(writer, limits: limits) { runner, store, reactor in
-      _ = try await store.enrol("coach", onlyUser: nil, on: reactor)
-      await runner.look(on: reactor)
-    }
+    try await scene.run("coach", writer, limits: limits)
     #expect(writer.prompts.count == 3)
     let outcomes = try await scene.sql(
       "select decision, reason, count(*) from tacet.campaign_decisions group by 1, 2 order by 1")
@@ -209,11 +190,7 @@ struct CampaignRunnerTests {
   @Test("an hour that cannot be served keeps no other from being served, and is served later")
   func slots() async throws {
     let scene = try await CoachScene()
-    let west = try await scene.sql(
-      """
-      select name from pg_timezone_names z where name ~ '^Etc/GMT[+-]'
-        and utc_offset = now() at time zone '\(scene.zone)' - now() at time zone 'UTC' - interval '1 hour' limit 1
-      """)
+    let west = try await scene.westernZone()
     let users = (try await scene.addUser(), try await scene.addUser(zone: west))
     try await scene.sql(
       """
@@ -221,12 +198,8 @@ struct CampaignRunnerTests {
       create trigger refuse before insert on tacet.campaign_slots for each row
         when (new.time_zone = '\(scene.zone)') execute function refuse()
       """)
-    let minutes = try await scene.sql(
-      "select (extract(epoch from (now() at time zone '\(scene.zone)')::time) / 60)::int - 70")
-    var pace = CampaignPace()
-    pace.standardMinutes = try #require(Int(minutes))
     let lines = LogLines()
-    try await scene.withRunner(pace: pace, logger: lines.logger) { runner, _, reactor in
+    try await scene.withRunner(pace: try await scene.paceOfNow(), logger: lines.logger) { runner, _, reactor in
       await runner.look(on: reactor)
       #expect(try await scene.decision(of: users.0) == "")
       #expect(try await scene.decision(of: users.1) == "skipped nothing_to_say -")
@@ -240,12 +213,8 @@ struct CampaignRunnerTests {
 
 @Suite("A campaign whose audience fails")
 struct FailingAudienceTests {
-  /// A pace by which the hour of the scene's zone has come, and of that an hour to the west of it.
   private func pace(in scene: CoachScene) async throws -> CampaignPace {
-    let minutes = try await scene.sql(
-      "select (extract(epoch from (now() at time zone '\(scene.zone)')::time) / 60)::int - 70")
-    var pace = CampaignPace()
-    pace.standardMinutes = try #require(Int(minutes))
+    var pace = try await scene.paceOfNow()
     pace.zonesAge = .zero
     return pace
   }
@@ -280,11 +249,7 @@ struct FailingAudienceTests {
   @Test("for one user's row is served in the zones where others live, as far as they are known")
   func zones() async throws {
     let scene = try await CoachScene()
-    let west = try await scene.sql(
-      """
-      select name from pg_timezone_names z where name ~ '^Etc/GMT[+-]'
-        and utc_offset = now() at time zone '\(scene.zone)' - now() at time zone 'UTC' - interval '1 hour' limit 1
-      """)
+    let west = try await scene.westernZone()
     let (ada, bob) = (try await scene.addUser(), try await scene.addUser(zone: west))
     try await scene.sql(
       """

@@ -112,6 +112,35 @@ struct CoachScene: HostScene {
       """)
   }
 
+  /// Enrols the users of a campaign, or one, and looks at them.
+  func run(
+    _ campaign: String = "coach", _ writer: ScriptedWriter? = ScriptedWriter(), limits: ModelUsageLimits = .ample,
+    onlyUser: HostID? = nil, meanwhile: @escaping @Sendable () async throws -> Void = {}
+  ) async throws {
+    try await withRunner(writer, limits: limits) { runner, store, reactor in
+      _ = try await store.enrol(campaign, onlyUser: onlyUser, on: reactor)
+      try await meanwhile()
+      await runner.look(on: reactor)
+    }
+  }
+
+  /// The zone an hour to the west of the scene's.
+  func westernZone() async throws -> String {
+    try await sql(
+      """
+      select name from pg_timezone_names z where name ~ '^Etc/GMT[+-]'
+        and utc_offset = now() at time zone '\(zone)' - now() at time zone 'UTC' - interval '1 hour' limit 1
+      """)
+  }
+
+  /// A pace by which the hour of the scene's zone has come, and of that an hour to the west of it.
+  func paceOfNow() async throws -> CampaignPace {
+    let minutes = try await sql("select (extract(epoch from (now() at time zone '\(zone)')::time) / 60)::int - 70")
+    var pace = CampaignPace()
+    pace.standardMinutes = try #require(Int(minutes))
+    return pace
+  }
+
   /// Runs a body with a store and a runner over it.
   func withRunner(
     _ writer: ScriptedWriter? = ScriptedWriter(), limits: ModelUsageLimits = .ample,
@@ -197,11 +226,11 @@ struct RitualScene: HostScene {
       """)
   }
 
-  /// The rows of a user, by day and slot: these columns.
+  /// The rows of a user, by slot and day: these columns.
   func rows(of user: HostID, _ columns: String = "slot, status, reason") async throws -> String {
     try await sql(
       """
-      select \(columns) from tacet.notif_deliveries where user_id = '\(user)' order by fire_date, slot
+      select \(columns) from tacet.notif_deliveries where user_id = '\(user)' order by slot, fire_date
       """)
   }
 

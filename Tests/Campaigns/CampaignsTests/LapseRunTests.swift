@@ -78,11 +78,7 @@ struct LapseRunTests {
     let scene = try await CoachScene(with: "engagement")
     _ = try await Self.addUser(scene)
     let writer = hasModel ? ScriptedWriter() : nil
-    try await scene.withRunner(writer, limits: ModelUsageLimits(tokensMax: 10, costMicrodollarsMax: 10)) {
-      runner, store, reactor in
-      _ = try await store.enrol("lapse", onlyUser: nil, on: reactor)
-      await runner.look(on: reactor)
-    }
+    try await scene.run("lapse", writer, limits: ModelUsageLimits(tokensMax: 10, costMicrodollarsMax: 10))
     let reason = hasModel ? "model_budget_spent" : "model_not_configured"
     #expect(try await scene.sql(Self.columns) == "reengagement|\(Self.template)|t|lapse_4|template|\(reason)|1")
     #expect(writer?.prompts.isEmpty ?? true)
@@ -94,10 +90,7 @@ struct LapseRunTests {
     _ = try await Self.addUser(scene)
     try await scene.sql("alter table context_profiles drop column coaching_facts")
     let writer = ScriptedWriter()
-    try await scene.withRunner(writer) { runner, store, reactor in
-      _ = try await store.enrol("lapse", onlyUser: nil, on: reactor)
-      await runner.look(on: reactor)
-    }
+    try await scene.run("lapse", writer)
     #expect(try await scene.sql("select count(*) from tacet.pushes") == "1")
     #expect(writer.prompts.first?.material.hasSuffix("<person>\ndays_away: 4\nattempts: 0\n</person>") == true)
   }

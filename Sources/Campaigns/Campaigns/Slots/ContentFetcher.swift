@@ -65,16 +65,14 @@ package final class ContentFetcher {
   package func close(on reactor: isolated Reactor) {
     transfers.close(on: reactor)
   }
-}
 
-// Fetches that were claimed together.
-extension ContentFetcher {
+  /// Makes fetches that were claimed together.
   private func fetch(
     _ due: [DueContent], in round: FetchRound, on reactor: isolated Reactor
   ) async throws(PostgresError) {
-    round.begin(due.count)
-    for content in due { reactor.start { await self.fetch(content, in: round, on: reactor) } }
-    _ = await round.ended.wait(on: reactor)
+    _ = await TurnBatch(due, until: .max).run(workers: due.count, on: reactor) {
+      await self.fetch($0, in: round, on: reactor)
+    }
     if let error = round.error { throw error }
   }
 
@@ -86,7 +84,6 @@ extension ContentFetcher {
     } catch {
       round.error = error
     }
-    round.end(on: reactor)
   }
 
   private func answer(
@@ -130,9 +127,6 @@ private final class FetchRound {
   let campaign: String
   let source: ContentSource
   let timeToLive: Duration
-  /// Given when no fetch is under way.
-  let ended = Signal()
-  private var count = 0
   var changed: [ContentKey] = []
   var failures: [ContentCode: Int] = [:]
   /// The last failure to record an answer.
@@ -147,13 +141,6 @@ private final class FetchRound {
   /// How often each code occurred.
   var failureText: String {
     failures.map { "\($0.key.rawValue) \($0.value)" }.sorted().joined(separator: ", ")
-  }
-
-  func begin(_ fetches: Int) { count += fetches }
-
-  func end(on reactor: isolated Reactor) {
-    count -= 1
-    if count == 0 { ended.signal(on: reactor) }
   }
 }
 

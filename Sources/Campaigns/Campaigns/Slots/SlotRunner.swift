@@ -276,9 +276,7 @@ package final class SlotRunner {
         "a campaign's audience cannot be read", metadata: ["campaign": "\(name)"].merging(error.logged) { $1 })
     }
   }
-}
 
-extension SlotRunner {
   /// All pages of an audience. A page has as many users as take a part of the time that a statement has; one that takes all of it is
   /// asked again with fewer.
   private func enrol(
@@ -305,11 +303,8 @@ extension SlotRunner {
     }
     return (enrolled, moved)
   }
-}
 
-// Batches: claimed together, rendered and written by campaign.
-extension SlotRunner {
-  /// Renders until nothing is left. While one of many batches is made here, the database works for another. Where a model writes, there is
+  /// Renders batches, claimed together, rendered and written by campaign, until nothing is left. While one of many batches is made here, the database works for another. Where a model writes, there is
   /// one at a time: so many calls are made concurrently as the pace says.
   private func renderBatches(on reactor: isolated Reactor) async throws(PostgresError) {
     let first = try await renderBatch(on: reactor)

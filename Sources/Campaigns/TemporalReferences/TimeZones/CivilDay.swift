@@ -3,9 +3,7 @@ package struct CivilDay: Comparable, Hashable, Sendable {
   /// Days since 1970-01-01, which is 0.
   package let number: Int
 
-  package init(number: Int) {
-    self.number = number
-  }
+  package init(number: Int) { self.number = number }
 
   /// The day of a date; nil when the month has no such day.
   package init?(year: Int, month: Int, day: Int) {
@@ -39,7 +37,7 @@ package struct CivilDay: Comparable, Hashable, Sendable {
 
   /// Days from 1970-01-01 to the first of a month. Years begin in March, so that the leap day is the last. Source:
   /// Howard Hinnant, "chrono-compatible low-level date algorithms", `days_from_civil`.
-  private static func number(year: Int, month: Int) -> Int {
+  static func number(year: Int, month: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let era = year.quotient(400)
     let yearOfEra = year - era * 400
@@ -58,10 +56,7 @@ package struct CivilDay: Comparable, Hashable, Sendable {
     let month = (marchMonth + 2) % 12 + 1
     return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
   }
-}
 
-// Days as texts, and as turns of a pool.
-extension CivilDay {
   /// The day of the year in 2026, counted on through every New Year in both directions: 2026-01-01 is 1, 2025-12-31 is
   /// 0 and 2027-01-01 is 366.
   package var dayNumber: Int { number - Self.daysBefore2026 }

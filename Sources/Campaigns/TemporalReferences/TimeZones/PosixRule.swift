@@ -178,8 +178,7 @@ struct DaylightTime: Equatable, Sendable {
   }
 
   private func edges(of year: Int) -> (start: Int, end: Int) {
-    let year = CalendarYear(year)
-    return (start.seconds(in: year), end.seconds(in: year))
+    (start.seconds(in: year), end.seconds(in: year))
   }
 
   /// The year of a moment, or within two days of New Year one beside it, by the mean length of a year. It is exact
@@ -205,44 +204,21 @@ struct YearMoment: Equatable, Sendable {
   /// offset.
   var secondsOfDay: Int
 
-  /// Unix time.
-  func seconds(in year: CalendarYear) -> Int { year.number(of: day) * 86_400 + secondsOfDay }
-}
-
-/// A year of the proleptic Gregorian calendar, 1 or later.
-struct CalendarYear {
-  private let isLeap: Bool
-  /// Days from 1970-01-01 to its January 1.
-  private let firstDay: Int
-
-  /// Days before each month in a year without a leap day, and before the year's end.
-  private static let daysBefore = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365]
-
-  init(_ year: Int) {
-    let past = year - 1
-    isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
-    firstDay = past * 365 + past / 4 - past / 100 + past / 400 - 719_162
-  }
+  /// Unix time, in a year of the proleptic Gregorian calendar.
+  func seconds(in year: Int) -> Int { dayNumber(in: year) * 86_400 + secondsOfDay }
 
   /// Days from 1970-01-01.
-  func number(of day: YearMoment.Day) -> Int {
+  private func dayNumber(in year: Int) -> Int {
+    let newYear = CivilDay.number(year: year, month: 1)
     switch day {
-    case .julian(let day): firstDay + day - (isLeap && day >= 60 ? 0 : 1)
-    case .zeroBased(let day): firstDay + day
-    case .weekday(let month, let week, let weekday): number(ofWeekday: weekday, week: week, month: month)
+    case .julian(let day):
+      let hasLeapDay = CivilDay.number(year: year, month: 3) - newYear == 60
+      return newYear + day - (hasLeapDay && day >= 60 ? 0 : 1)
+    case .zeroBased(let day): return newYear + day
+    case .weekday(let month, let week, let weekday):
+      let first = CivilDay(number: CivilDay.number(year: year, month: month))
+      let day = first + ((weekday - first.weekday).modulo(7) + (week - 1) * 7)
+      return day < first.firstOfMonth(later: 1) ? day.number : day.number - 7
     }
-  }
-
-  private func number(ofWeekday weekday: Int, week: Int, month: Int) -> Int {
-    let first = firstDay(ofMonth: month)
-    // 1970-01-01 was a Thursday, which is 4.
-    let difference = (weekday - first - 4) % 7
-    let day = first + (difference < 0 ? difference + 7 : difference) + (week - 1) * 7
-    return day < firstDay(ofMonth: month + 1) ? day : day - 7
-  }
-
-  /// - Parameter month: 1 to 13, which is the next January.
-  private func firstDay(ofMonth month: Int) -> Int {
-    firstDay + Self.daysBefore[month - 1] + (isLeap && month > 2 ? 1 : 0)
   }
 }

@@ -129,7 +129,7 @@ package struct ZoneRules: Sendable {
   ///
   /// - Parameter file: all of it; up to 64 kilobytes.
   /// - Throws: `ZoneRulesError` for a file that contradicts RFC 9636 section 3, or counts leap seconds.
-  package init(_ file: [UInt8]) throws(ZoneRulesError) {
+  init(_ file: [UInt8]) throws(ZoneRulesError) {
     let content = try TZifFile(file)
     firstOffset = content.firstOffset
     rule = content.rule
@@ -177,11 +177,6 @@ package struct ZoneChange: Hashable, Sendable {
 
   /// The new offset, in seconds east of UTC.
   package let offset: Int
-
-  package init(at: Int64, offset: Int) {
-    self.at = at
-    self.offset = offset
-  }
 }
 
 extension [ZoneChange] {
@@ -215,7 +210,7 @@ struct TZifFile {
 
   /// - Throws: `ZoneRulesError` when any part that is read contradicts section 3, or bytes are left over.
   init(_ file: [UInt8]) throws(ZoneRulesError) {
-    guard file.count <= Self.bytesMax else { throw ZoneRulesError(code: .tooLarge, position: Self.bytesMax) }
+    guard file.count <= Self.bytesMax else { throw .tooLarge }
     var reader = TZifReader(file)
     let header = try reader.header()
     if header.version == 1 {
@@ -226,14 +221,14 @@ struct TZifFile {
       try read(reader.header(), timeBytes: 8, &reader)
       rule = try reader.footer()
     }
-    guard reader.isAtEnd else { throw reader.error(.trailingBytes) }
+    guard reader.isAtEnd else { throw .trailingBytes }
   }
 
   /// Reads a data block: transition times, their types, the types, and the parts that do not matter here.
   private mutating func read(_ header: TZifHeader, timeBytes: Int, _ reader: inout TZifReader) throws(ZoneRulesError) {
     // All of the block is there before anything of its size is allocated.
-    guard reader.bytesLeft >= header.blockBytes(timeBytes: timeBytes) else { throw reader.error(.truncated) }
-    guard header.isConsistent else { throw reader.error(.unusableCounts) }
+    guard reader.bytesLeft >= header.blockBytes(timeBytes: timeBytes) else { throw .truncated }
+    guard header.isConsistent else { throw .unusableCounts }
     let times = try reader.ascendingTimes(header.transitions, bytes: timeBytes)
     let types = try reader.typeIndices(header.transitions, below: header.types)
     let offsets = try reader.offsets(header.types)
@@ -280,28 +275,24 @@ struct TZifReader {
   private let file: [UInt8]
   private var position = 0
 
-  init(_ file: [UInt8]) {
-    self.file = file
-  }
+  init(_ file: [UInt8]) { self.file = file }
 
   var bytesLeft: Int { file.count - position }
   var isAtEnd: Bool { bytesLeft == 0 }
 
-  func error(_ code: ZoneRulesError.Code) -> ZoneRulesError { ZoneRulesError(code: code, position: position) }
-
   mutating func skip(_ bytes: Int) throws(ZoneRulesError) {
-    guard bytesLeft >= bytes else { throw error(.truncated) }
+    guard bytesLeft >= bytes else { throw .truncated }
     position += bytes
   }
 
   /// Magic number, version, 15 unused bytes and six counts.
   mutating func header() throws(ZoneRulesError) -> TZifHeader {
-    guard try take(4).elementsEqual("TZif".utf8) else { throw error(.notTZif) }
+    guard try take(4).elementsEqual("TZif".utf8) else { throw .notTZif }
     let versions: [UInt8] = [0, UInt8(ascii: "2"), UInt8(ascii: "3"), UInt8(ascii: "4")]
-    guard let version = versions.firstIndex(of: try take(1)[position - 1]) else { throw error(.unknownVersion) }
+    guard let version = versions.firstIndex(of: try take(1)[position - 1]) else { throw .unknownVersion }
     try skip(15)
     let (ut, standard, leapSeconds) = (try count(), try count(), try count())
-    guard leapSeconds == 0 else { throw error(.leapSeconds) }
+    guard leapSeconds == 0 else { throw .leapSeconds }
     return TZifHeader(
       version: version + 1, utIndicators: ut, standardIndicators: standard, transitions: try count(),
       types: try count(), designationBytes: try count())
@@ -312,7 +303,7 @@ struct TZifReader {
     var times: [Int64] = []
     for _ in 0..<count {
       let time = try integer(bytes)
-      if let last = times.last, last >= time { throw error(.unorderedTransitions) }
+      if let last = times.last, last >= time { throw .unorderedTransitions }
       times.append(time)
     }
     return times
@@ -321,7 +312,7 @@ struct TZifReader {
   mutating func typeIndices(_ count: Int, below types: Int) throws(ZoneRulesError) -> [Int] {
     var indices: [Int] = []
     for byte in try take(count) {
-      guard byte < types else { throw error(.unknownType) }
+      guard byte < types else { throw .unknownType }
       indices.append(Int(byte))
     }
     return indices
@@ -332,7 +323,7 @@ struct TZifReader {
     var offsets: [Int] = []
     for _ in 0..<types {
       let offset = Int(try integer(4))
-      guard Self.offsets.contains(offset) else { throw error(.unusableOffset) }
+      guard Self.offsets.contains(offset) else { throw .unusableOffset }
       offsets.append(offset)
       try skip(Self.typeBytes - 4)
     }
@@ -342,11 +333,11 @@ struct TZifReader {
   /// A `TZ` string between two line feeds; nil when it is empty. Source: RFC 9636 section 3.3.
   mutating func footer() throws(ZoneRulesError) -> PosixRule? {
     let lineFeed = UInt8(ascii: "\n")
-    guard try take(1).first == lineFeed else { throw error(.unusableFooter) }
-    guard let end = file[position...].firstIndex(of: lineFeed) else { throw error(.truncated) }
+    guard try take(1).first == lineFeed else { throw .unusableFooter }
+    guard let end = file[position...].firstIndex(of: lineFeed) else { throw .truncated }
     let text = try take(end - position)
     let rule = text.isEmpty ? nil : PosixRule(text)
-    guard text.isEmpty || rule != nil else { throw error(.unusableFooter) }
+    guard text.isEmpty || rule != nil else { throw .unusableFooter }
     try skip(1)
     return rule
   }
@@ -370,32 +361,23 @@ struct TZifReader {
 }
 
 /// Why the content of a file is unusable as the rules of a time zone.
-package struct ZoneRulesError: Error, Equatable, Sendable, CustomStringConvertible {
-  package enum Code: String, Sendable {
-    case tooLarge = "larger than a zone's file can be"
-    /// The magic number is missing.
-    case notTZif = "not a TZif file"
-    /// The version is not 1 to 4.
-    case unknownVersion = "of an unknown version"
-    case truncated = "cut off"
-    case trailingBytes = "longer than its content"
-    /// A count contradicts another one, or there are more types than an index can name.
-    case unusableCounts = "with counts that contradict each other"
-    /// The file counts leap seconds, which Unix time does not.
-    case leapSeconds = "with leap seconds"
-    case unorderedTransitions = "with transitions out of order"
-    case unknownType = "with a transition to a type that is not there"
-    /// An offset is outside of what RFC 9636 allows.
-    case unusableOffset = "with an impossible offset from UTC"
-    /// The rule for the time after the last transition is not a POSIX `TZ` string.
-    case unusableFooter = "with an unusable rule in its footer"
-  }
-
-  package let code: Code
-
-  /// Where reading stopped, in bytes from the file's start.
-  package let position: Int
-
-  /// One line for an engineer; it holds nothing of the file's content.
-  package var description: String { "the file is \(code.rawValue) (byte \(position))" }
+enum ZoneRulesError: Error {
+  case tooLarge
+  /// The magic number is missing.
+  case notTZif
+  /// The version is not 1 to 4.
+  case unknownVersion
+  case truncated
+  /// The file is longer than its content.
+  case trailingBytes
+  /// A count contradicts another one, or there are more types than an index can name.
+  case unusableCounts
+  /// The file counts leap seconds, which Unix time does not.
+  case leapSeconds
+  case unorderedTransitions
+  case unknownType
+  /// An offset is outside of what RFC 9636 allows.
+  case unusableOffset
+  /// The rule for the time after the last transition is not a POSIX `TZ` string.
+  case unusableFooter
 }

@@ -179,15 +179,6 @@ struct CoachingStyleTests {
     }
   }
 
-  @Test("all dimensions together stay one short line that begins with warmth", arguments: [0.0, 1])
-  func together(value: Double) {
-    let style = CoachingStyle(
-      directExploratory: value, briefDetailed: value, actionReflective: value, challengingSupportive: value)
-    #expect(style.instructions.hasPrefix("Be warm. "))
-    #expect(style.instructions.count <= 400)
-    #expect(!style.instructions.contains("\n"))
-  }
-
   @Test("what is not on the scale is unknown", arguments: [-0.001, 1.001, .nan, .infinity, -.infinity])
   func offScale(value: Double) {
     #expect(CoachingStyle(directExploratory: value) == .unknown)

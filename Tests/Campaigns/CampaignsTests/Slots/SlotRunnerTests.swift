@@ -43,9 +43,7 @@ struct SlotRunnerTests {
       try await scene.makeDue("slot = '0800'", late: "10 min")
       try await scene.makeDue("slot = '2000'", late: "5 min")
       await runner.look(on: reactor)
-      let rows = try await scene.sql(
-        "select slot, status, reason from tacet.notif_deliveries where user_id = '\(user)' order by slot")
-      #expect(rows == "0800|skipped|too_late\n2000|sent|")
+      #expect(try await scene.rows(of: user) == "0800|skipped|too_late\n2000|sent|")
     }
   }
 
@@ -95,9 +93,7 @@ struct SlotRunnerTests {
         try await scene.makeDue("slot = '\(slot)'")
         await runner.look(on: reactor)
       }
-      let rows = try await scene.sql(
-        "select slot, status, reason from tacet.notif_deliveries where user_id = '\(user)' order by slot")
-      #expect(rows == "0800|sent|\n2000|skipped|pushed_today")
+      #expect(try await scene.rows(of: user) == "0800|sent|\n2000|skipped|pushed_today")
     }
   }
 
@@ -118,9 +114,7 @@ struct SlotRunnerTests {
         try await scene.makeDue("slot = '\(slot)'")
         await runner.look(on: reactor)
       }
-      let rows = try await scene.sql(
-        "select slot, status, reason from tacet.notif_deliveries where user_id = '\(user)' order by slot")
-      #expect(rows == "0800|sent|\n2000|armed|")
+      #expect(try await scene.rows(of: user) == "0800|sent|\n2000|armed|")
       let excluded = "select excluded_devices = (select min(device_token) from push_tokens) from tacet.pushes"
       #expect(try await scene.sql(excluded) == "t")
     }

@@ -24,33 +24,6 @@ private func occasion(_ phase: String, on day: Int) throws -> SlotOccasion {
 
 @Suite("The ritual")
 struct SlotCampaignRitualTests {
-  @Test("it has a slot in the morning and one in the evening, and two actions")
-  func shape() throws {
-    let ritual = try SlotSample.ritual()
-    #expect(ritual.slots.map(\.slot.description) == ["0800", "2000"])
-    #expect(ritual.slots.map(\.phase) == ["morning", "evening"])
-    #expect(ritual.way == .auto)
-    #expect(ritual.category.id == "TERRAIN_RITUAL")
-    #expect(ritual.category.actions.map(\.id) == ["DID_THIS", "START_RITUAL"])
-    #expect(ritual.category.actions.map(\.title) == ["Did This ✓", "Start Ritual →"])
-    #expect(ritual.category.actions.map(\.isForeground) == [false, true])
-    #expect(ritual.pools?.entries.mapValues(\.count).values.sorted() == [7, 7, 7, 7, 7, 7])
-  }
-
-  @Test(
-    "the title changes after a streak of 3",
-    arguments: [
-      ("morning", 0, "Your Low Flame body thrives with warmth"),
-      ("morning", 3, "Your Low Flame body thrives with warmth"), ("morning", 4, "Day 4 — your Low Flame rhythm"),
-      ("morning", 1_000, "Day 1000 — your Low Flame rhythm"), ("evening", 0, "Time to settle your Low Flame pattern"),
-      ("evening", 3, "Time to settle your Low Flame pattern"), ("evening", 4, "Day 4 — wind-down time"),
-    ])
-  func streaks(phase: String, streak: Int, title: String) throws {
-    let text = try SlotSample.ritual().text(for: occasion(phase, on: 70), values: profile(streak: streak))
-    #expect(text?.title == title)
-    #expect(text?.missingTokens == 0)
-  }
-
   @Test("body and data name the action of the day")
   func body() throws {
     // Day 70, the 11th of March, is divisible by 7.
@@ -60,13 +33,6 @@ struct SlotCampaignRitualTests {
     #expect(
       text?.data
         == #"{"action":"open_do","fire_date":"2026-03-11","micro_action":0,"phase":"morning","slot":"0800"}"#)
-  }
-
-  @Test("each group has its principle", arguments: groups)
-  func principles(group: (String, String, String)) throws {
-    let text = try SlotSample.ritual().text(
-      for: occasion("morning", on: 70), values: profile(group.0, group.1, group.2))
-    #expect(text?.title == "Your \(group.1) body thrives with \(group.2)")
   }
 
   @Test(

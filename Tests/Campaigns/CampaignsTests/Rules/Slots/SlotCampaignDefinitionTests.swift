@@ -251,16 +251,6 @@ struct SlotCampaignPartsTests {
   }
 
   @Test(
-    "a payload holds strings that a row does not set itself",
-    arguments: [
-      ("[]", "payload wrong_type"), (#"{"a":1}"#, "payload.a wrong_type"), ("{}", nil),
-      (#"{"a":"\#(letters(1_023))"}"#, nil), (#"{"a":"\#(letters(1_024))"}"#, "payload out_of_range"),
-    ] as [(String, String?)])
-  func payloads(payload: String, expected: String?) {
-    #expect(defect("payload", payload) == expected)
-  }
-
-  @Test(
     "reserved members of the payload are refused",
     arguments: [
       "aps", "type", "push_log_id", "subject_id", "domain", "push_type", "slot", "fire_date", "phase", "micro_action",

@@ -70,13 +70,6 @@ struct SlotTextTests {
     #expect(beyond?.title == text(49, cluster) + "…" && beyond?.body == text(199, cluster) + "…")
   }
 
-  @Test("a text is cut after its values are inserted")
-  func cutWhole() throws {
-    let read = try SlotSample.definition(title: "{{a}} and more", body: "b")
-    let values = try SlotSample.values(#"{"a":"\#(text(45, "v"))"}"#)
-    #expect(read.text(for: try SlotSample.occasion(), values: values)?.title == text(45, "v") + " and…")
-  }
-
   @Test(
     "the first text whose conditions hold is used; without one there is no text",
     arguments: [
