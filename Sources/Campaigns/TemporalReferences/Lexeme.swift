@@ -72,13 +72,13 @@ struct LexemeReader {
 
   private func lexeme(at index: Int) -> Parsed<Lexeme> {
     if let phrase = language.lexicon.longestPhrase(in: tokens, from: index, stem: stem), isWhole(index..<phrase.end) {
-      return parsed(.meant(phrase.value), index, phrase.end, hasClitic: stem(phrase.end - 1) != nil)
+      return parsed(.meant(phrase.value), phrase.end, hasClitic: stem(phrase.end - 1) != nil)
     }
     switch tokens[index].kind {
     case .word: return word(at: index)
     case .number(let number): return self.number(number, at: index)
-    case .mark(let mark): return parsed(.mark(mark), index, index + 1)
-    case .terminator, .opaque: return parsed(.unknown, index, index + 1)
+    case .mark(let mark): return parsed(.mark(mark), index + 1)
+    case .terminator, .opaque: return parsed(.unknown, index + 1)
     }
   }
 
@@ -104,35 +104,35 @@ struct LexemeReader {
   /// A word that is listed without its ending, or unknown.
   private func word(at index: Int) -> Parsed<Lexeme> {
     let text = tokens[index].text
-    if let compound = compound(text) { return parsed(.meant(compound), index, index + 1) }
+    if let compound = compound(text) { return parsed(.meant(compound), index + 1) }
     guard let word = stem(index) else {
       let isPast = language.pastEndings.contains { text.hasSuffix($0) && text.utf8.count > $0.utf8.count + 2 }
       let isShort = !text.unicodeScalars.contains { "aeiouyäöü".unicodeScalars.contains($0) || $0.value > 0x17F }
-      return parsed(isPast ? .meant([.sense(.pastForm)]) : isShort ? .shortForm : .unknown, index, index + 1)
+      return parsed(isPast ? .meant([.sense(.pastForm)]) : isShort ? .shortForm : .unknown, index + 1)
     }
     let meanings = language.lexicon.meanings(of: language.lexicon.corrected(word) ?? word)
-    return parsed(meanings.isEmpty ? .unknown : .meant(meanings), index, index + 1, hasClitic: true)
+    return parsed(meanings.isEmpty ? .unknown : .meant(meanings), index + 1, hasClitic: true)
   }
 
   /// A number. It is unknown when a letter or sign touches it, as in an amount or a name.
   private func number(_ number: NumericToken, at index: Int) -> Parsed<Lexeme> {
-    guard !touchesSomething(before: index) else { return parsed(.unknown, index, index + 1) }
-    if number.isPosition, let ordinal = number.single { return parsed(.ordinal(ordinal), index, index + 1) }
+    guard !touchesSomething(before: index) else { return parsed(.unknown, index + 1) }
+    if number.isPosition, let ordinal = number.single { return parsed(.ordinal(ordinal), index + 1) }
     guard index + 1 < tokens.count, tokens[index + 1].isAdjacent else {
-      return parsed(.number(number), index, index + 1)
+      return parsed(.number(number), index + 1)
     }
     let suffix = tokens[index + 1]
     switch suffix.kind {
     case .word: return numberWithSuffix(number, suffix.text, at: index)
-    case .mark(.sign) where suffix.text == "@": return parsed(.number(number), index, index + 1)
-    case .mark(.sign), .opaque: return parsed(.unknown, index, index + 2)
-    case .number, .mark, .terminator: return parsed(.number(number), index, index + 1)
+    case .mark(.sign) where suffix.text == "@": return parsed(.number(number), index + 1)
+    case .mark(.sign), .opaque: return parsed(.unknown, index + 2)
+    case .number, .mark, .terminator: return parsed(.number(number), index + 1)
     }
   }
 
   private func numberWithSuffix(_ number: NumericToken, _ suffix: String, at index: Int) -> Parsed<Lexeme> {
     if language.ordinalSuffixes.contains(suffix), let ordinal = number.single {
-      return parsed(.ordinal(ordinal), index, index + 2)
+      return parsed(.ordinal(ordinal), index + 2)
     }
     let isUnit = language.lexicon.meanings(of: suffix).contains {
       switch $0 {
@@ -140,7 +140,7 @@ struct LexemeReader {
       default: false
       }
     }
-    return isUnit ? parsed(.number(number), index, index + 1) : parsed(.unknown, index, index + 2)
+    return isUnit ? parsed(.number(number), index + 1) : parsed(.unknown, index + 2)
   }
 
   /// Whether an adjacent letter, sign or minus before the number gives it another meaning.
@@ -169,9 +169,8 @@ struct LexemeReader {
     return !touchesSomething(before: range.lowerBound) && !isTouched(at: range.upperBound)
   }
 
-  private func parsed(_ kind: Lexeme.Kind, _ start: Int, _ end: Int, hasClitic: Bool = false) -> Parsed<Lexeme> {
-    let span = tokens[start].span.lowerBound..<tokens[end - 1].span.upperBound
-    return Parsed(Lexeme(kind: kind, span: span, hasClitic: hasClitic), end: end)
+  private func parsed(_ kind: Lexeme.Kind, _ end: Int, hasClitic: Bool = false) -> Parsed<Lexeme> {
+    Parsed(Lexeme(kind: kind, hasClitic: hasClitic), end: end)
   }
 }
 
@@ -191,8 +190,6 @@ struct Lexeme {
   }
 
   let kind: Kind
-  /// In UTF-8 bytes.
-  let span: Range<Int>
   /// Whether an ending was removed, or is part of an unknown word.
   let hasClitic: Bool
 

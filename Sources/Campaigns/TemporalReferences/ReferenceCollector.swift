@@ -189,7 +189,7 @@ extension ReferenceCollector {
     if !isAhead, tense != .future { doubts.insert(.noVerb) }
     if doubts.contains(.noVerb), dated.phrase.day == .offset(0), map.hasPastVerb { doubts.insert(.past) }
     return TemporalReference(
-      span: map.span(of: place), start: time.start, end: time.end, grain: time.grain, event: dated.event,
+      start: time.start, end: time.end, grain: time.grain, event: dated.event,
       doubts: doubts, writtenAt: resolver.writtenAt)
   }
 }
@@ -210,11 +210,6 @@ extension TemporalPhrase {
 }
 
 extension SentenceMap {
-  /// The bytes of the text that lexemes cover.
-  fileprivate func span(of range: Range<Int>) -> Range<Int> {
-    lexemes[range.lowerBound].span.lowerBound..<lexemes[range.upperBound - 1].span.upperBound
-  }
-
   fileprivate func doubts(of dated: DatedPhrase) -> Set<ReadingDoubt> {
     let (phrase, mention) = (dated.phrase.lexemes, dated.mention)
     var doubts = uncertainties(of: phrase, about: mention)

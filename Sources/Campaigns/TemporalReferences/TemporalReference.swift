@@ -89,8 +89,6 @@ package enum NumericDateOrder: String, Equatable, Sendable {
 ///
 /// It holds no text of the message: ``event`` is a word of the language's table, so a record of it is not personal.
 package struct TemporalReference: Equatable, Sendable {
-  /// The position of the phrase in the text, in UTF-8 bytes; never empty.
-  package let span: Range<Int>
   package let start: Date
   /// The first instant after the end; never before ``start``. Equal to it for a clock time, and for a day that the zone
   /// skipped.

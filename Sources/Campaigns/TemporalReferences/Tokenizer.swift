@@ -6,9 +6,7 @@ struct Tokenizer {
 
   let scalars: [Unicode.Scalar]
   private(set) var position = 0
-  /// UTF-8 bytes before ``position``.
-  private(set) var offset = 0
-  /// The end of the previous token, in UTF-8 bytes.
+  /// The end of the previous token.
   private var previousEnd = -1
 
   init(_ text: String) {
@@ -17,10 +15,10 @@ struct Tokenizer {
 
   mutating func next() -> Token? {
     while position < scalars.count {
-      let start = offset
+      let start = position
       guard let (kind, text) = read() else { continue }
-      defer { previousEnd = offset }
-      return Token(kind: kind, text: text, span: start..<offset, isAdjacent: previousEnd == start)
+      defer { previousEnd = position }
+      return Token(kind: kind, text: text, isAdjacent: previousEnd == start)
     }
     return nil
   }
@@ -31,10 +29,7 @@ struct Tokenizer {
     return index < scalars.count ? scalars[index] : nil
   }
 
-  mutating func advance() {
-    offset += scalars[position].utf8Width
-    position += 1
-  }
+  mutating func advance() { position += 1 }
 
   /// Reads the next token; nil for space.
   private mutating func read() -> (Token.Kind, String)? {
@@ -90,15 +85,6 @@ extension Unicode.Scalar {
   }
 
   var isApostrophe: Bool { value == 0x27 || value == 0x2019 }
-
-  var utf8Width: Int {
-    switch value {
-    case ..<0x80: 1
-    case ..<0x800: 2
-    case ..<0x1_0000: 3
-    default: 4
-    }
-  }
 }
 
 extension Tokenizer {
@@ -235,8 +221,6 @@ struct Token: Equatable {
   var kind: Kind
   /// The lexicon's key; empty when no phrase can contain it.
   var text: String
-  /// In UTF-8 bytes.
-  let span: Range<Int>
   /// Whether nothing separates it from the token before.
   let isAdjacent: Bool
 }

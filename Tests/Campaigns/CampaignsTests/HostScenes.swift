@@ -48,7 +48,7 @@ extension HostScene {
       var configuration = PostgresConfiguration(conninfo: conninfo)
       configuration.chosenTypes = IDTypes.tested.postgresTypes
       configuration.settings = PushDatabase.serviceSettings
-      let pool = PostgresPool(configuration, size: 4, logger: logger)
+      let pool = PostgresPool(configuration, size: 2, logger: logger)
       pool.start(on: reactor)
       let result: Result<Value, any Error>
       do {

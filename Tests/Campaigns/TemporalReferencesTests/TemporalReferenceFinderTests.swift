@@ -11,13 +11,10 @@ struct TemporalReferenceFinderTests {
     setting = try Setting("2026-03-11T10:00 America/New_York mdy")
   }
 
-  @Test("a reference says where it stands, in bytes, and when the message was written")
-  func span() throws {
-    let text = "Ünïcödé 🎉: my exam is on March 15th, wish me luck"
-    let reference = try #require(setting.references(in: text).first)
-    let bytes = Array(text.utf8)[reference.span]
-    #expect(String(decoding: bytes, as: UTF8.self) == "on March 15th")
-    #expect(reference.writtenAt == setting.writtenAt)
+  @Test("a reference says when the message was written")
+  func writtenAt() throws {
+    let reference = try #require(setting.references(in: "Ünïcödé 🎉: my exam is on March 15th, wish me luck").first)
+    #expect(reference.event == "exam" && reference.writtenAt == setting.writtenAt)
   }
 
   @Test("no more references are returned than wanted, and cancellations behind them still count")
@@ -209,13 +206,5 @@ struct TokenizerTests {
     ])
   func tokens(text: String, expected: [String]) {
     #expect(texts(text) == expected)
-  }
-
-  @Test("spans are in bytes and cover the text between spaces")
-  func spans() {
-    var tokenizer = Tokenizer("é 🎉 x")
-    var spans: [Range<Int>] = []
-    while let token = tokenizer.next() { spans.append(token.span) }
-    #expect(spans == [0..<2, 3..<7, 8..<9])
   }
 }

@@ -63,15 +63,6 @@ package struct CivilDay: Comparable, Hashable, Sendable {
 
   /// Days from 1970-01-01 to 2025-12-31, the day before day 1.
   private static let daysBefore2026 = 20_453
-  /// Of the years 1 to 9999.
-  private static let dayNumbers = -739_615...2_912_443
-
-  /// A day by its ``dayNumber``; nil outside of the years 1 to 9999.
-  package init?(dayNumber: Int) {
-    guard Self.dayNumbers.contains(dayNumber) else { return nil }
-    self.init(number: dayNumber + Self.daysBefore2026)
-  }
-
   /// Reads `YYYY-MM-DD`: ASCII digits of exactly this width. Nil for any other text, for a day that the month does not
   /// have, and for the year 0.
   package init?(_ text: String) {
