@@ -150,30 +150,19 @@ package struct ExaminedSettings: Sendable {
     /// The name of the setting that names it.
     package let key: String
     package let path: String
-
-    package init(key: String, path: String) {
-      self.key = key
-      self.path = path
-    }
   }
 
   /// What keeps `tacet serve` from starting; empty when nothing does.
   package let problems: [SettingsProblem]
-  /// Nil when it cannot be used.
+  // Each part is nil when anything of it cannot be used; a channel and events also where they are not set up.
   package let database: DatabaseSettings?
-  /// Nil when anything of it cannot be used.
   package let apns: APNSSettings?
-  /// Nil without browsers, and when anything of it cannot be used.
   package let webPush: WebPushSettings?
-  /// Nil without Android, and when anything of it cannot be used.
   package let fcm: FCMSettings?
-  /// Nil without events for the host, and when anything of it cannot be used.
   package let events: EventSettings?
-  /// Nil when anything of it cannot be used.
   package let callers: CallerSettings?
-  /// Nil when anything of it cannot be used.
   package let campaigns: CampaignSettings?
-  /// The kinds whose pushes are not sent; nil when the rules' settings cannot be used.
+  /// The kinds whose pushes are not sent.
   package let shadow: ShadowedKinds?
   /// Variables of the environment that name a proxy, and that nothing here uses.
   package let unusedProxies: [String]

@@ -3,59 +3,24 @@ import Testing
 
 @testable import Settings
 
-/// A setting, and what is read from it.
-struct HTTPSettingCase<Value: Sendable>: Sendable {
-  let key: String
-  let range: ClosedRange<Int>
-  let read: @Sendable (HTTPSettings) -> Value?
-
-  init(_ key: String, _ range: ClosedRange<Int>, _ read: @escaping @Sendable (HTTPSettings) -> Value?) {
-    self.key = key
-    self.range = range
-    self.read = read
-  }
-}
-
 @Suite("What HTTP peers may do")
 struct HTTPSettingsTests {
-  @Test(
-    "numbers are taken at both ends of their range and refused beyond",
-    arguments: [
-      HTTPSettingCase("HTTP_CONNECTIONS_MAX", 1...1_000_000) { $0.connectionsMax },
-      HTTPSettingCase("HTTP_PEER_CONNECTIONS_MAX", 1...1_000_000) { $0.peerConnectionsMax },
-      HTTPSettingCase("HTTP_CONNECTION_REQUESTS_MAX", 1...1_000_000_000) { $0.connectionRequestsMax },
-      HTTPSettingCase("HTTP_REQUEST_LINE_BYTES_MAX", 128...65_536) { $0.requestLineBytesMax },
-      HTTPSettingCase("HTTP_HEADER_COUNT_MAX", 8...10_000) { $0.headerCountMax },
-      HTTPSettingCase("HTTP_HEADER_BYTES_MAX", 256...1_048_576) { $0.headerBytesMax },
-      HTTPSettingCase("HTTP_BODY_BYTES_MAX", 1024...67_108_864) { $0.bodyBytesMax },
-      HTTPSettingCase("HTTP_BODY_BYTES_PER_SECOND_MIN", 0...1_048_576) { $0.bodyBytesPerSecondMin },
-    ])
-  func numbers(_ setting: HTTPSettingCase<Int>) throws {
-    #expect(try setting.read(makeSettings().http) == nil)
-    for number in [setting.range.lowerBound, setting.range.upperBound] {
-      #expect(try setting.read(makeSettings([setting.key: "\(number)"]).http) == number)
-    }
-    for number in [setting.range.lowerBound - 1, setting.range.upperBound + 1] {
-      #expect(problems([setting.key: "\(number)"]).map(\.key) == [setting.key])
-    }
-  }
-
-  @Test(
-    "times are taken at both ends of their range and refused beyond",
-    arguments: [
-      HTTPSettingCase("HTTP_HEADER_SECONDS", 1...3600) { $0.headerTime },
-      HTTPSettingCase("HTTP_BODY_SECONDS", 1...3600) { $0.bodyTime },
-      HTTPSettingCase("HTTP_IDLE_SECONDS", 1...3600) { $0.idleTime },
-      HTTPSettingCase("HTTP_WRITE_SECONDS", 1...3600) { $0.writeTime },
-    ])
-  func times(_ setting: HTTPSettingCase<Duration>) throws {
-    #expect(try setting.read(makeSettings().http) == nil)
-    for (text, time) in [("1", Duration.seconds(1)), ("2.5", .milliseconds(2500)), ("3600", .seconds(3600))] {
-      #expect(try setting.read(makeSettings([setting.key: text]).http) == time)
-    }
-    for text in ["0.999", "3600.001", "soon"] {
-      #expect(problems([setting.key: text]).map(\.key) == [setting.key])
-    }
+  @Test("without settings the server's own defaults hold, and each setting is read")
+  func limits() throws {
+    #expect(try makeSettings().http == HTTPSettings())
+    let http = try makeSettings([
+      "HTTP_CONNECTIONS_MAX": "1", "HTTP_PEER_CONNECTIONS_MAX": "2", "HTTP_CONNECTION_REQUESTS_MAX": "3",
+      "HTTP_REQUEST_LINE_BYTES_MAX": "130", "HTTP_HEADER_COUNT_MAX": "9", "HTTP_HEADER_BYTES_MAX": "257",
+      "HTTP_BODY_BYTES_MAX": "1025", "HTTP_BODY_BYTES_PER_SECOND_MIN": "0", "HTTP_HEADER_SECONDS": "2.5",
+      "HTTP_BODY_SECONDS": "3", "HTTP_IDLE_SECONDS": "4", "HTTP_WRITE_SECONDS": "5",
+    ]).http
+    let numbers = [
+      http.connectionsMax, http.peerConnectionsMax, http.connectionRequestsMax, http.requestLineBytesMax,
+      http.headerCountMax, http.headerBytesMax, http.bodyBytesMax, http.bodyBytesPerSecondMin,
+    ]
+    #expect(numbers == [1, 2, 3, 130, 9, 257, 1025, 0])
+    let times = [http.headerTime, http.bodyTime, http.idleTime, http.writeTime]
+    #expect(times == [.milliseconds(2500), .seconds(3), .seconds(4), .seconds(5)])
   }
 
   @Test("a socket's permissions are octal", arguments: [("0660", 0o660), ("600", 0o600), ("0", 0), ("777", 0o777)])

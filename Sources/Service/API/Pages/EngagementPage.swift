@@ -33,26 +33,31 @@ struct EngagementPage {
   }
 
   private func figures(_ figures: EngagementFigures) -> HTML {
-    """
-    \(EngagementFigureList(figures: figures).html)
-    <section aria-labelledby="classes"><h2 id="classes">Users by their last activity</h2>
-    \(EngagementChart(figures: figures).html)
-    </section>
-    """
+    let items = [
+      HTML.figure("Users", Wording.number(figures.totalUsers), "whose activity is known"),
+      HTML.figure("Active", Wording.number(figures.activeUsers), "in the last day"),
+      HTML.figure(
+        "Engagement rate", Wording.percentage(figures.activeUsers, of: figures.totalUsers), "active users of all"),
+      HTML.figure("Sessions", Wording.number(figures.sessions), "began in 7 days"),
+      HTML.figure("Sessions per user", Wording.average(figures.sessionsPerWeek), "in 7 days"),
+      HTML.figure("Session length", Wording.length(ofSession: figures), "on average"),
+    ]
+    return """
+      <dl class="figures">\(items)</dl>
+      <section aria-labelledby="classes"><h2 id="classes">Users by their last activity</h2>
+      \(EngagementChart(figures: figures).html)
+      </section>
+      """
   }
 
   private var history: HTML {
-    var table = Table(
+    Table(
       caption: "Stored analyses of engagement",
       columns: [
-        .init(title: "Analysed"), .init(title: "Users", isNumber: true), .init(title: "Active", isNumber: true),
-        .init(title: "Recent", isNumber: true), .init(title: "Lapsed", isNumber: true),
-        .init(title: "Churn risk", isNumber: true), .init(title: "Rate", isNumber: true),
-        .init(title: "Sessions per user", isNumber: true), .init(title: "Session length", isNumber: true),
-      ],
-      empty: "No analysis is stored yet. The service stores one every 72 hours.")
-    table.rows = analyses.map(Self.row)
-    return table.html
+        "Analysed", .number("Users"), .number("Active"), .number("Recent"), .number("Lapsed"), .number("Churn risk"),
+        .number("Rate"), .number("Sessions per user"), .number("Session length"),
+      ], empty: "No analysis is stored yet. The service stores one every 72 hours.", rows: analyses.map(Self.row)
+    ).html
   }
 
   private static func row(_ analysis: EngagementAnalysis) -> [HTML] {
@@ -64,27 +69,6 @@ struct EngagementPage {
         "\(Wording.average(figures.sessionsPerWeek))",
         "\(Wording.length(ofSession: figures))",
       ]
-  }
-}
-
-/// The figures at the top of the page.
-struct EngagementFigureList {
-  let figures: EngagementFigures
-
-  var html: HTML {
-    let items: [HTML] = [
-      item("Users", Wording.number(figures.totalUsers), "whose activity is known"),
-      item("Active", Wording.number(figures.activeUsers), "in the last day"),
-      item("Engagement rate", Wording.percentage(figures.activeUsers, of: figures.totalUsers), "active users of all"),
-      item("Sessions", Wording.number(figures.sessions), "began in 7 days"),
-      item("Sessions per user", Wording.average(figures.sessionsPerWeek), "in 7 days"),
-      item("Session length", Wording.length(ofSession: figures), "on average"),
-    ]
-    return "<dl class=\"figures\">\(items)</dl>"
-  }
-
-  private func item(_ title: String, _ value: String, _ note: String) -> HTML {
-    "<div><dt>\(title)</dt><dd>\(value)</dd><dd class=\"note\">\(note)</dd></div>\n"
   }
 }
 

@@ -21,7 +21,11 @@ struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
 
   static let none: HTML = ""
 
-  static func + (a: HTML, b: HTML) -> HTML { "\(a)\(b)" }
+  /// An entry of a list of figures.
+  static func figure(_ title: String, _ value: String, _ notes: String?...) -> HTML {
+    let notes = notes.compactMap { $0 }.map { "<dd class=\"note\">\($0)</dd>" as HTML }
+    return "<div><dt>\(title)</dt><dd>\(value)</dd>\(notes)</div>\n"
+  }
 
   struct Interpolation: StringInterpolationProtocol {
     fileprivate var markup = ""
@@ -58,11 +62,21 @@ struct HTML: Equatable, Sendable, ExpressibleByStringInterpolation {
 /// A table that changes its shape where there is no room for it: its roles are named, because a browser that lays cells
 /// out as blocks may no longer tell them.
 struct Table {
-  struct Column {
+  struct Column: ExpressibleByStringLiteral {
     let title: String
-    var isNumber = false
+    let isNumber: Bool
     /// What the styles know it by.
-    var name = ""
+    let name: String
+
+    init(_ title: String, isNumber: Bool = false, name: String = "") {
+      self.title = title
+      self.isNumber = isNumber
+      self.name = name
+    }
+
+    init(stringLiteral title: String) { self.init(title) }
+
+    static func number(_ title: String) -> Column { Column(title, isNumber: true) }
   }
 
   /// What becomes of a row on a phone.
@@ -78,9 +92,9 @@ struct Table {
   let caption: String
   var shape = Shape.card
   let columns: [Column]
-  var rows: [[HTML]] = []
   /// What is said when there are no rows.
   let empty: String
+  let rows: [[HTML]]
 
   var html: HTML {
     guard !rows.isEmpty else { return "<p class=\"empty\">\(empty)</p>" }
@@ -276,12 +290,18 @@ enum Wording {
     return "<code title=\"\(id)\">\(String(id.prefix(8)))</code>"
   }
 
-  static func decision(_ decision: OutcomeDecision) -> HTML {
-    "<span class=\"mark \(decision.rawValue)\">\(decision.rawValue)</span>"
+  /// An event's kind, with a link to its pushes.
+  static func event(_ kind: String, _ subject: HostID) -> HTML {
+    "\(kind) <a href=\"\(DashboardLink.pushes(ofSubject: subject))\">\(shortID(subject))</a>"
   }
 
-  /// A reason: what it means where the rules gave it, and its name in the interface.
-  static func reason(_ reason: String?) -> HTML {
+  /// A decision and its reason: what that means where the rules gave it, and its name in the interface.
+  static func outcome(_ decision: OutcomeDecision, _ reason: String?) -> HTML {
+    let mark: HTML = "<span class=\"mark \(decision.rawValue)\">\(decision.rawValue)</span>"
+    return "<span class=\"outcome\">\(mark) \(self.reason(reason))</span>"
+  }
+
+  private static func reason(_ reason: String?) -> HTML {
     guard let reason else { return "" }
     if reason == ShadowedKinds.reason {
       return "<span class=\"meaning\">would have been sent</span> <code>\(reason)</code>"

@@ -43,32 +43,24 @@ enum PushTable {
   static func html(
     _ entries: [LedgerEntry], caption: String, hasDate: Bool, omitsUser: Bool = false, empty: String
   ) -> HTML {
-    var columns: [Table.Column] = [.init(title: "Committed", name: "at"), .init(title: "Event", name: "event")]
-    if !omitsUser { columns.append(.init(title: "User", name: "user")) }
+    var columns: [Table.Column] = [.init("Committed", name: "at"), .init("Event", name: "event")]
+    if !omitsUser { columns.append(.init("User", name: "user")) }
     columns += [
-      .init(title: "Outcome", name: "became"), .init(title: "To APNs", isNumber: true, name: "way"),
-      .init(title: "Why", name: "why"),
+      .init("Outcome", name: "became"), .init("To APNs", isNumber: true, name: "way"),
+      .init("Why", name: "why"),
     ]
-    var table = Table(caption: caption, shape: .entry, columns: columns, empty: empty)
-    table.rows = entries.map { entry in
+    let rows = entries.map { entry in
       var cells = [Wording.time(entry.enqueuedAt, hasDate: hasDate), event(entry)]
       if !omitsUser {
         cells.append("<a href=\"\(DashboardLink.pushes(ofUser: entry.userID))\">\(Wording.shortID(entry.userID))</a>")
       }
-      return cells + [outcome(entry), way(entry), explanation(entry)]
+      return cells + [Wording.outcome(entry.decision, entry.reason), way(entry), explanation(entry)]
     }
-    return table.html
+    return Table(caption: caption, shape: .entry, columns: columns, empty: empty, rows: rows).html
   }
 
   private static func event(_ entry: LedgerEntry) -> HTML {
-    guard let subject = entry.subjectID else { return "\(entry.kind)" }
-    return """
-      \(entry.kind) <a href="\(DashboardLink.pushes(ofSubject: subject))">\(Wording.shortID(subject))</a>
-      """
-  }
-
-  private static func outcome(_ entry: LedgerEntry) -> HTML {
-    "<span class=\"outcome\">\(Wording.decision(entry.decision)) \(Wording.reason(entry.reason))</span>"
+    entry.subjectID.map { Wording.event(entry.kind, $0) } ?? "\(entry.kind)"
   }
 
   private static func way(_ entry: LedgerEntry) -> HTML {
@@ -184,15 +176,11 @@ struct HostEventPage {
   }
 
   private func table(_ state: HostEventState, _ time: String) -> HTML {
-    var table = Table(
+    Table(
       caption: state == .dead ? "The newest dead events" : "Waiting events",
-      columns: [
-        .init(title: "Happened"), .init(title: "Event"), .init(title: "User"), .init(title: "Attempts", isNumber: true),
-        .init(title: "Last answer"), .init(title: time),
-      ],
-      empty: "There are none.")
-    table.rows = events.filter { $0.state == state }.map(Self.row)
-    return table.html
+      columns: ["Happened", "Event", "User", .number("Attempts"), "Last answer", .init(time)],
+      empty: "There are none.", rows: events.filter { $0.state == state }.map(Self.row)
+    ).html
   }
 
   private static func row(_ event: HostEventEntry) -> [HTML] {

@@ -79,35 +79,28 @@ struct OverviewPage {
 
   private func outcomes(_ ledger: LedgerFigures) -> HTML {
     let total = ledger.counts.total
-    var table = Table(
+    return Table(
       caption: "Outcomes by decision and reason", shape: .row,
-      columns: [
-        .init(title: "Outcome"), .init(title: "Pushes", isNumber: true), .init(title: "Share", isNumber: true),
-      ],
-      empty: "Nothing was decided in this time.")
-    table.rows = ledger.shares.map { share in
-      [
-        "<span class=\"outcome\">\(Wording.decision(share.decision)) \(Wording.reason(share.reason))</span>",
-        "\(Wording.number(share.count))", "\(Wording.percentage(share.count, of: total))",
-      ]
-    }
-    return table.html
+      columns: ["Outcome", .number("Pushes"), .number("Share")], empty: "Nothing was decided in this time.",
+      rows: ledger.shares.map { share in
+        [
+          Wording.outcome(share.decision, share.reason), "\(Wording.number(share.count))",
+          "\(Wording.percentage(share.count, of: total))",
+        ]
+      }
+    ).html
   }
 
   private func instances(_ instances: [LiveInstance]) -> HTML {
-    var table = Table(
-      caption: "Processes of the service",
-      columns: [
-        .init(title: "Process"), .init(title: "Version"), .init(title: "Started"),
-        .init(title: "Seen", isNumber: true),
-      ],
-      empty: "None has said in the last minute that it lives.")
-    table.rows = instances.map { instance in
-      [
-        "\(instance.host), \(String(instance.processID))", "\(instance.version)", Wording.time(instance.startedAt),
-        "\(Wording.age(instance.seenAge)) ago",
-      ]
-    }
+    let table = Table(
+      caption: "Processes of the service", columns: ["Process", "Version", "Started", .number("Seen")],
+      empty: "None has said in the last minute that it lives.",
+      rows: instances.map { instance in
+        [
+          "\(instance.host), \(String(instance.processID))", "\(instance.version)", Wording.time(instance.startedAt),
+          "\(Wording.age(instance.seenAge)) ago",
+        ]
+      })
     return """
       <section aria-labelledby="instances"><h2 id="instances">Service instances</h2>
       \(table.html)
@@ -117,19 +110,14 @@ struct OverviewPage {
 
   private func parked(_ parked: [ParkedWork]) -> HTML {
     guard !parked.isEmpty else { return .none }
-    var table = Table(
-      caption: "What was set aside last",
-      columns: [.init(title: "When"), .init(title: "Event"), .init(title: "User"), .init(title: "Reason")], empty: "")
-    table.rows = parked.map { work in
-      [
-        Wording.time(work.parkedAt),
-        """
-        \(work.subject.kind) <a href="\(DashboardLink.pushes(ofSubject: work.subject.id))">\(
-        Wording.shortID(work.subject.id))</a>
-        """,
-        work.userID.map(Wording.shortID) ?? "all", "\(work.reason)",
-      ]
-    }
+    let table = Table(
+      caption: "What was set aside last", columns: ["When", "Event", "User", "Reason"], empty: "",
+      rows: parked.map { work in
+        [
+          Wording.time(work.parkedAt), Wording.event(work.subject.kind, work.subject.id),
+          work.userID.map(Wording.shortID) ?? "all", "\(work.reason)",
+        ]
+      })
     return """
       <section aria-labelledby="parked"><h2 id="parked">Set aside</h2>
       \(table.html)
@@ -144,71 +132,53 @@ struct FigureList {
   let overview: ServiceOverview
 
   var html: HTML {
-    let figures: [HTML] = [throughput, latency, inbox, holds, retries, waiting]
+    let queues = overview.queues
+    let figures: [HTML] = [
+      throughput, latency,
+      HTML.figure("In the inbox", Wording.count(queues.inbox), queues.oldestAge.map { "oldest \(Wording.age($0))" }),
+      HTML.figure(
+        "Held", Wording.count(queues.holds, isAtLeast: queues.hasMoreWork), due("looked at", queues.nextHold)),
+      HTML.figure(
+        "To be tried again",
+        Wording.count(queues.retries, isAtLeast: queues.hasMoreWork && queues.retries > 0),
+        due("tried", queues.nextRetry)),
+      waiting,
+    ]
     return "<dl class=\"figures\">\(figures)</dl>"
   }
 
   private var throughput: HTML {
     let ledger = overview.ledger
-    let isMinute = ledger.span >= .seconds(60)
-    return figure(
-      isMinute ? "Sent in the last minute" : "Sent in the last \(Wording.span(ledger.span))",
-      Wording.number(ledger.sentLastMinute), isMinute ? share(ledger.counts, ledger.span) : nil)
-  }
-
-  private func share(_ counts: LedgerFigures.Counts, _ span: Duration) -> String {
-    "last \(Wording.span(span)): \(Wording.number(counts.sent)) of \(Wording.number(counts.total))"
+    let span = "last \(Wording.span(ledger.span))"
+    guard ledger.span >= .seconds(60) else {
+      return HTML.figure("Sent in the \(span)", Wording.number(ledger.sentLastMinute))
+    }
+    let share = "\(Wording.number(ledger.counts.sent)) of \(Wording.number(ledger.counts.total))"
+    return HTML.figure("Sent in the last minute", Wording.number(ledger.sentLastMinute), "\(span): \(share)")
   }
 
   private var latency: HTML {
     let ledger = overview.ledger
     let title = "Commit to APNs"
-    guard let all = ledger.latency else { return figure(title, "–", "nothing was sent") }
-    guard let recent = ledger.latencyLastMinute else {
-      return figure(title, Wording.duration(all.median), "p99 \(Wording.duration(all.percentile99))")
-    }
-    return figure(
-      title, Wording.duration(recent.median),
-      "p99 \(Wording.duration(recent.percentile99))",
-      "last \(Wording.span(ledger.span)): \(Wording.duration(all.median)), p99 \(Wording.duration(all.percentile99))"
-    )
-  }
-
-  private var inbox: HTML {
-    let queues = overview.queues
-    return figure(
-      "In the inbox", Wording.count(queues.inbox), queues.oldestAge.map { "oldest \(Wording.age($0))" })
-  }
-
-  private var holds: HTML {
-    let queues = overview.queues
-    return figure(
-      "Held", Wording.count(queues.holds, isAtLeast: queues.hasMoreWork), queues.nextHold.map { due("looked at", $0) })
-  }
-
-  private var retries: HTML {
-    let queues = overview.queues
-    return figure(
-      "To be tried again", Wording.count(queues.retries, isAtLeast: queues.hasMoreWork && queues.retries > 0),
-      queues.nextRetry.map { due("tried", $0) })
+    guard let all = ledger.latency else { return HTML.figure(title, "–", "nothing was sent") }
+    let (median, tail) = (Wording.duration(all.median), "p99 \(Wording.duration(all.percentile99))")
+    guard let recent = ledger.latencyLastMinute else { return HTML.figure(title, median, tail) }
+    return HTML.figure(
+      title, Wording.duration(recent.median), "p99 \(Wording.duration(recent.percentile99))",
+      "last \(Wording.span(ledger.span)): \(median), \(tail)")
   }
 
   private var waiting: HTML {
     let lanes = overview.lanes
     // Beyond its bound a lane's count is a lower one, and so is the sum.
     let isAtLeast = lanes.contains { $0.waiting > PushDatabase.overviewCountMax }
-    return figure(
+    return HTML.figure(
       "Waiting for APNs", Wording.number(lanes.map(\.waiting).reduce(0, +)) + (isAtLeast ? "+" : ""),
       lanes.map(\.oldestAge).max().map { "oldest \(Wording.age($0))" })
   }
 
-  private func due(_ verb: String, _ wait: Duration) -> String {
-    wait > .zero ? "first \(verb) in \(Wording.age(wait))" : "first \(verb) now"
-  }
-
-  private func figure(_ title: String, _ value: String, _ notes: String?...) -> HTML {
-    let notes = notes.compactMap { $0 }.map { "<dd class=\"note\">\($0)</dd>" as HTML }
-    return "<div><dt>\(title)</dt><dd>\(value)</dd>\(notes)</div>\n"
+  private func due(_ verb: String, _ wait: Duration?) -> String? {
+    wait.map { $0 > .zero ? "first \(verb) in \(Wording.age($0))" : "first \(verb) now" }
   }
 }
 
@@ -381,20 +351,16 @@ struct RouteTable {
   let now: Int64
 
   var html: HTML {
-    var table = Table(
-      caption: "Routes to APNs",
-      columns: [
-        .init(title: "Route"), .init(title: "State"), .init(title: "Waiting", isNumber: true), .init(title: "Since"),
-      ],
-      empty: "No app is set up.")
-    table.rows = routes.map { route in
-      [
-        "<div class=\"route\">\(Self.name(of: route))\(Self.problem(of: route))</div>", Self.state(of: route),
-        "\(route.lane.map { Wording.count($0.waiting) } ?? "0")",
-        route.lane.map(since) ?? "–",
-      ]
-    }
-    return table.html
+    Table(
+      caption: "Routes to APNs", columns: ["Route", "State", .number("Waiting"), "Since"], empty: "No app is set up.",
+      rows: routes.map { route in
+        let problem: HTML = route.problem.map { "<span class=\"problem\">\($0)</span>" } ?? ""
+        return [
+          "<div class=\"route\">\(Self.name(of: route))\(problem)</div>", Self.state(of: route),
+          "\(route.lane.map { Wording.count($0.waiting) } ?? "0")", route.lane.map(since) ?? "–",
+        ]
+      }
+    ).html
   }
 
   private static func state(of route: RouteReport) -> HTML {
@@ -409,10 +375,6 @@ struct RouteTable {
   private static func name(of route: RouteReport) -> HTML {
     let parts = route.name.split(separator: "/").map { "\(String($0))" as HTML }
     return parts.dropFirst().reduce(parts.first ?? .none) { "\($0)/<wbr>\($1)" }
-  }
-
-  private static func problem(of route: RouteReport) -> HTML {
-    route.problem.map { "<span class=\"problem\">\($0)</span>" } ?? ""
   }
 
   private func since(_ lane: WaitingLane) -> HTML {
