@@ -1,5 +1,4 @@
 import FoundationEssentials
-import HTTPTransfers
 import HTTPTypes
 import Reactors
 import Simulators
@@ -280,17 +279,10 @@ struct SimulatorRig {
   ]
   static let openAI = ["authorization": "Bearer a-key", "content-type": "application/json"]
 
-  struct Answer {
-    let status: Int
-    let text: String
-    let fields: HTTPFields
-  }
-
   let simulator: LanguageModelSimulator
-  private let client: ReactorBound<HTTPTransferClient>
+  private let client: SimulatorClient
   var model: SimulatedModel { simulator.model }
 
-  /// Runs a test; everything is stopped afterwards.
   static func run(
     _ configure: (inout LanguageModelSimulatorConfiguration) -> Void = { _ in },
     _ test: (SimulatorRig) async throws -> Void
@@ -298,42 +290,30 @@ struct SimulatorRig {
     var configuration = LanguageModelSimulatorConfiguration()
     configuration.logger = RunLogs.logger
     configure(&configuration)
-    let group = try ReactorGroup(count: 2)
-    let simulator = try await LanguageModelSimulator.start(configuration, on: group.reactors[0])
-    let client = try await group.reactors[1].perform { ReactorBound(HTTPTransferClient(on: $0), on: $0) }
-    let result: Result<Void, any Error>
-    do {
-      result = .success(try await test(SimulatorRig(simulator: simulator, client: client)))
-    } catch {
-      result = .failure(error)
-    }
-    await client.perform { $0.close(on: $1) }
-    await simulator.stop()
-    await group.stop()
-    try result.get()
+    try await SimulatorClient.run(
+      { try await LanguageModelSimulator.start(configuration, on: $0) }, stop: { await $0.stop() }
+    ) { try await test(SimulatorRig(simulator: $0, client: $1)) }
   }
 
   /// Sends a request; nil when the connection ends without an answer.
   func send(
     _ method: HTTPRequest.Method, _ path: String, _ fields: [String: String] = [:], _ body: String? = nil
-  ) async -> Answer? {
+  ) async -> SimulatorClient.Answer? {
     var all = HTTPFields()
     for (name, value) in fields { if let name = HTTPField.Name(name) { all[name] = value } }
-    let request = HTTPTransferRequest(
-      method, url: simulator.origin + path, fields: all, body: body.map { Array($0.utf8) }, deadline: .seconds(20))
-    let response = await client.perform { client, reactor in try? await client.send(request, on: reactor) }
-    return response.map {
-      Answer(status: $0.status.code, text: String(decoding: $0.body, as: UTF8.self), fields: $0.fields)
-    }
+    return await client.send(method, simulator.origin + path, all, body.map { Array($0.utf8) })
   }
 
   /// Asks as Anthropic's clients do.
-  func message(_ material: String = "Hello", tokensMax: Int = 100, model: String = "m") async -> Answer? {
+  func message(_ material: String = "Hello", tokensMax: Int = 100, model: String = "m") async -> SimulatorClient.Answer?
+  {
     await send(.post, "/v1/messages", Self.anthropic, Self.body(material, tokensMax, model))
   }
 
   /// Asks as OpenAI's clients do.
-  func completion(_ material: String = "Hello", tokensMax: Int = 100, model: String = "m") async -> Answer? {
+  func completion(_ material: String = "Hello", tokensMax: Int = 100, model: String = "m") async -> SimulatorClient
+    .Answer?
+  {
     await send(.post, "/v1/chat/completions", Self.openAI, Self.body(material, tokensMax, model))
   }
 

@@ -1,6 +1,5 @@
 import Cryptography
 import Foundation
-import HTTPTransfers
 import HTTPTypes
 import Reactors
 import TestLogs
@@ -10,63 +9,32 @@ import Testing
 
 /// A simulator and a client that asks it anything.
 struct WebPushRig {
-  struct Answer {
-    let status: Int
-    let text: String
-    let fields: HTTPFields
-
-    func decoded<Value: Decodable>(_ type: Value.Type) throws -> Value {
-      try JSONDecoder().decode(type, from: Data(text.utf8))
-    }
-  }
-
   let simulator: WebPushSimulator
-  private let client: ReactorBound<HTTPTransferClient>
+  private let client: SimulatorClient
 
   static func run(_ test: (WebPushRig) async throws -> Void) async throws {
     var configuration = WebPushSimulatorConfiguration()
     configuration.logger = RunLogs.logger
-    let group = try ReactorGroup(count: 2)
-    let simulator = try await WebPushSimulator.start(configuration, on: group.reactors[0])
-    var transfers = HTTPTransferConfiguration()
-    transfers.trust = .only(simulator.certificateAuthority ?? "")
-    let client = try await group.reactors[1].perform { [transfers] in
-      ReactorBound(HTTPTransferClient(transfers, on: $0), on: $0)
-    }
-    let result: Result<Void, any Error>
-    do {
-      result = .success(try await test(WebPushRig(simulator: simulator, client: client)))
-    } catch {
-      result = .failure(error)
-    }
-    await client.perform { $0.close(on: $1) }
-    await simulator.stop()
-    await group.stop()
-    try result.get()
+    try await SimulatorClient.run(
+      { try await WebPushSimulator.start(configuration, on: $0) }, trusting: \.certificateAuthority,
+      stop: { await $0.stop() }
+    ) { try await test(WebPushRig(simulator: $0, client: $1)) }
   }
 
   /// Asks the control endpoint.
-  func control(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil) async throws -> Answer {
-    try #require(await send(method, "http://\(simulator.control)\(path)", [:], body.map { Array($0.utf8) }))
+  func control(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil) async throws
+    -> SimulatorClient.Answer
+  {
+    try #require(await client.send(method, "http://\(simulator.control)\(path)", [:], body.map { Array($0.utf8) }))
   }
 
   /// Pushes to a subscription; nil when the connection ends without an answer.
-  func push(_ identifier: String, _ fields: HTTPFields = [.timeToLive: "60"], _ body: [UInt8] = []) async -> Answer? {
-    await send(.post, simulator.service.origin + "/push/\(identifier)", fields, body)
+  func push(_ identifier: String, _ fields: HTTPFields = [.timeToLive: "60"], _ body: [UInt8] = []) async
+    -> SimulatorClient.Answer?
+  {
+    await client.send(.post, simulator.service.origin + "/push/\(identifier)", fields, body)
   }
 
-  private func send(
-    _ method: HTTPRequest.Method, _ url: String, _ fields: HTTPFields, _ body: [UInt8]?
-  ) async -> Answer? {
-    var request = HTTPTransferRequest(method, url: url, fields: fields, body: body, deadline: .seconds(20))
-    request.isSentOnce = true
-    let response = await client.perform { [request] client, reactor in
-      try? await client.send(request, on: reactor)
-    }
-    return response.map {
-      Answer(status: $0.status.code, text: String(decoding: $0.body, as: UTF8.self), fields: $0.fields)
-    }
-  }
 }
 
 @Suite("The control endpoint of the stand-in", .timeLimit(.minutes(1)))

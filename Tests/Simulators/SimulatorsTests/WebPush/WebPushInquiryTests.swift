@@ -29,8 +29,8 @@ struct WebPushInquiryTests {
   private static func status(
     _ face: PushServiceFace, _ fields: HTTPFields, body: [UInt8] = [], restricted: Bool = false,
     authorization: ((String) throws -> String)? = nil
-  ) async throws -> WebPushRig.Answer {
-    var result: WebPushRig.Answer?
+  ) async throws -> SimulatorClient.Answer {
+    var result: SimulatorClient.Answer?
     try await WebPushRig.run { rig in
       rig.simulator.service.add(
         SimulatedSubscription(identifier: "a", serverKey: restricted ? keyText : nil, face: face))
