@@ -173,7 +173,6 @@ package struct CampaignPreview: Equatable, Sendable {
   /// An eligible user of the audience.
   package struct User: Equatable, Sendable {
     package let userID: HostID
-    /// The user's local day, such as `2026-11-22`.
     package let localDay: String
     /// The type of the push; nil when nothing would be sent.
     package let pushType: String?

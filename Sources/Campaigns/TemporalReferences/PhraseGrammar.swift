@@ -90,7 +90,6 @@ struct PhraseGrammar {
 
   func skippingPause(at index: Int) -> Int { self[index]?.isPause == true ? index + 1 : index }
 
-  /// A clock time or the stretch between two.
   /// - Parameter besideDay: whether a day comes directly before it.
   func clock(at index: Int, besideDay: Bool) -> Parsed<ClockExpression>? {
     let start = skipping(.approximately, at: isClockPreposition(at: index) ? index + 1 : index)
@@ -178,7 +177,6 @@ struct PhraseGrammar {
     return Parsed(ClockExpression(start: start, end: end), end: meridiem == nil ? index + 1 : index + 2)
   }
 
-  /// One clock time.
   /// - Parameters:
   ///   - isExpected: whether the context expects a time. Hours with minutes need it, because they may be scores.
   ///   - isBareAllowed: whether a lone number is an hour.

@@ -386,7 +386,6 @@ extension Lexeme {
 
   fileprivate var isLink: Bool { means(.on) || means(.at) || means(.article) || means(.of) }
 
-  /// Whether it is a word of the calendar.
   private var isNamed: Bool {
     weekday != nil || month != nil || unit != nil || dayOffset != nil || ordinal != nil
   }

@@ -19,7 +19,6 @@ struct SentenceReading {
   private static let sharingWordsMax = 2
 
   let map: SentenceMap
-  /// The events named, in order.
   let mentions: [EventMention]
   /// In order of the text.
   var dated: [DatedPhrase]

@@ -7,7 +7,6 @@ package struct TemporalReferenceFinder: Sendable {
   private let language: TemporalLanguage
   private let referencesMax: Int
 
-  /// A finder.
   /// - Parameters:
   ///   - language: the language of all texts.
   ///   - referencesMax: the most references of one text, at least 1. Later phrases are dropped, but later cancellations

@@ -96,13 +96,11 @@ package enum LayerRule: String, CaseIterable, Sendable {
 
 /// The meaning of a number in a layer's note. Raw values are keys in the database.
 enum LayerFigure: String, CaseIterable, Sendable {
-  /// The number of events or patterns considered.
   case count
   /// The greatest confidence among them, in 0...1.
   case confidence
   /// The least sufficient confidence, in 0...1.
   case confidenceNeeded = "confidence_needed"
-  /// Seconds until the nearest event begins.
   case aheadSeconds = "ahead_seconds"
   case aheadSecondsMax = "ahead_seconds_max"
   case inactiveSeconds = "inactive_seconds"
@@ -196,7 +194,6 @@ extension Duration {
   }
 }
 
-/// A reason to write to a user.
 struct LayerFinding: Equatable {
   let layer: CampaignLayer
   /// The domain, on one line of at most 40 characters; nil when unknown.
@@ -211,7 +208,6 @@ struct LayerFinding: Equatable {
 
   var pushType: CampaignPushType { layer.pushType }
 
-  /// The part of it that may be logged.
   var metadata: FindingMetadata {
     var metadata = FindingMetadata(layer: layer, domains: domain.map { [$0] } ?? [])
     switch subject {

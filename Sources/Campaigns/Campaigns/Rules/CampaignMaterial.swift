@@ -4,7 +4,6 @@ internal import FoundationEssentials
 ///
 /// Everything is as of ``moment``, the database's current time, so that clocks of two machines are never compared.
 struct CampaignMaterial: Equatable {
-  /// The database's current time.
   var moment: Date
   var localTime = LocalTime.utc
   /// Since the user's last message; nil when the user never wrote.
@@ -13,7 +12,6 @@ struct CampaignMaterial: Equatable {
   var messages: [WrittenMessage] = []
   /// The events in those messages. Another module finds them; empty until then.
   var happenings: [Happening] = []
-  /// The user's patterns, in any order.
   var patterns: [RecognizedPattern] = []
   var lastConversation: LastConversation?
   /// The host's prose about the user; nil when it has none.
@@ -44,7 +42,6 @@ enum MaterialSource: String, CaseIterable {
 struct WrittenMessage: Equatable {
   /// The user's own words, of any length. They leave the material only as fenced data of a prompt.
   let text: String
-  /// When it was written, by the database's clock.
   let writtenAt: Date
 }
 
@@ -62,7 +59,6 @@ struct RecognizedPattern: Equatable {
   /// The user's sessions since the pattern was recognised, from 0.
   let sessionsSince: Int
 
-  /// A pattern. A confidence outside 0...1 is clamped.
   init(
     theme: String, occurrences: Int, domains: [String], confidence: Double, synthesis: String, sessionsSince: Int
   ) {

@@ -263,7 +263,6 @@ struct QuotationCheck {
 /// Five words in a row are a quotation. Scripts without spaces count characters: about as many as five words have, and
 /// more than the longest everyday word has, so that naming the topic is not a quotation.
 enum QuotationUnit: CaseIterable {
-  /// Words between spaces.
   case words
   /// Chinese characters and Japanese kana. Five Chinese words have eight to ten; プレゼンテーション alone has nine.
   case ideographs

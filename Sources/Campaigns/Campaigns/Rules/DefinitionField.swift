@@ -112,12 +112,10 @@ struct DefinitionField {
   }
 }
 
-/// An object of a definition.
 struct DefinitionObject {
   let field: DefinitionField
   let members: [String: JSONValue]
 
-  /// Reads a document.
   init(json: String, known keys: [String]) throws(CampaignDefinitionDefect) {
     guard let value = JSONValue(json) else {
       throw CampaignDefinitionDefect(code: .notJSON, field: "$", expected: "an object")

@@ -131,7 +131,6 @@ struct Happening: Equatable {
   var standing: TemporalStanding
   var doubts: Set<ReadingDoubt>
 
-  /// A happening. A confidence outside 0...1 is clamped.
   init(
     event: String, span: EventSpan?, confidence: Double, writtenAt: Date, standing: TemporalStanding = .upcoming,
     doubts: Set<ReadingDoubt> = []

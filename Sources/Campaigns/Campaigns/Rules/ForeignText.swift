@@ -49,7 +49,6 @@ extension String {
   }
 }
 
-/// How one scalar of foreign text is treated.
 private enum ScalarTreatment {
   /// Keep this scalar, which may be a replacement.
   case keep(Unicode.Scalar)
@@ -177,7 +176,6 @@ enum FoldedScalar: Equatable {
 /// The Unicode names of accented letters contain the base letter: `LATIN SMALL LETTER E WITH ACUTE`. Unlike a canonical
 /// decomposition this includes ø and ł.
 private enum BaseLetters {
-  /// A lower-case letter without its accents.
   static func base(of scalar: Unicode.Scalar) -> Unicode.Scalar {
     accented[scalar] ?? scalar
   }

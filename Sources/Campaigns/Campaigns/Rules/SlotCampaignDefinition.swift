@@ -192,13 +192,10 @@ extension SlotCategory {
   }
 }
 
-/// A button of a notification.
 package struct SlotAction: Equatable, Sendable {
-  /// Its identifier, as of the category.
   package let id: String
   /// The button's label, at most 64 Unicode scalars.
   package let title: String
-  /// Whether it opens the app.
   package let isForeground: Bool
 }
 
@@ -369,7 +366,6 @@ struct SlotComposer: Equatable {
   }
 }
 
-/// A text that a model is to write for one row.
 struct SlotDraft {
   let prompt: ModelPrompt
   let title: String

@@ -2,7 +2,6 @@ import FoundationEssentials
 internal import PushRules
 internal import TemporalReferences
 
-/// A rendered row.
 struct SlotText {
   let title: String
   let body: String
@@ -205,7 +204,6 @@ struct SlotOccasion {
   /// skips the slot's time.
   let localTime: String
 
-  /// An occasion.
   /// - Parameter localTime: `HH:MM`; nil for the slot's time.
   init(campaign: String, slot: SlotTime, phase: String?, fireDate: CivilDay, localTime: String? = nil) {
     self.campaign = campaign

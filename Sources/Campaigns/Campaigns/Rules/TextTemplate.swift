@@ -127,7 +127,6 @@ struct CampaignTemplate: Hashable {
   }
 }
 
-/// Templates that take turns.
 struct TemplatePool: Equatable {
   /// The templates in order, each once.
   let templates: [CampaignTemplate]

@@ -121,9 +121,8 @@ struct LanguageModelFailureTests {
       (400, LanguageModelError.Code.refusedRequest, "invalid_request_error"),
       (401, .refusedRequest, "authentication_error"), (403, .refusedRequest, "permission_error"),
       (404, .refusedRequest, "not_found_error"), (413, .refusedRequest, "request_too_large"),
-      (429, .rateLimited, "rate_limit_error"), (500, .serverFailure, "api_error"),
-      (503, .overloaded, "api_error"), (504, .serverFailure, "timeout_error"),
-      (529, .overloaded, "overloaded_error"),
+      (429, .rateLimited, "rate_limit_error"), (500, .serverFailure, "api_error"), (503, .overloaded, "api_error"),
+      (504, .serverFailure, "timeout_error"), (529, .overloaded, "overloaded_error"),
     ])
   func statuses(_ status: Int, _ code: LanguageModelError.Code, _ type: String) async throws {
     let error = try await Self.error(.failure(status: status))
@@ -167,27 +166,17 @@ struct LanguageModelFailureTests {
     #expect(error.status == 200)
   }
 
-  @Test("a reply without a word cannot be used, and is paid for", arguments: LanguageModelProvider.allCases)
-  func blank(_ provider: LanguageModelProvider) async throws {
-    let error = try await Self.error(.reply(" \n\t"), provider)
-    #expect(error.code == .unusableReply)
-    #expect(error.usage == LanguageModelUsage(inputTokens: 11, outputTokens: 1))
-  }
-
-  @Test("a reply that was cut off is none, and is paid for", arguments: LanguageModelProvider.allCases)
-  func cut(_ provider: LanguageModelProvider) async throws {
-    for answer in [ScriptedModelAnswer.cut("Hello, Ada"), .reply(String(repeating: "Hello ", count: 150))] {
-      let error = try await Self.error(answer, provider)
-      #expect(error.code == .truncatedReply)
-      #expect(error.usage == LanguageModelUsage(inputTokens: 11, outputTokens: 150))
-    }
-  }
-
-  @Test("a model may decline", arguments: LanguageModelProvider.allCases)
-  func declined(_ provider: LanguageModelProvider) async throws {
-    let error = try await Self.error(.refusal, provider)
-    #expect(error.code == .declined)
-    #expect(error.usage == LanguageModelUsage(inputTokens: 11, outputTokens: 1))
+  @Test(
+    "a reply without a word cannot be used, one that was cut off is none, and a model may decline: all are paid for",
+    arguments: [
+      (.reply(" \n\t"), .unusableReply, 1), (.cut("Hello, Ada"), .truncatedReply, 150),
+      (.reply(String(repeating: "Hello ", count: 150)), .truncatedReply, 150), (.refusal, .declined, 1),
+    ] as [(ScriptedModelAnswer, LanguageModelError.Code, Int)], LanguageModelProvider.allCases)
+  func paid(_ case: (ScriptedModelAnswer, LanguageModelError.Code, Int), _ provider: LanguageModelProvider) async throws
+  {
+    let error = try await Self.error(`case`.0, provider)
+    #expect(error.code == `case`.1)
+    #expect(error.usage == LanguageModelUsage(inputTokens: 11, outputTokens: `case`.2))
   }
 
   @Test("a model's refusal in words is one")
@@ -223,18 +212,14 @@ struct LanguageModelFailureTests {
     }
   }
 
-  @Test("where nobody listens, nobody is reached", arguments: ["http://127.0.0.1:1", "http://nobody.invalid"])
-  func unreachable(_ base: String) async throws {
-    try await ModelRig.run(configure: { $0.baseURL = base }) { rig in
-      #expect(await rig.reply().code == .unreachable)
-    }
-  }
-
-  @Test("what is no web address is not asked", arguments: ["", "models", "ftp://127.0.0.1"])
-  func addresses(_ base: String) async throws {
-    try await ModelRig.run(configure: { $0.baseURL = base }) { rig in
-      #expect(await rig.reply().code == .unusableAddress)
-    }
+  @Test(
+    "where nobody listens, nobody is reached, and what is no web address is not asked",
+    arguments: [
+      ("http://127.0.0.1:1", .unreachable), ("http://nobody.invalid", .unreachable), ("", .unusableAddress),
+      ("models", .unusableAddress), ("ftp://127.0.0.1", .unusableAddress),
+    ] as [(String, LanguageModelError.Code)])
+  func addresses(_ base: String, _ code: LanguageModelError.Code) async throws {
+    try await ModelRig.run(configure: { $0.baseURL = base }) { rig in #expect(await rig.reply().code == code) }
   }
 
   @Test("a wrong key is refused", arguments: LanguageModelProvider.allCases)

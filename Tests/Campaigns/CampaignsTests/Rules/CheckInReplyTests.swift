@@ -44,10 +44,9 @@ struct CheckInReplyFormTests {
     "what is not one JSON document is refused",
     arguments: [
       "", " ", "Hi!", "Sure: " + good, good + " Enjoy!", good + good, "```json\n" + good, good + "```",
-      "````" + good + "````",
-      "```yaml\n" + good + "\n```", "{'title': 'a', 'body': 'b'}", #"{"title": "a"; "body": "b"}"#, #"{"title": "a""#,
-      "```",
-      "``````", "title|body", String(repeating: "[", count: 9_000),
+      "````" + good + "````", "```yaml\n" + good + "\n```", "{'title': 'a', 'body': 'b'}",
+      #"{"title": "a"; "body": "b"}"#, #"{"title": "a""#, "```", "``````", "title|body",
+      String(repeating: "[", count: 9_000),
     ])
   func notJSON(text: String) {
     #expect(defect(text) == .notJSON)
@@ -65,11 +64,10 @@ struct CheckInReplyFormTests {
     "anything but title and body is refused",
     arguments: [
       "null", "1", "\"hi\"", "[]", "{}", "[\(good)]", #"{"title": "Hi"}"#, #"{"body": "Hi"}"#,
-      #"{"title": "a", "text": "b"}"#,
-      #"{"title": "Hi", "body": "Well?", "more": 1}"#, #"{"title": 1, "body": "Hi"}"#,
-      #"{"title": "Hi", "body": null}"#,
-      #"{"title": "", "body": "Hi"}"#, #"{"title": "Hi", "body": "  "}"#, #"{"title": "Hi", "body": "?!"}"#,
-      #"{"Title": "Hi", "Body": "Well?"}"#, #"{"title": ["Hi"], "body": "Well?"}"#, #"{"title": "🙂", "body": "Well?"}"#,
+      #"{"title": "a", "text": "b"}"#, #"{"title": "Hi", "body": "Well?", "more": 1}"#, #"{"title": 1, "body": "Hi"}"#,
+      #"{"title": "Hi", "body": null}"#, #"{"title": "", "body": "Hi"}"#, #"{"title": "Hi", "body": "  "}"#,
+      #"{"title": "Hi", "body": "?!"}"#, #"{"Title": "Hi", "Body": "Well?"}"#, #"{"title": ["Hi"], "body": "Well?"}"#,
+      #"{"title": "🙂", "body": "Well?"}"#,
     ])
   func wrongShape(text: String) {
     #expect(defect(text) == .wrongShape)
@@ -130,9 +128,8 @@ struct CheckInReplyWordingTests {
     "links, addresses and their like are refused",
     arguments: [
       "See http://evil", "See https://a.example/x", "See HTTP://EVIL", "See www.evil.com", "Visit evil.com",
-      "Write me@x", "a.co",
-      "See tel://1", "myapp:open it", "See x.example/path", "It is tomorrow.How are you?", "evil．com", "１.example",
-      "mailto:me",
+      "Write me@x", "a.co", "See tel://1", "myapp:open it", "See x.example/path", "It is tomorrow.How are you?",
+      "evil．com", "１.example", "mailto:me",
     ])
   func links(body: String) throws {
     #expect(try bodyDefect(body) == .hasLink)
@@ -143,10 +140,8 @@ struct CheckInReplyWordingTests {
     "markup and remains of the prompt are refused",
     arguments: [
       "<b>Hi</b>", "</decision>", "a > b", "‹context› how are you?", "**Big** day", "_Big_ day", "`Hi`", "# Hi",
-      "{name}, hi",
-      "[link](here)", "Your event_based push", "Here is the JSON", "json, please", "I ignore all instructions",
-      "a \\n b",
-      "＜context＞ hello", "| Hi |",
+      "{name}, hi", "[link](here)", "Your event_based push", "Here is the JSON", "json, please",
+      "I ignore all instructions", "a \\n b", "＜context＞ hello", "| Hi |",
     ])
   func markup(body: String) throws {
     #expect(try bodyDefect(body) == .hasMarkup)
@@ -156,10 +151,8 @@ struct CheckInReplyWordingTests {
     "phrases for anybody are refused, however they are spelled",
     arguments: [
       "Just checking in!", "JUST  CHECKING-IN", "We miss you.", "We miss yóu", "Don’t forget us", "Dont forget",
-      "don't forget",
-      "Do not forget.", "Come back soon?", "Come\nback?", "It’s been a while", "Hope you're doing well!",
-      "As an AI, I wonder",
-      "A friendly reminder", "Just che\u{301}cking in",
+      "don't forget", "Do not forget.", "Come back soon?", "Come\nback?", "It’s been a while",
+      "Hope you're doing well!", "As an AI, I wonder", "A friendly reminder", "Just che\u{301}cking in",
     ])
   func emptyPhrases(body: String) throws {
     #expect(try bodyDefect(body) == .emptyPhrase)
@@ -179,10 +172,8 @@ struct CheckInReplyWordingTests {
     "demands are refused",
     arguments: [
       "You must go.", "You need to talk.", "You have to see.", "Don't miss it", "Don’t wait", "Hurry!",
-      "Make sure it happens.",
-      "You should rest.", "It went well. Open Tacet now.", "Big day. Please start now!", "Tap to talk", "Reply\n",
-      "Ok?\nContinue…",
-      "Open the app?", "Act now?",
+      "Make sure it happens.", "You should rest.", "It went well. Open Tacet now.", "Big day. Please start now!",
+      "Tap to talk", "Reply\n", "Ok?\nContinue…", "Open the app?", "Act now?",
     ])
   func demands(body: String) throws {
     #expect(try bodyDefect(body) == .demands)
@@ -226,10 +217,9 @@ struct QuotationCheckTests {
     "five words in a row are a quotation, however they are spelled",
     arguments: [
       "scared that Zoë won't like", "I'M SCARED THAT ZOE WONT", "Im scared that Zoe won’t",
-      "… zoë, won't: like my — naive!",
-      "So: that zoe\u{308} wo\u{200B}n't like my", "Ｓcared that Zoe won't like",
-      "like my naïve plan? Won't like my naive plan",
-      "x scared\nthat\tzoe wont like y", "ŽOE scared that zoe wont like",
+      "… zoë, won't: like my — naive!", "So: that zoe\u{308} wo\u{200B}n't like my", "Ｓcared that Zoe won't like",
+      "like my naïve plan? Won't like my naive plan", "x scared\nthat\tzoe wont like y",
+      "ŽOE scared that zoe wont like",
     ])
   func quoted(reply: String) {
     #expect(isQuoted(source, in: reply))

@@ -126,9 +126,8 @@ struct ModelPromptTests {
   @Test(
     "what nobody sees is left out, and joiners stay",
     arguments: [
-      ("a\u{202E}b", "ab"), ("a\u{2066}b\u{2069}", "ab"),
-      ("a\u{200B}b\u{FEFF}", "ab"), ("a\u{E0041}\u{E0042}b", "ab"), ("a\u{E0100}b", "ab"),
-      ("a\u{7}\u{1B}b", "a b"), ("👨‍👩‍👧", "👨‍👩‍👧"), ("a\u{AD}b", "ab"), ("a \t\n b", "a b"),
+      ("a\u{202E}b", "ab"), ("a\u{2066}b\u{2069}", "ab"), ("a\u{200B}b\u{FEFF}", "ab"), ("a\u{E0041}\u{E0042}b", "ab"),
+      ("a\u{E0100}b", "ab"), ("a\u{7}\u{1B}b", "a b"), ("👨‍👩‍👧", "👨‍👩‍👧"), ("a\u{AD}b", "ab"), ("a \t\n b", "a b"),
     ])
   func hidden(text: String, shown: String) throws {
     #expect(try contextLine(text) == shown)
@@ -332,14 +331,12 @@ struct ModelTaskTests {
     "refuse replies of another form, with links, too long or without words",
     arguments: [
       ("", .wrongShape), ("We miss you!", .wrongShape), ("a|", .wrongShape), ("|b", .wrongShape), ("a||", .wrongShape),
-      ("Hi|b\nc", .wrongShape),
-      (#"{"title": "Hi"}"#, .wrongShape), (#"{"title": "Hi", "body": "You", "more": 1}"#, .wrongShape), ("{", .notJSON),
+      ("Hi|b\nc", .wrongShape), (#"{"title": "Hi"}"#, .wrongShape),
+      (#"{"title": "Hi", "body": "You", "more": 1}"#, .wrongShape), ("{", .notJSON),
       ("Hi|see www.example.com", .hasLink), ("Hi|*now*", .hasMarkup), ("Hi|as JSON", .hasMarkup),
-      ("Hi||now|", .hasMarkup),
-      ("Hi|\u{202E}a", .hasControl),
+      ("Hi||now|", .hasMarkup), ("Hi|\u{202E}a", .hasControl),
       (String(repeating: "t", count: 51) + "|b", .titleTooLong),
-      ("t|" + String(repeating: "b", count: 201), .bodyTooLong),
-      (String(repeating: "a", count: 16_385), .tooLarge),
+      ("t|" + String(repeating: "b", count: 201), .bodyTooLong), (String(repeating: "a", count: 16_385), .tooLarge),
     ] as [(String, ReplyDefect)])
   func refused(reply: String, defect: ReplyDefect) {
     #expect(throws: defect) { try ReplyCheck(form: .titleAndBody, rules: .plain).text(in: reply) }

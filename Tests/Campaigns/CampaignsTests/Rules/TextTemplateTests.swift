@@ -33,11 +33,10 @@ struct TextTemplateTests {
     "what is no template is refused, with single and with double braces",
     arguments: [
       ("", TemplateDefect.empty), (" \n", .empty), ("\u{200B} ", .empty), ("{", .unmatchedBrace),
-      ("}", .unmatchedBrace),
-      ("{a", .unmatchedBrace), ("a}", .unmatchedBrace), ("{{a}}", .unmatchedBrace), ("{a{b}}", .unmatchedBrace),
-      ("{a}}", .unmatchedBrace), ("{a} }", .unmatchedBrace), ("{\u{301}a", .unmatchedBrace),
-      ("{a}\u{301}{", .unmatchedBrace), ("{}", .invalidName), ("{ a }", .invalidName), ("{A}", .invalidName),
-      ("{é}", .invalidName), ("{a-b}", .invalidName),
+      ("}", .unmatchedBrace), ("{a", .unmatchedBrace), ("a}", .unmatchedBrace), ("{{a}}", .unmatchedBrace),
+      ("{a{b}}", .unmatchedBrace), ("{a}}", .unmatchedBrace), ("{a} }", .unmatchedBrace),
+      ("{\u{301}a", .unmatchedBrace), ("{a}\u{301}{", .unmatchedBrace), ("{}", .invalidName), ("{ a }", .invalidName),
+      ("{A}", .invalidName), ("{é}", .invalidName), ("{a-b}", .invalidName),
     ])
   func refused(text: String, defect: TemplateDefect) {
     #expect(throws: defect) { try TextTemplate(text, braces: 1) }

@@ -341,9 +341,8 @@ struct ReminderExampleTests {
     "a composer that is none is refused by tacet.watch",
     arguments: [
       "[]", "{}", #"{"task": ""}"#, #"{"task": 1}"#, #"{"task": "a", "facts": "name"}"#,
-      #"{"task": "a", "facts": ["none"]}"#,
-      #"{"task": "a", "seconds": 11}"#, #"{"task": "a", "seconds": "2"}"#, #"{"task": "a", "more": 1}"#,
-      #"{"task": "a\nb"}"#,
+      #"{"task": "a", "facts": ["none"]}"#, #"{"task": "a", "seconds": 11}"#, #"{"task": "a", "seconds": "2"}"#,
+      #"{"task": "a", "more": 1}"#, #"{"task": "a\nb"}"#,
     ])
   func composers(_ composer: String) async throws {
     let (scene, _) = try await Self.scene("achievement")

@@ -38,9 +38,8 @@ final class ZoneDirectoryTests {
       "", "/", "//", ".", "..", "../zoneinfo/UTC", "Europe/../UTC", "./UTC", "UTC/.", "UTC/..", "/UTC", "UTC/",
       "Europe//Berlin", "/usr/share/zoneinfo/UTC", "Europe/Berlin\0", "\0", "UTC\n", " UTC", "UTC ", "Europe Berlin",
       "zone.tab", "UTC.bak", ".UTC", "Europe\\Berlin", "UTC:", ":UTC", "UTC;", "~", "$HOME", "%2e%2e", "Europe/Bérlin",
-      "ＵＴＣ", "UTC٠", "\u{212A}", "😀", "<+03>-3", "EST5EDT,M3.2.0,M11.1.0", "right", "right/UTC",
-      "right/Europe/Berlin", String(repeating: "a", count: 65), String(repeating: "a/", count: 32) + "a",
-      String(repeating: "é", count: 33),
+      "ＵＴＣ", "UTC٠", "\u{212A}", "😀", "<+03>-3", "EST5EDT,M3.2.0,M11.1.0", "right", "right/UTC", "right/Europe/Berlin",
+      String(repeating: "a", count: 65), String(repeating: "a/", count: 32) + "a", String(repeating: "é", count: 33),
     ])
   func refused(name: String) throws {
     #expect(!ZoneName.isWellFormed(name))

@@ -178,10 +178,9 @@ struct TZifFileTests {
   @Test(
     "counts that lie are refused",
     arguments: [
-      (.types, 0, .unusableCounts), (.types, 1, .unknownType), (.types, 3, .unusableOffset),
-      (.types, 257, .truncated), (.types, .max, .truncated),
-      (.transitions, 0, .unusableOffset), (.transitions, 2, .unusableOffset), (.transitions, 4, .unknownType),
-      (.transitions, 0x8000_0000, .truncated), (.transitions, .max, .truncated),
+      (.types, 0, .unusableCounts), (.types, 1, .unknownType), (.types, 3, .unusableOffset), (.types, 257, .truncated),
+      (.types, .max, .truncated), (.transitions, 0, .unusableOffset), (.transitions, 2, .unusableOffset),
+      (.transitions, 4, .unknownType), (.transitions, 0x8000_0000, .truncated), (.transitions, .max, .truncated),
       (.designationBytes, 0, .unusableCounts), (.designationBytes, 3, .unusableFooter),
       (.designationBytes, 5, .unusableFooter), (.designationBytes, .max, .truncated),
       (.utIndicators, 1, .unusableCounts), (.utIndicators, 2, .unusableFooter), (.utIndicators, 3, .unusableCounts),

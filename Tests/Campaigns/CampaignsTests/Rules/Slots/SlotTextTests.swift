@@ -324,8 +324,7 @@ struct SlotTimeTests {
     "other texts are refused",
     arguments: [
       "", "800", "08000", "2400", "0860", "2360", "08:00", " 800", "0800 ", "+800", "-800", "0x10", "٠٨٠٠", "０８００",
-      "08a0",
-      "8am", "080\u{0}", "9999",
+      "08a0", "8am", "080\u{0}", "9999",
     ])
   func refused(text: String) {
     #expect(SlotTime(text) == nil)
