@@ -1,7 +1,7 @@
 // An app's device of the demo: arms a week of slots, goes offline, travels, and returns. Prints what is armed after each: all that the day's pushes have left of the week.
 //
 //   node device.mjs SERVICE CLIENT_TOKEN DEVICE_TOKEN HOME_ZONE OTHER_ZONE
-import { memoryStorage, TacetClient } from '../../Sources/Service/API/BrowserClient/tacet.js';
+import { memoryStorage, TacetClient } from '../../../Sources/Service/API/BrowserClient/tacet.js';
 
 const [service, token, deviceToken, home, abroad] = process.argv.slice(2);
 const armed = new Map();

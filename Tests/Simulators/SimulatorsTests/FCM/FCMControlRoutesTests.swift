@@ -108,7 +108,7 @@ struct FCMControlRoutesTests {
       ("/tokens/a:APA91b", #"{"online":7}"#, "online has the wrong type"), ("/accounts", "{}", "is missing"),
       ("/accounts", #"{"client_email":"a","project_id":"p","private_key_id":"k","private_key":"x"}"#, "private_key"),
       ("/bearers", #"{"token":"a","expires_in":99999999}"#, "expires_in is a number"),
-      ("/clock", #"{"advance_ms":9223372036854775807}"#, "at most a century"),
+      ("/clock", #"{"advance_ms":9223372036854775807}"#, "moves the clock by a century at most"),
       ("/conduct", #"{"delay_ms":-1}"#, "delay_ms"),
     ])
   func mistakes(_ path: String, _ body: String, _ text: String) async throws {
