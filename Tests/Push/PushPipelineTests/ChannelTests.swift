@@ -8,10 +8,10 @@ import Testing
 
 @Suite("Channels beside APNs", .serialized)
 struct ChannelTests {
-  /// A rig whose second deliverer is scripted.
+  /// A rig whose second deliverer is scripted, and a chat whose recipients have a browser at a route.
   private static func run(
-    breaker: CircuitBreaker.Configuration = .quick,
-    _ body: @escaping @Sendable (PipelineRig, ScriptedDeliverer, isolated Reactor) async throws -> Void
+    of count: Int = 1, at route: String = "web_push/one", breaker: CircuitBreaker.Configuration = .quick,
+    _ body: @escaping @Sendable (PipelineRig, Chat, ScriptedDeliverer, isolated Reactor) async throws -> Void
   ) async throws {
     try await PipelineRig.run(
       with: { _ in [ScriptedDeliverer()] },
@@ -19,7 +19,9 @@ struct ChannelTests {
     ) { rig, reactor in
       let other = try #require(
         rig.pipeline.sender.deliverers[DeliveryChannel(rawValue: "web_push")] as? ScriptedDeliverer)
-      try await body(rig, other, reactor)
+      let chat = try await Chat(of: count, in: rig, on: reactor)
+      try await subscribe(chat, route, rig, on: reactor)
+      try await body(rig, chat, other, reactor)
       other.release(on: reactor)
     }
   }
@@ -39,9 +41,7 @@ struct ChannelTests {
 
   @Test("a message goes to a user's phone and browser, and the ledger has one row with both")
   func both() async throws {
-    try await Self.run { rig, other, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
+    try await Self.run { rig, chat, other, reactor in
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       let outcomes = try await rig.outcomes(of: id, on: reactor)
@@ -56,9 +56,7 @@ struct ChannelTests {
 
   @Test("a browser that is gone is dropped, and the phone keeps its token; a later registration is kept")
   func dropped() async throws {
-    try await Self.run { rig, other, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
+    try await Self.run { rig, chat, other, reactor in
       other.answer = { _, _ in DeliveryAttempt(.dropToken(invalidSinceMilliseconds: nil), status: 410, reason: "gone") }
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -90,9 +88,7 @@ struct ChannelTests {
 
   @Test("a browser that has to wait, or for too long, keeps no phone waiting", arguments: [15, 86_400])
   func ownWaits(_ seconds: Int) async throws {
-    try await Self.run(breaker: .init()) { rig, other, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
+    try await Self.run(breaker: .init()) { rig, chat, other, reactor in
       Self.refuseOnce(rig, other, asking: .seconds(seconds))
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
@@ -113,9 +109,7 @@ struct ChannelTests {
 
   @Test("a phone is tried again while a browser's service is silent")
   func silent() async throws {
-    try await Self.run(breaker: .init()) { rig, other, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
+    try await Self.run(breaker: .init()) { rig, chat, other, reactor in
       other.held = ["web_push/one"]
       rig.channel.answer = { _, number in number == 1 ? .busy : .accepted }
       rig.start(on: reactor)
@@ -132,9 +126,7 @@ struct ChannelTests {
 
   @Test("a channel that is out delays no other, and gets the push when it is back, once")
   func outage() async throws {
-    try await Self.run { rig, other, reactor in
-      let chat = try await Chat(in: rig, on: reactor)
-      try await Self.subscribe(chat, "web_push/one", rig, on: reactor)
+    try await Self.run { rig, chat, other, reactor in
       other.answer = { _, _ in
         DeliveryAttempt(.retryLater(minimumWait: .zero), reason: "host_unreachable", fault: .connection)
       }
@@ -153,9 +145,7 @@ struct ChannelTests {
 
   @Test("a service that answers slowly takes its own places, and others go on")
   func slow() async throws {
-    try await Self.run { rig, other, reactor in
-      let chat = try await Chat(of: 8, in: rig, on: reactor)
-      try await Self.subscribe(chat, "web_push/two", rig, on: reactor)
+    try await Self.run(of: 8, at: "web_push/two") { rig, chat, other, reactor in
       other.held = ["web_push/two"]
       rig.start(on: reactor)
       _ = try await chat.post(waking: .webhook, on: reactor)
