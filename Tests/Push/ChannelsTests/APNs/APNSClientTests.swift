@@ -116,9 +116,12 @@ struct APNSClientTests {
 
   @Test("what its connection did not send in time is not sent again, though it was not processed")
   func lateUnsent() async throws {
-    try await ScriptedAPNs.run { apns, client, reactor in
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
       apns.streamsMax = 1
       apns.reply = { _ in .wait }
+      try apns.start(on: reactor)
+      let client = try await apns.client()
       try await apns.connected(client, on: reactor)
       // The pool does not know of this one: what it admits finds no stream, as after a limit that falls meanwhile.
       let connection = try #require(client.pools[.production]?.links.first?.connection)
