@@ -51,11 +51,6 @@ package struct BurstMessage: Hashable, Comparable, Sendable {
   package let enqueuedAt: Int64
   package let id: String
 
-  package init(enqueuedAt: Int64, id: String) {
-    self.enqueuedAt = enqueuedAt
-    self.id = id
-  }
-
   package static func < (one: Self, other: Self) -> Bool { (one.enqueuedAt, one.id) < (other.enqueuedAt, other.id) }
 }
 

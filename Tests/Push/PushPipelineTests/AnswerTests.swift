@@ -1,12 +1,12 @@
 import Channels
 import FoundationEssentials
 import Postgres
-import PushRules
 import PushStore
 import Reactors
 import Testing
 
 @testable import PushPipeline
+@testable import PushRules
 
 @Suite("What becomes of a push after each answer", .serialized)
 struct AnswerTests {

@@ -1,8 +1,8 @@
 import Channels
-import PushRules
 import Testing
 
 @testable import PushPipeline
+@testable import PushRules
 
 @Suite("What an attempt says")
 struct PushAttemptTests {

@@ -1,5 +1,6 @@
-import PushRules
 import Testing
+
+@testable import PushRules
 
 @Suite("What an attempt leaves in the ledger")
 struct DeliveryAttemptTests {

@@ -1,5 +1,6 @@
-import PushRules
 import Testing
+
+@testable import PushRules
 
 @Suite("Live Activity payloads")
 struct LiveActivityPayloadTests {

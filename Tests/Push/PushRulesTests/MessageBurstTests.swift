@@ -1,5 +1,6 @@
-import PushRules
 import Testing
+
+@testable import PushRules
 
 @Suite("A burst of messages")
 struct MessageBurstTests {

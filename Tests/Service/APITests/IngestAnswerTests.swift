@@ -2,10 +2,10 @@ import FoundationEssentials
 import HTTP1
 import HTTPTypes
 import PushRules
-import PushStore
 import Testing
 
 @testable import API
+@testable import PushStore
 
 @Suite("The ingest answer")
 struct IngestAnswerTests {

@@ -1,8 +1,9 @@
 import Cryptography
-import PushRules
 import Settings
 import TestKeys
 import Testing
+
+@testable import PushRules
 
 @Suite("Several apps")
 struct AppListTests {

@@ -146,18 +146,9 @@ package struct LiveActivityStart: Equatable, Sendable {
   /// What stays the same for the life of the activity.
   package let attributes: PayloadObject
   /// Whether the system is asked for an update token, which the app reports. iOS 18 and later know it.
-  package let asksForToken: Bool
+  package var asksForToken: Bool = false
   /// What tells the user that the activity begins; the device starts none without it.
   package let alert: LiveActivityAlert
-
-  package init(
-    attributesType: String, attributes: PayloadObject, asksForToken: Bool = false, alert: LiveActivityAlert
-  ) {
-    self.attributesType = attributesType
-    self.attributes = attributes
-    self.asksForToken = asksForToken
-    self.alert = alert
-  }
 }
 
 /// What a Live Activity's push says. Its sound belongs to it, unlike that of an ``AlertPayload``.

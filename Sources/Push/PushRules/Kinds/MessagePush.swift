@@ -10,12 +10,9 @@ package struct MessagePush: PushContent {
   /// The text; empty for a message without text.
   package let text: String
 
-  package init(conversationID: HostID, senderName: String?, text: String) {
-    self.conversationID = conversationID
-    self.senderName = senderName
-    self.text = text
-  }
+}
 
+extension MessagePush {
   /// Takes the columns.
   /// - Throws: `DecodingError` without a conversation.
   package init(_ claimed: ClaimedContent) throws {

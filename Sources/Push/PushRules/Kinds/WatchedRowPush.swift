@@ -7,15 +7,11 @@ package struct WatchedRowPush: PushContent {
   /// The text, at most 4096 characters; may be empty.
   package let body: String
   package let surface: SurfaceID
-  package let presentation: PushPresentation
+  package var presentation: PushPresentation = PushPresentation()
 
-  package init(title: String, body: String, surface: SurfaceID, presentation: PushPresentation = PushPresentation()) {
-    self.title = title
-    self.body = body
-    self.surface = surface
-    self.presentation = presentation
-  }
+}
 
+extension WatchedRowPush {
   private struct Document: Decodable {
     let title: String
     let body: String

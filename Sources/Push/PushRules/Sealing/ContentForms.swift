@@ -29,12 +29,10 @@ package struct ContentLevel: Hashable, Sendable {
   /// Whether the words are encrypted for the device.
   package var isSealed: Bool
 
-  package static let full = ContentLevel(words: .full, isSealed: false)
+}
 
-  package init(words: Words, isSealed: Bool) {
-    self.words = words
-    self.isSealed = isSealed
-  }
+extension ContentLevel {
+  package static let full = ContentLevel(words: .full, isSealed: false)
 
   package init(_ choice: ContentChoice) {
     switch choice {

@@ -5,29 +5,17 @@ package import Reactors
 
 /// What a campaign decided about one user: what an explanation is made of. All times are microseconds since 1970.
 package struct CampaignStory: Equatable, Sendable, Decodable {
-  package var isKnown: Bool
+  package var isKnown: Bool = true
   /// When it was read.
   package var now: Int64
   /// What would keep the campaign back now; nil when nothing would.
   package var standing: String?
   /// The days on which the user was looked at, the newest first.
-  package var days: [CampaignDayFacts]
+  package var days: [CampaignDayFacts] = []
   /// The user's slots; nil when the campaign has none for the user.
   package var slots: [SlotFacts]?
   /// What the slots say, the latest first; nil without any.
   package var rows: [SlotRowFacts]?
-
-  package init(
-    isKnown: Bool = true, now: Int64, standing: String? = nil, days: [CampaignDayFacts] = [],
-    slots: [SlotFacts]? = nil, rows: [SlotRowFacts]? = nil
-  ) {
-    self.isKnown = isKnown
-    self.now = now
-    self.standing = standing
-    self.days = days
-    self.slots = slots
-    self.rows = rows
-  }
 }
 
 /// One of a user's days on which a campaign looked at them.

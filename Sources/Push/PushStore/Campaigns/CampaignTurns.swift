@@ -10,25 +10,12 @@ package struct CampaignTurn: Equatable, Sendable {
   /// The user's day, as `2026-11-22`.
   package let localDay: String
   /// Claims so far, this one included. It fences what is decided: a later claim has a higher number.
-  package let attempts: Int
+  package var attempts: Int = 0
   /// The user's zone, by its name in the tz database.
   package let timeZone: String
   /// The hour that is served, microseconds since 1970.
   package let dueAt: Int64
-  package let isLate: Bool
-
-  package init(
-    campaign: String, userID: HostID, localDay: String, attempts: Int = 0, timeZone: String, dueAt: Int64,
-    isLate: Bool = false
-  ) {
-    self.campaign = campaign
-    self.userID = userID
-    self.localDay = localDay
-    self.attempts = attempts
-    self.timeZone = timeZone
-    self.dueAt = dueAt
-    self.isLate = isLate
-  }
+  package var isLate: Bool = false
 }
 
 /// What the database says before anything is written for a user.

@@ -22,12 +22,6 @@ package struct DueContent: Equatable, Sendable {
   package let fireDate: String
   /// The version of the stored document; nil without one from this URL, or when the host names none.
   package let etag: String?
-
-  package init(key: ContentKey, fireDate: String, etag: String?) {
-    self.key = key
-    self.fireDate = fireDate
-    self.etag = etag
-  }
 }
 
 /// What a slot campaign has from its host.

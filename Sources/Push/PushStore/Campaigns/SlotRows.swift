@@ -10,7 +10,7 @@ package struct SlotRow: Equatable, Sendable {
   /// The time of the day, as `0800`.
   package let slot: String
   /// Of several slots of a phase one a day is pushed; nil without phases.
-  package let phase: String?
+  package var phase: String?
   /// The user's day, as `2026-11-22`.
   package let fireDate: String
   /// When it is due, microseconds since 1970.
@@ -18,30 +18,13 @@ package struct SlotRow: Equatable, Sendable {
   /// The user's zone, by its name in the tz database.
   package let timeZone: String
   /// The version of the slot that was read: what is written for one that has changed since has no effect. 0 for a row that is due.
-  package let version: Int
+  package var version: Int = 0
   /// Claims so far, this one included. It fences what is written: a later claim has a higher number.
-  package let attempts: Int
+  package var attempts: Int = 0
   /// Whether its time is too long ago, or a later row of the campaign is due too.
-  package let isLate: Bool
+  package var isLate: Bool = false
   /// Its words so far, of a campaign with a composer; nil for other campaigns, and before it is rendered.
-  package let stored: RenderedText?
-
-  package init(
-    campaign: String, userID: HostID, slot: String, phase: String? = nil, fireDate: String, fireAt: Int64,
-    timeZone: String, version: Int = 0, attempts: Int = 0, isLate: Bool = false, stored: RenderedText? = nil
-  ) {
-    self.campaign = campaign
-    self.userID = userID
-    self.slot = slot
-    self.phase = phase
-    self.fireDate = fireDate
-    self.fireAt = fireAt
-    self.timeZone = timeZone
-    self.version = version
-    self.attempts = attempts
-    self.isLate = isLate
-    self.stored = stored
-  }
+  package var stored: RenderedText?
 }
 
 /// The words of a row.
@@ -83,12 +66,6 @@ package struct SlotSituation: Equatable, Sendable {
   package let isDenied: Bool
   /// The material, as JSON; nil without any.
   package let material: String?
-
-  package init(timeZone: String?, isDenied: Bool, material: String?) {
-    self.timeZone = timeZone
-    self.isDenied = isDenied
-    self.material = material
-  }
 }
 
 package struct UserSlot: Codable, Equatable, Sendable {

@@ -163,20 +163,13 @@ package struct ExaminedCampaignWork: Equatable, Sendable {
   package var undecided = 0
   /// Decisions of the last day that failed.
   package var failed = 0
-
-  package init() {}
 }
 
 /// What language models have used on the present day of UTC, with what is set aside for calls under way.
 package struct ExaminedModelUsage: Equatable, Sendable {
   /// Tokens, read and written.
-  package var tokens: Int
-  package var microdollars: Int
-
-  package init(tokens: Int = 0, microdollars: Int = 0) {
-    self.tokens = tokens
-    self.microdollars = microdollars
-  }
+  package var tokens: Int = 0
+  package var microdollars: Int = 0
 }
 
 /// A name of a time zone that the server has lost since it was noted.
@@ -184,11 +177,6 @@ package struct LostZone: Equatable, Sendable {
   package let name: String
   /// The zone that users there have instead; nil for UTC.
   package let standIn: String?
-
-  package init(name: String, standIn: String?) {
-    self.name = name
-    self.standIn = standIn
-  }
 }
 
 // Pushes that no event asks for.
@@ -260,12 +248,7 @@ package struct ExaminedActivityType: Equatable, Sendable {
   /// The name of its attributes in Swift.
   package let name: String
   /// Why no document of it can be made; nil for a type without a fault.
-  package let fault: String?
-
-  package init(name: String, fault: String? = nil) {
-    self.name = name
-    self.fault = fault
-  }
+  package var fault: String?
 }
 
 // Live Activities.
@@ -293,16 +276,9 @@ extension DatabaseExamination {
 package struct ExaminedText: Equatable, Sendable {
   package let kind: String
   package let locale: String
-  package let isUnwatched: Bool
+  package var isUnwatched: Bool = false
   /// A column in braces that the kind's own texts do not have; nil for none.
-  package let missingColumn: String?
-
-  package init(kind: String, locale: String, isUnwatched: Bool = false, missingColumn: String? = nil) {
-    self.kind = kind
-    self.locale = locale
-    self.isUnwatched = isUnwatched
-    self.missingColumn = missingColumn
-  }
+  package var missingColumn: String?
 }
 
 // Texts in other locales.

@@ -43,11 +43,6 @@ package struct EventFacts: Equatable, Sendable, Decodable {
     package var createdAt: Int64?
     /// Who sent or did it; nil when unknown.
     package var actorID: HostID?
-
-    package init(createdAt: Int64? = nil, actorID: HostID? = nil) {
-      self.createdAt = createdAt
-      self.actorID = actorID
-    }
   }
 
   package init(now: Int64, subjectID: HostID, kind: String) {
@@ -100,12 +95,6 @@ package struct InstanceFacts: Equatable, Sendable, Decodable {
   package var id: String
   package var host: String
   package var pid: Int
-
-  package init(id: String, host: String, pid: Int) {
-    self.id = id
-    self.host = host
-    self.pid = pid
-  }
 }
 
 /// What the database knows of one user and one event. Times as in ``EventFacts``.
@@ -198,16 +187,6 @@ package struct DeviceFacts: Equatable, Sendable, Decodable {
   /// When it was dropped; nil while it is in use.
   package var droppedAt: Int64?
   package var dropReason: String?
-
-  package init(
-    device: String, app: String? = nil, environment: String? = nil, droppedAt: Int64? = nil, dropReason: String? = nil
-  ) {
-    self.device = device
-    self.app = app
-    self.environment = environment
-    self.droppedAt = droppedAt
-    self.dropReason = dropReason
-  }
 }
 
 /// Whether a push is unread, and what the host knows of it.

@@ -112,8 +112,6 @@ package struct ExaminedBacklog: Equatable, Sendable {
   /// How old the oldest of them is.
   package var waitingAge: Duration?
   package var parked = 0
-
-  package init() {}
 }
 
 /// What keeps dead rows from being cleaned up.
@@ -126,13 +124,6 @@ package struct ExaminedSnapshot: Equatable, Sendable {
   package let age: Duration?
   /// Transactions that have begun since.
   package let transactions: Int64
-
-  package init(name: String, processID: Int64?, age: Duration?, transactions: Int64) {
-    self.name = name
-    self.processID = processID
-    self.age = age
-    self.transactions = transactions
-  }
 }
 
 /// How many device tokens an app has in an environment.
@@ -142,12 +133,6 @@ package struct DeviceTokenCount: Equatable, Sendable {
   /// As registered; empty for tokens of the app's own environment.
   package let environment: String
   package let tokens: Int
-
-  package init(app: String, environment: String, tokens: Int) {
-    self.app = app
-    self.environment = environment
-    self.tokens = tokens
-  }
 }
 
 /// Errors of one kind that triggers swallowed during the last day. Their text is not told, as it may quote a row.
@@ -157,13 +142,6 @@ package struct TriggerFailureCount: Equatable, Sendable {
   package let failures: Int
   /// How long ago it happened last.
   package let age: Duration
-
-  package init(sqlState: String, kind: String, failures: Int, age: Duration) {
-    self.sqlState = sqlState
-    self.kind = kind
-    self.failures = failures
-    self.age = age
-  }
 }
 
 /// Deleted users with rows left.
@@ -172,11 +150,6 @@ package struct ExaminedErasures: Equatable, Sendable {
   package let users: Int
   /// How long ago the first of them was deleted.
   package let age: Duration
-
-  package init(users: Int, age: Duration) {
-    self.users = users
-    self.age = age
-  }
 }
 
 /// What triggers are to do besides writing the inbox row, and whether they can.
@@ -192,8 +165,6 @@ package struct ExaminedWebhook: Equatable, Sendable {
   /// Requests that waited at two looks, a moment apart; nil when the role may not look.
   package var queue: (first: WebhookQueue, second: WebhookQueue)?
 
-  package init() {}
-
   package static func == (one: ExaminedWebhook, other: ExaminedWebhook) -> Bool {
     one.isNotifyEnabled == other.isNotifyEnabled && one.hasURL == other.hasURL && one.hasSecret == other.hasSecret
       && one.hasFunction == other.hasFunction && one.hostTrigger == other.hostTrigger
@@ -207,11 +178,6 @@ package struct WebhookQueue: Equatable, Sendable {
   package let requests: Int
   /// The number of the first; nil for an empty queue.
   package let first: Int64?
-
-  package init(requests: Int, first: Int64?) {
-    self.requests = requests
-    self.first = first
-  }
 }
 
 /// A process that has said that it runs.
@@ -222,11 +188,4 @@ package struct ExaminedInstance: Equatable, Sendable {
   package let version: String
   /// How long ago it said so last.
   package let age: Duration
-
-  package init(id: String, host: String, version: String, age: Duration) {
-    self.id = id
-    self.host = host
-    self.version = version
-    self.age = age
-  }
 }

@@ -91,23 +91,12 @@ package struct ExaminedServer: Equatable, Sendable {
   /// Whether it only follows another server and takes no writes.
   package let isStandby: Bool
   /// Whether its transactions may not write unless they say so.
-  package let isReadOnly: Bool
+  package var isReadOnly: Bool = false
   /// Whether the session is another one than the connection was given: there is a pooler between.
   package let isPooled: Bool
   package let role: String
   /// `session_replication_role` of the session: `origin` by default.
   package let replicationRole: String
-
-  package init(
-    version: Int, isStandby: Bool, isReadOnly: Bool = false, isPooled: Bool, role: String, replicationRole: String
-  ) {
-    self.version = version
-    self.isStandby = isStandby
-    self.isReadOnly = isReadOnly
-    self.isPooled = isPooled
-    self.role = role
-    self.replicationRole = replicationRole
-  }
 }
 
 /// A role that can reach device tokens, though it is neither their owner nor a service.
@@ -116,11 +105,6 @@ package struct TokenAccess: Equatable, Sendable {
   package let role: String
   /// What it can do, as `grant` names it, e.g. `select, truncate`.
   package let privileges: String
-
-  package init(role: String, privileges: String) {
-    self.role = role
-    self.privileges = privileges
-  }
 }
 
 package struct MissingRight: Equatable, Sendable {
@@ -131,12 +115,6 @@ package struct MissingRight: Equatable, Sendable {
   package let privilege: String
   /// Whether it is in schema `tacet`, whose rights `tacet.grant_service` gives.
   package let isOwn: Bool
-
-  package init(object: String, privilege: String, isOwn: Bool) {
-    self.object = object
-    self.privilege = privilege
-    self.isOwn = isOwn
-  }
 }
 
 /// When a trigger fires, as `pg_trigger.tgenabled` says.
@@ -157,35 +135,20 @@ package struct ExaminedTrigger: Equatable, Sendable {
   /// When it fires; nil when it ought to be there and is not.
   package let state: TriggerState?
   /// The function without its schema.
-  package let function: String
+  package var function: String = ""
   /// What the function is told; empty for nothing.
-  package let argument: String
-
-  package init(table: String, name: String, state: TriggerState?, function: String = "", argument: String = "") {
-    self.table = table
-    self.name = name
-    self.state = state
-    self.function = function
-    self.argument = argument
-  }
+  package var argument: String = ""
 }
 
 /// A table with the trigger on inserted messages.
 package struct ExaminedMessageTable: Equatable, Sendable {
   package let name: String
   /// Partitions with the same trigger, which fires for inserts that name them.
-  package let watchedPartitions: Int
+  package var watchedPartitions: Int = 0
   /// Partitions without it.
-  package let otherPartitions: Int
+  package var otherPartitions: Int = 0
   /// The columns of a primary key in which an id may repeat; nil where it cannot.
-  package let repeatingKey: String?
-
-  package init(name: String, watchedPartitions: Int = 0, otherPartitions: Int = 0, repeatingKey: String? = nil) {
-    self.name = name
-    self.watchedPartitions = watchedPartitions
-    self.otherPartitions = otherPartitions
-    self.repeatingKey = repeatingKey
-  }
+  package var repeatingKey: String?
 }
 
 /// An index that the statements rely on.
@@ -193,11 +156,6 @@ package struct ExaminedIndex: Equatable, Sendable {
   package let name: String
   /// Whether it can be used; nil when it is missing.
   package let isUsable: Bool?
-
-  package init(name: String, isUsable: Bool?) {
-    self.name = name
-    self.isUsable = isUsable
-  }
 }
 
 /// How far this machine's clock is from the database's.
@@ -206,9 +164,4 @@ package struct ClockComparison: Equatable, Sendable {
   package let difference: Duration
   /// How wrong ``difference`` may be: half of the round trip that it was measured by.
   package let uncertainty: Duration
-
-  package init(difference: Duration, uncertainty: Duration) {
-    self.difference = difference
-    self.uncertainty = uncertainty
-  }
 }

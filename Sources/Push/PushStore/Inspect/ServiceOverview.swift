@@ -24,8 +24,6 @@ package struct LedgerFigures: Equatable, Sendable {
     package var sent = 0, held = 0, skipped = 0, failed = 0
 
     package var total: Int { sent + held + skipped + failed }
-
-    package init() {}
   }
 
   /// From the commit to APNs' acceptance, of pushes that were sent at the first look; nil when there was none.
@@ -56,8 +54,6 @@ package struct LedgerFigures: Equatable, Sendable {
   package var slices = [Counts](repeating: Counts(), count: 60)
   /// By decision and reason, the most frequent first.
   package var shares: [Share] = []
-
-  package init() {}
 }
 
 /// What is still to be done. Counts end at 10 001, which means more than 10 000.

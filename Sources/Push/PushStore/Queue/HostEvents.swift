@@ -8,9 +8,9 @@ package struct HostEvent: Equatable, Sendable {
   /// Its place in the order of its user.
   package var id: Int64
   /// Attempts so far, this one among them.
-  package var attempt: Int
+  package var attempt: Int = 1
   /// What the host knows it by; the same in each attempt.
-  package var webhookID: UUID
+  package var webhookID: UUID = UUID()
   /// Such as `push.unread`.
   package var type: String
   package var userID: HostID
@@ -30,18 +30,9 @@ package struct HostEvent: Equatable, Sendable {
   package var occurredAt: Int64
   /// When the push was accepted first; nil when it was not.
   package var sentAt: Int64?
+}
 
-  package init(
-    id: Int64, attempt: Int = 1, webhookID: UUID = UUID(), type: String, userID: HostID, occurredAt: Int64
-  ) {
-    self.id = id
-    self.attempt = attempt
-    self.webhookID = webhookID
-    self.type = type
-    self.userID = userID
-    self.occurredAt = occurredAt
-  }
-
+extension HostEvent {
   init(_ row: PostgresRow) throws(PostgresError) {
     self.init(
       id: try row.decode("id"), attempt: try row.decode("attempts"), webhookID: try row.decode("webhook_id"),
@@ -104,23 +95,9 @@ package struct HostEventEntry: Equatable, Sendable {
   package let occurredAt: Int64
   /// When it died, or when it is tried next.
   package let at: Int64
+}
 
-  package init(
-    state: HostEventState, type: String, kind: String?, userID: HostID, subjectID: HostID?, attempts: Int, status: Int?,
-    error: String?, occurredAt: Int64, at: Int64
-  ) {
-    self.state = state
-    self.type = type
-    self.kind = kind
-    self.userID = userID
-    self.subjectID = subjectID
-    self.attempts = attempts
-    self.status = status
-    self.error = error
-    self.occurredAt = occurredAt
-    self.at = at
-  }
-
+extension HostEventEntry {
   init(_ row: PostgresRow) throws(PostgresError) {
     self.init(
       state: HostEventState(rawValue: try row.decode("state")) ?? .waiting, type: try row.decode("type"),

@@ -159,8 +159,6 @@ package struct QueueFigures: Equatable, Sendable {
   package var snapshotAge: Duration?
   /// How many transactions have begun since the oldest snapshot of a replication slot; nil when there is none.
   package var slotAgeTransactions: Int?
-
-  package init() {}
 }
 
 extension PushDatabase {

@@ -142,15 +142,6 @@ package struct RecordedOutcome: Equatable, Sendable {
   package let heldUntil: Int64?
 
   package let devicesAccepted: Int
-
-  /// Makes an outcome, for tests and for composing answers.
-  package init(userID: HostID, decision: OutcomeDecision, reason: String?, heldUntil: Int64?, devicesAccepted: Int) {
-    self.userID = userID
-    self.decision = decision
-    self.reason = reason
-    self.heldUntil = heldUntil
-    self.devicesAccepted = devicesAccepted
-  }
 }
 
 extension PushDatabase {

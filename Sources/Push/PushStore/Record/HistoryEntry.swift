@@ -470,10 +470,6 @@ package struct ReadableHistory: Decodable, Equatable, Sendable {
 
   package var wrappedValue: [HistoryEntry]
 
-  package init(wrappedValue: [HistoryEntry]) {
-    self.wrappedValue = wrappedValue
-  }
-
   /// Leaves out what cannot be read; another document is an empty history.
   package init(from decoder: any Decoder) {
     wrappedValue = ((try? [Element](from: decoder)) ?? []).compactMap(\.entry)

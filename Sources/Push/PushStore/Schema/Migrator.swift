@@ -264,13 +264,7 @@ package struct AppliedMigration: Equatable, Sendable {
   package let name: String
 
   /// The newest migration that a service beside it must know; nil for any service.
-  package let oldestService: Int?
-
-  package init(version: Int, name: String, oldestService: Int? = nil) {
-    self.version = version
-    self.name = name
-    self.oldestService = oldestService
-  }
+  package var oldestService: Int?
 
   /// All of a database, in order; nil without Tacet's schema, and empty where row-level security hides them.
   static func all(

@@ -57,11 +57,6 @@ package struct DatabaseIdentity: Equatable, Sendable {
   /// The cluster's system identifier and the database's name.
   package let actual: String
 
-  package init(noted: String?, actual: String) {
-    self.noted = noted
-    self.actual = actual
-  }
-
   package var isForeign: Bool { noted.map { $0 != actual } ?? false }
 
   /// Asks a database.

@@ -19,13 +19,11 @@ package struct EngagementFigures: Equatable, Sendable {
   /// Sessions of theirs that began in the period.
   package var sessions = 0
   package var sessionSeconds = 0.0
+}
 
-  package init(period: Range<Int64>) {
-    self.period = period
-  }
-
+extension EngagementFigures {
   init(_ row: PostgresRow, period: Range<Int64>) throws(PostgresError) {
-    self.period = period
+    self.init(period: period)
     totalUsers = try row.decode("total_users")
     activeUsers = try row.decode("active_users")
     recentUsers = try row.decode("recent_users")
@@ -123,12 +121,9 @@ package struct EngagementAnalysis: Equatable, Sendable {
   package let analysedAt: Int64
   /// At that time, with the sessions of the seven days before.
   package let figures: EngagementFigures
+}
 
-  package init(analysedAt: Int64, figures: EngagementFigures) {
-    self.analysedAt = analysedAt
-    self.figures = figures
-  }
-
+extension EngagementAnalysis {
   init(_ row: PostgresRow) throws(PostgresError) {
     let period = try row.decode("from_us", as: Int64.self)..<row.decode("to_us", as: Int64.self)
     self.init(analysedAt: try row.decode("analysed_us"), figures: try EngagementFigures(row, period: period))

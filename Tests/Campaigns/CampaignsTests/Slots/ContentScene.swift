@@ -4,7 +4,6 @@ import HTTPTypes
 import Postgres
 import PrometheusMetrics
 import PushRules
-import PushStore
 import Reactors
 import Synchronization
 import TestIDs
@@ -13,6 +12,7 @@ import TestPostgres
 import Testing
 
 @testable import Campaigns
+@testable import PushStore
 
 /// A database, a host that answers as it is told to, and processes that fetch from it.
 struct ContentScene: Sendable {

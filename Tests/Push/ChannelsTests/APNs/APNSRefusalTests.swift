@@ -1,8 +1,8 @@
-import PushRules
 import Testing
 
 @testable import Channels
 @testable import HTTP2
+@testable import PushRules
 
 @Suite("Why APNs refuses every push")
 struct APNSRefusalTests {

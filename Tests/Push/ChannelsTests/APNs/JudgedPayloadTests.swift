@@ -1,8 +1,9 @@
 import Cryptography
 import Foundation
-import PushRules
 import Simulators
 import Testing
+
+@testable import PushRules
 
 @Suite("Payloads before the simulator's judge")
 struct JudgedPayloadTests {

@@ -1,10 +1,10 @@
 import PrometheusMetrics
-import PushRules
 import Reactors
 import TestReactors
 import Testing
 
 @testable import Channels
+@testable import PushRules
 
 @Suite("An attempt")
 struct PushAttemptTests {

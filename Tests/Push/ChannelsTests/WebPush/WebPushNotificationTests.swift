@@ -1,13 +1,13 @@
 import Cryptography
 import Foundation
 import HTTPTypes
-import PushRules
 import Reactors
 import TestRandomness
 import TestReactors
 import Testing
 
 @testable import Channels
+@testable import PushRules
 
 @Suite("Notifications for browsers")
 struct WebPushNotificationTests {

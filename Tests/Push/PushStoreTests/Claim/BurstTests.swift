@@ -1,11 +1,11 @@
 import FoundationEssentials
 import Postgres
-import PushRules
 import Reactors
 import TestIDs
 import TestRandomness
 import Testing
 
+@testable import PushRules
 @testable import PushStore
 
 @Suite("Bursts in the database", .uuidsOnly)

@@ -1,12 +1,12 @@
 import Foundation
 import Postgres
-import PushRules
 import Reactors
 import TestIDs
 import TestReactors
 import TestRepository
 import Testing
 
+@testable import PushRules
 @testable import PushStore
 
 @Suite("Host contract")

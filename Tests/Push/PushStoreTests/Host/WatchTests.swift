@@ -1,8 +1,8 @@
 import Foundation
-import PushRules
 import TestIDs
 import Testing
 
+@testable import PushRules
 @testable import PushStore
 
 /// Lists of tasks in a test's database; a task that is added is told to its list's two members.

@@ -1,9 +1,9 @@
 import Campaigns
-import PushStore
 import TemporalReferences
 import Testing
 
 @testable import Operations
+@testable import PushStore
 
 @Suite("Judgements about campaigns, Live Activities and texts")
 struct CampaignJudgementTests {

@@ -1,7 +1,7 @@
-import PushStore
 import Testing
 
 @testable import Operations
+@testable import PushStore
 
 @Suite("Judgements about what waits")
 struct QueueJudgementTests {

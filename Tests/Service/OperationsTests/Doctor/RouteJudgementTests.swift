@@ -1,12 +1,12 @@
 import Cryptography
 import Glibc
 import PushRules
-import PushStore
 import Reactors
 import Testing
 
 @testable import HTTPTransfers
 @testable import Operations
+@testable import PushStore
 @testable import Settings
 
 @Suite("Judgements about APNs, other peers and devices")
