@@ -2,7 +2,12 @@
 ///
 /// The database computes all ages with its own clock, so no two machines' clocks are ever compared. An age of zero is now. A
 /// negative one lies in the database's future: another clock has written it, so it proves nothing.
+///
+/// One value from the claim to the ledger and to explanations. A new fact is a member here, its line in
+/// `HistoryEntry.Situation`, and the column of the claim that it comes from.
 package struct RecipientSituation: Equatable, Sendable {
+  /// Whether the recipient still takes part. The gate asks before the rules, unless the message is deleted.
+  package var isParticipant = true
   /// Since the message was committed.
   package var messageAge = Duration.zero
   /// The part of ``messageAge`` that this push was held on purpose; it does not count towards expiry.

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import PushStore
 
 /// Times as people and programs write them. Numbers are microseconds, those of instants since 1970.
 package enum TimeText {
@@ -21,6 +22,8 @@ package enum TimeText {
     default: pair(length, day, "d", hour, "h")
     }
   }
+
+  static func span(_ length: Duration) -> String { span(length.wholeMicroseconds) }
 
   /// The same for seconds; what exceeds the microseconds of 64 bits is written as their maximum.
   static func span(seconds: Double) -> String {

@@ -29,8 +29,10 @@ enum PushFixtures {
     _ id: HostID = user, isParticipant: Bool = true, situation: RecipientSituation = RecipientSituation(),
     badge: Int = 1, devices: [PushTarget] = [phone], accepted: [String] = [], retries: Int = 0
   ) -> PushRecipient {
-    PushRecipient(
-      userID: id, isParticipant: isParticipant, situation: situation, badge: badge, targets: devices,
+    var situation = situation
+    situation.isParticipant = isParticipant
+    return PushRecipient(
+      userID: id, situation: situation, badge: badge, targets: devices,
       acceptedDevices: accepted, retries: retries)
   }
 

@@ -143,7 +143,6 @@ struct ClaimRow {
     if !accepted.isEmpty { targets.removeAll { accepted.contains($0.mark) } }
     var recipient = PushRecipient(
       userID: userID,
-      isParticipant: try read(.isParticipant),
       situation: try situation(of: event, deviceCount: targets.count + accepted.count),
       targets: targets,
       acceptedDevices: accepted,
@@ -161,6 +160,7 @@ struct ClaimRow {
     let wish: String? = try read(.quietHoursPolicy)
     let withheld: String? = try read(.withheld)
     var situation = RecipientSituation.nothingKnown
+    situation.isParticipant = try read(.isParticipant)
     situation.messageAge = .microseconds(event.claimedAt - event.datedAt)
     situation.heldFor = .microseconds(try read(.heldUS) ?? Int64(0))
     situation.isDeleted = try read(.isDeleted)

@@ -48,8 +48,6 @@ package struct PushEvent: Sendable {
 package struct PushRecipient: Equatable, Sendable {
   package let userID: HostID
 
-  package let isParticipant: Bool
-
   package let situation: RecipientSituation
 
   /// The user's unread messages, absolute; nil when they were not counted, and the app's icon keeps its badge.
@@ -75,6 +73,8 @@ package struct PushRecipient: Equatable, Sendable {
 }
 
 extension PushRecipient {
+  package var isParticipant: Bool { situation.isParticipant }
+
   /// Sets the badge to what the database has counted, from 0 to a bound.
   mutating func setBadge(_ count: Int64?, max: Int) {
     badge = count.map { min(Int(clamping: Swift.max(0, $0)), max) }

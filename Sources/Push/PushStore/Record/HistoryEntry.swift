@@ -78,41 +78,18 @@ package struct HistoryEntry: Equatable, Sendable {
     }
   }
 
-  /// What the rules looked at: the members of `RecipientSituation`, ages in microseconds, and the limits of that time.
+  /// What the rules looked at, and the limits of that time.
+  @dynamicMemberLookup
   package struct Situation: Equatable, Sendable {
-    package var isParticipant = true
-    /// Since the event was committed.
-    package var messageAge: Int64 = 0
-    /// The part of that for which the push was held on purpose.
-    package var heldFor: Int64 = 0
-    /// Whether the event or its surface was gone.
-    package var isDeleted = false
-    package var isCancelled = false
-    /// Whether its cap group allowed no more pushes on the user's day.
-    package var isCapped = false
-    /// The life of the push; nil for ``timeToLive``.
-    package var life: Int64?
-    package var hasRead = false
-    /// Since the client last reported looking; nil for never.
-    package var lastSeenAge: Int64?
-    package var sawAfterMessage = false
-    /// Whether the client had reported leaving since.
-    package var hasLeft = false
-    /// Since the newest other message was touched, if the user had read it.
-    package var newestOtherReadAge: Int64?
-    package var isOptedOut = false
-    package var isMuted = false
-    package var wantsMentionsOnly = false
-    package var isMentioned = false
-    /// Until quiet hours ended; nil outside them.
-    package var quietHoursRemaining: Int64?
-    /// What the user wanted of pushes in quiet hours: `hold` or `drop`; nil outside them.
-    package var quietHoursPolicy: String?
-    /// Devices that the push could go to.
-    package var deviceCount = 0
-    /// The suppression window.
-    package var window: Int64 = 0
-    package var timeToLive: Int64 = 0
+    package var facts = RecipientSituation.nothingKnown
+    package var policy = SuppressionPolicy()
+
+    package init() {}
+
+    package subscript<Fact>(dynamicMember fact: WritableKeyPath<RecipientSituation, Fact>) -> Fact {
+      get { facts[keyPath: fact] }
+      set { facts[keyPath: fact] = newValue }
+    }
   }
 
   /// One attempt at one device, or the reason why it was not made.
@@ -237,54 +214,87 @@ extension HistoryEntry.Fold {
   }
 }
 
+/// Writes or reads the facts of a situation by their names in the ledger.
+private protocol FactVisitor {
+  associatedtype Failure: Error
+
+  /// - Parameter usual: the value that is left out.
+  mutating func flag(_ name: StaticString, _ fact: inout Bool, usually usual: Bool) throws(Failure)
+  mutating func count(_ name: StaticString, _ fact: inout Int) throws(Failure)
+  mutating func span(_ name: StaticString, _ fact: inout Duration?) throws(Failure)
+  mutating func policy(_ name: StaticString, _ fact: inout QuietHoursPolicy?) throws(Failure)
+}
+
+extension FactVisitor {
+  fileprivate mutating func flag(_ name: StaticString, _ fact: inout Bool) throws(Failure) {
+    try flag(name, &fact, usually: false)
+  }
+
+  fileprivate mutating func span(
+    _ name: StaticString, _ fact: inout Duration, leavesOutZero: Bool = false
+  ) throws(Failure) {
+    var span = leavesOutZero && fact == .zero ? nil : Duration?.some(fact)
+    try self.span(name, &span)
+    fact = span ?? .zero
+  }
+}
+
 extension HistoryEntry.Situation {
   fileprivate init(_ recipient: PushRecipient, _ policy: SuppressionPolicy) {
-    let known = recipient.situation
-    isParticipant = recipient.isParticipant
-    messageAge = known.messageAge.wholeMicroseconds
-    heldFor = known.heldFor.wholeMicroseconds
-    isDeleted = known.isDeleted
-    isCancelled = known.isCancelled
-    isCapped = known.isCapped
-    life = known.life?.wholeMicroseconds
-    hasRead = known.hasRead
-    lastSeenAge = known.lastSeenAge?.wholeMicroseconds
-    sawAfterMessage = known.sawAfterMessage
-    hasLeft = known.hasLeft
-    newestOtherReadAge = known.newestOtherReadAge?.wholeMicroseconds
-    isOptedOut = known.isOptedOut
-    isMuted = known.isMuted
-    wantsMentionsOnly = known.wantsMentionsOnly
-    isMentioned = known.isMentioned
-    quietHoursRemaining = known.quietHoursRemaining?.wholeMicroseconds
-    quietHoursPolicy = known.quietHoursRemaining == nil ? nil : known.quietHoursPolicy.rawValue
-    deviceCount = known.deviceCount
-    window = policy.window.wholeMicroseconds
-    timeToLive = policy.timeToLive.wholeMicroseconds
+    facts = recipient.situation
+    self.policy = policy
+  }
+
+  /// Every fact with its name in the ledger, in microseconds where it is a time.
+  fileprivate mutating func visit<Visitor: FactVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+    try visitor.flag("participant", &facts.isParticipant, usually: true)
+    try visitor.span("message_us", &facts.messageAge)
+    try visitor.span("held_us", &facts.heldFor, leavesOutZero: true)
+    try visitor.flag("deleted", &facts.isDeleted)
+    try visitor.flag("cancelled", &facts.isCancelled)
+    try visitor.flag("capped", &facts.isCapped)
+    try visitor.span("life_us", &facts.life)
+    try visitor.flag("read", &facts.hasRead)
+    try visitor.span("seen_us", &facts.lastSeenAge)
+    try visitor.flag("seen_after", &facts.sawAfterMessage)
+    try visitor.flag("left", &facts.hasLeft)
+    try visitor.span("other_read_us", &facts.newestOtherReadAge)
+    try visitor.flag("opted_out", &facts.isOptedOut)
+    try visitor.flag("muted", &facts.isMuted)
+    try visitor.flag("mentions_only", &facts.wantsMentionsOnly)
+    try visitor.flag("mentioned", &facts.isMentioned)
+    try visitor.span("quiet_us", &facts.quietHoursRemaining)
+    var wish = facts.quietHoursRemaining == nil ? nil : QuietHoursPolicy?.some(facts.quietHoursPolicy)
+    try visitor.policy("quiet_policy", &wish)
+    facts.quietHoursPolicy = wish ?? .hold
+    try visitor.count("devices", &facts.deviceCount)
+    var (window, timeToLive) = (policy.window, policy.timeToLive)
+    try visitor.span("window_us", &window)
+    try visitor.span("ttl_us", &timeToLive)
+    policy = SuppressionPolicy(window: max(.zero, window), timeToLive: max(.zero, timeToLive))
   }
 
   fileprivate func write(to object: inout JSONBytes) {
-    if !isParticipant { object.append(member: "participant", truth: false) }
-    object.append(member: "message_us", integer: messageAge)
-    if heldFor != 0 { object.append(member: "held_us", integer: heldFor) }
-    object.append(member: "deleted", ifTrue: isDeleted)
-    object.append(member: "cancelled", ifTrue: isCancelled)
-    object.append(member: "capped", ifTrue: isCapped)
-    object.append(member: "life_us", integer: life)
-    object.append(member: "read", ifTrue: hasRead)
-    object.append(member: "seen_us", integer: lastSeenAge)
-    object.append(member: "seen_after", ifTrue: sawAfterMessage)
-    object.append(member: "left", ifTrue: hasLeft)
-    object.append(member: "other_read_us", integer: newestOtherReadAge)
-    object.append(member: "opted_out", ifTrue: isOptedOut)
-    object.append(member: "muted", ifTrue: isMuted)
-    object.append(member: "mentions_only", ifTrue: wantsMentionsOnly)
-    object.append(member: "mentioned", ifTrue: isMentioned)
-    object.append(member: "quiet_us", integer: quietHoursRemaining)
-    object.append(member: "quiet_policy", text: quietHoursPolicy)
-    object.append(member: "devices", integer: Int64(deviceCount))
-    object.append(member: "window_us", integer: window)
-    object.append(member: "ttl_us", integer: timeToLive)
+    var copy = self
+    copy.visit(&object)
+  }
+}
+
+extension JSONBytes: FactVisitor {
+  fileprivate mutating func flag(_ name: StaticString, _ fact: inout Bool, usually usual: Bool) {
+    if fact != usual { append(member: name, truth: fact) }
+  }
+
+  fileprivate mutating func count(_ name: StaticString, _ fact: inout Int) {
+    append(member: name, integer: Int64(fact))
+  }
+
+  fileprivate mutating func span(_ name: StaticString, _ fact: inout Duration?) {
+    append(member: name, integer: fact?.wholeMicroseconds)
+  }
+
+  fileprivate mutating func policy(_ name: StaticString, _ fact: inout QuietHoursPolicy?) {
+    append(member: name, text: fact?.rawValue)
   }
 }
 
@@ -378,57 +388,41 @@ extension HistoryEntry.Fold: Decodable {
 }
 
 extension HistoryEntry.Situation: Decodable {
-  enum CodingKeys: String, CodingKey {
-    case isParticipant = "participant"
-    case messageAge = "message_us"
-    case heldFor = "held_us"
-    case isDeleted = "deleted"
-    case isCancelled = "cancelled"
-    case isCapped = "capped"
-    case life = "life_us"
-    case hasRead = "read"
-    case lastSeenAge = "seen_us"
-    case sawAfterMessage = "seen_after"
-    case hasLeft = "left"
-    case newestOtherReadAge = "other_read_us"
-    case isOptedOut = "opted_out"
-    case isMuted = "muted"
-    case wantsMentionsOnly = "mentions_only"
-    case isMentioned = "mentioned"
-    case quietHoursRemaining = "quiet_us"
-    case quietHoursPolicy = "quiet_policy"
-    case deviceCount = "devices"
-    case window = "window_us"
-    case timeToLive = "ttl_us"
-  }
-
   /// Reads what the ledger keeps; what is left out has its usual value.
   package init(from decoder: any Decoder) throws {
-    let members = try decoder.container(keyedBy: CodingKeys.self)
-    func flag(_ key: CodingKeys) throws -> Bool { try members.decodeIfPresent(Bool.self, forKey: key) ?? false }
-    func number(_ key: CodingKeys) throws -> Int64? { try members.microseconds(key) }
-    self.init()
-    isParticipant = try members.decodeIfPresent(Bool.self, forKey: .isParticipant) ?? true
-    messageAge = try number(.messageAge) ?? 0
-    heldFor = try number(.heldFor) ?? 0
-    isDeleted = try flag(.isDeleted)
-    isCancelled = try flag(.isCancelled)
-    isCapped = try flag(.isCapped)
-    life = try number(.life)
-    hasRead = try flag(.hasRead)
-    lastSeenAge = try number(.lastSeenAge)
-    sawAfterMessage = try flag(.sawAfterMessage)
-    hasLeft = try flag(.hasLeft)
-    newestOtherReadAge = try number(.newestOtherReadAge)
-    isOptedOut = try flag(.isOptedOut)
-    isMuted = try flag(.isMuted)
-    wantsMentionsOnly = try flag(.wantsMentionsOnly)
-    isMentioned = try flag(.isMentioned)
-    quietHoursRemaining = try number(.quietHoursRemaining)
-    quietHoursPolicy = try members.decodeIfPresent(String.self, forKey: .quietHoursPolicy)
-    deviceCount = try members.decodeIfPresent(Int.self, forKey: .deviceCount) ?? 0
-    window = try number(.window) ?? 0
-    timeToLive = try number(.timeToLive) ?? 0
+    policy = SuppressionPolicy(window: .zero, timeToLive: .zero)
+    facts.deviceCount = 0
+    var reader = FactReader(members: try decoder.container(keyedBy: FactReader.Name.self))
+    try visit(&reader)
+  }
+}
+
+private struct FactReader: FactVisitor {
+  struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(_ name: StaticString) { stringValue = name.description }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  let members: KeyedDecodingContainer<Name>
+
+  func flag(_ name: StaticString, _ fact: inout Bool, usually usual: Bool) throws {
+    fact = try members.decodeIfPresent(Bool.self, forKey: Name(name)) ?? usual
+  }
+
+  func count(_ name: StaticString, _ fact: inout Int) throws {
+    fact = try members.decodeIfPresent(Int.self, forKey: Name(name)) ?? fact
+  }
+
+  func span(_ name: StaticString, _ fact: inout Duration?) throws {
+    fact = try members.microseconds(Name(name)).map { .microseconds($0) }
+  }
+
+  func policy(_ name: StaticString, _ fact: inout QuietHoursPolicy?) throws {
+    fact = try members.decodeIfPresent(String.self, forKey: Name(name)).flatMap(QuietHoursPolicy.init)
   }
 }
 
@@ -469,6 +463,8 @@ package struct ReadableHistory: Decodable, Equatable, Sendable {
   }
 
   package var wrappedValue: [HistoryEntry]
+
+  package init(wrappedValue: [HistoryEntry]) { self.wrappedValue = wrappedValue }
 
   /// Leaves out what cannot be read; another document is an empty history.
   package init(from decoder: any Decoder) {

@@ -35,15 +35,15 @@ struct DecisionWords {
     if let life = known.life {
       return "the push was to be sent within \(TimeText.span(life)), and \(TimeText.span(known.messageAge)) had passed"
     }
-    let held = known.heldFor > 0 ? ", the time it was held not counted" : ""
+    let held = known.heldFor > .zero ? ", the time it was held not counted" : ""
     return
       "the \(event) was \(TimeText.span(known.messageAge - known.heldFor)) old by then\(held), and is worth a push for"
-      + " \(TimeText.span(known.timeToLive))"
+      + " \(TimeText.span(known.policy.timeToLive))"
   }
 
   private var quietHours: String {
-    guard known.quietHoursPolicy == "drop" else {
-      return "it was within the user's quiet hours, for another \(TimeText.span(known.quietHoursRemaining ?? 0))"
+    guard known.quietHoursPolicy == .drop else {
+      return "it was within the user's quiet hours, for another \(TimeText.span(known.quietHoursRemaining ?? .zero))"
     }
     return "it was within the user's quiet hours, and the user wants such pushes dropped"
   }
@@ -53,7 +53,7 @@ struct DecisionWords {
       return "the user has looked at \(surface) since: the app reported it \(TimeText.span(known.messageAge - age))"
         + " after the \(event)"
     }
-    let window = "the window is \(TimeText.span(known.window))"
+    let window = "the window is \(TimeText.span(known.policy.window))"
     if let age = known.lastSeenAge {
       return "the user was looking at \(surface): the app reported it \(before(age)), and \(window)"
     }
@@ -63,10 +63,10 @@ struct DecisionWords {
   }
 
   /// When a sign of presence came, told from the commit on.
-  private func before(_ age: Int64) -> String {
-    if age < 0 { return "by a clock that is \(TimeText.span(age)) ahead" }
+  private func before(_ age: Duration) -> String {
+    if age < .zero { return "by a clock that is \(TimeText.span(age)) ahead" }
     let difference = age - known.messageAge
-    return difference >= 0
+    return difference >= .zero
       ? "\(TimeText.span(difference)) before the \(event)" : "\(TimeText.span(difference)) after the \(event)"
   }
 }
@@ -141,7 +141,7 @@ extension SuppressionRule {
     let (name, finding) = Self.words(rule)
     self.init(
       reason: rule.reason.rawValue, name: name,
-      applies: { rule.decision(for: $0.recipientSituation, by: $0.policy) != nil }, finding: finding,
+      applies: { rule.decision(for: $0.facts, by: $0.policy) != nil }, finding: finding,
       isRare: rule == .cancelled || rule == .capped)
   }
 
@@ -165,13 +165,13 @@ extension SuppressionRule {
   @Sendable private static func yes(_ truth: Bool) -> String { truth ? "yes" : "no" }
 
   @Sendable private static func age(_ known: Known) -> String {
-    let held = known.heldFor > 0 ? ", \(TimeText.span(known.heldFor)) of it held on purpose" : ""
-    return "\(TimeText.span(known.messageAge))\(held); the limit is \(TimeText.span(known.life ?? known.timeToLive))"
+    let held = known.heldFor > .zero ? ", \(TimeText.span(known.heldFor)) of it held on purpose" : ""
+    return "\(TimeText.span(known.messageAge))\(held); the limit is \(TimeText.span(known.life ?? known.policy.timeToLive))"
   }
 
   @Sendable private static func sight(_ known: Known) -> String {
     guard let age = known.lastSeenAge else { return "no: no look was ever reported" }
-    if age < 0 { return "unknown: the last look lies \(TimeText.span(age)) in the future" }
+    if age < .zero { return "unknown: the last look lies \(TimeText.span(age)) in the future" }
     let when = age - known.messageAge
     return known.sawAfterMessage
       ? "yes: a look was reported \(TimeText.span(when)) after the commit"
@@ -184,15 +184,15 @@ extension SuppressionRule {
   }
 
   @Sendable private static func quietHours(_ known: Known) -> String {
-    guard let remaining = known.quietHoursRemaining, remaining > 0 else { return "no" }
-    return "yes, for another \(TimeText.span(remaining)); the wish is \(known.quietHoursPolicy ?? "hold")"
+    guard let remaining = known.quietHoursRemaining, remaining > .zero else { return "no" }
+    return "yes, for another \(TimeText.span(remaining)); the wish is \(known.quietHoursPolicy.rawValue)"
   }
 
   @Sendable private static func presence(_ known: Known) -> String {
-    let window = "the window is \(TimeText.span(known.window))"
+    let window = "the window is \(TimeText.span(known.policy.window))"
     if known.hasLeft { return "has left" }
-    if let age = known.lastSeenAge, age >= 0 { return "last look \(TimeText.span(age)) before the claim; \(window)" }
-    if let age = known.newestOtherReadAge, age >= 0 {
+    if let age = known.lastSeenAge, age >= .zero { return "last look \(TimeText.span(age)) before the claim; \(window)" }
+    if let age = known.newestOtherReadAge, age >= .zero {
       return "no looks; has read the newest other message, touched \(TimeText.span(age)) before; \(window)"
     }
     if let age = known.lastSeenAge {
@@ -202,36 +202,5 @@ extension SuppressionRule {
       return "unknown: the newest other message was touched \(TimeText.span(age)) in the future, which proves nothing"
     }
     return "unknown: no look or read was ever reported"
-  }
-}
-
-extension HistoryEntry.Situation {
-  /// What the rules were given, as far as it is kept.
-  var recipientSituation: RecipientSituation {
-    var known = RecipientSituation.nothingKnown
-    known.messageAge = .microseconds(messageAge)
-    known.heldFor = .microseconds(heldFor)
-    known.isDeleted = isDeleted
-    known.isCancelled = isCancelled
-    known.isCapped = isCapped
-    known.life = life.map { .microseconds($0) }
-    known.hasRead = hasRead
-    known.lastSeenAge = lastSeenAge.map { .microseconds($0) }
-    known.sawAfterMessage = sawAfterMessage
-    known.hasLeft = hasLeft
-    known.newestOtherReadAge = newestOtherReadAge.map { .microseconds($0) }
-    known.isOptedOut = isOptedOut
-    known.isMuted = isMuted
-    known.wantsMentionsOnly = wantsMentionsOnly
-    known.isMentioned = isMentioned
-    known.quietHoursRemaining = quietHoursRemaining.map { .microseconds($0) }
-    known.quietHoursPolicy = quietHoursPolicy.flatMap(QuietHoursPolicy.init) ?? .hold
-    known.deviceCount = deviceCount
-    return known
-  }
-
-  /// The limits of that time.
-  var policy: SuppressionPolicy {
-    SuppressionPolicy(window: .microseconds(max(0, window)), timeToLive: .microseconds(max(0, timeToLive)))
   }
 }

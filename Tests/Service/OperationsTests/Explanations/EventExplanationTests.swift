@@ -9,7 +9,7 @@ struct EventExplanationTextTests {
   @Test("a push that was sent: who claimed it, what was asked, what APNs answered")
   func sent() {
     var told = Told()
-    told.claim(decision: .sent, attempts: [Told.attempt()]) { $0.lastSeenAge = 600_000_000 }
+    told.claim(decision: .sent, attempts: [Told.attempt()]) { $0.lastSeenAge = .microseconds(600_000_000) }
     told.recipient.devices = [DeviceFacts(device: "0a1b2c3d", app: "com.example.app", environment: "production")]
     #expect(
       told.explanation.text == """
@@ -50,10 +50,10 @@ struct EventExplanationTextTests {
     var told = Told(now: 20_000_000)
     told.claim(
       decision: .held, reason: "user_viewing", due: 48_000_000, remaining: "held"
-    ) { $0.lastSeenAge = 12_002_000 }
+    ) { $0.lastSeenAge = .microseconds(12_002_000) }
     told.claim(2, at: 9_000_000, wokenBy: "due", releasedBy: "read", decision: .skipped, reason: "already_read") {
       $0.hasRead = true
-      $0.heldFor = 8_998_000
+      $0.heldFor = .microseconds(8_998_000)
     }
     #expect(
       told.explanation.text == """

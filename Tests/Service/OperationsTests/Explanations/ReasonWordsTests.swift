@@ -125,7 +125,7 @@ struct SuppressionRuleTests {
     var random = SeededGenerator(seed: .random(in: 0...UInt64.max))
     for _ in 0..<20_000 {
       let known = Self.situation(&random)
-      let decision = known.policy.decision(for: known.recipientSituation)
+      let decision = known.policy.decision(for: known.facts)
       #expect(Self.reason(of: decision) == SuppressionRule.first(for: known)?.reason, "\(known), \(random)")
     }
   }
@@ -145,7 +145,7 @@ struct SuppressionRuleTests {
   func asked() {
     var known = HistoryEntry.Situation()
     known.deviceCount = 1
-    known.timeToLive = 1
+    known.policy = SuppressionPolicy(window: .zero, timeToLive: .microseconds(1))
     #expect(SuppressionRule.asked(of: known).map(\.name) == SuppressionRule.all.filter { !$0.isRare }.map(\.name))
     known.isCapped = true
     #expect(SuppressionRule.asked(of: known).last?.name == "cap group")
@@ -172,11 +172,11 @@ struct SuppressionRuleTests {
   }
 
   private static func situation(_ random: inout SeededGenerator) -> HistoryEntry.Situation {
-    func age() -> Int64 { ages.randomElement(using: &random) ?? 0 }
+    func age() -> Duration { .microseconds(ages.randomElement(using: &random) ?? 0) }
     func isSo(_ share: Int) -> Bool { Int.random(in: 0..<share, using: &random) == 0 }
     var known = HistoryEntry.Situation()
-    known.messageAge = max(0, age())
-    known.heldFor = isSo(2) ? 0 : max(0, age())
+    known.messageAge = max(.zero, age())
+    known.heldFor = isSo(2) ? .zero : max(.zero, age())
     known.isDeleted = isSo(12)
     known.hasRead = isSo(12)
     known.lastSeenAge = isSo(3) ? nil : age()
@@ -188,10 +188,8 @@ struct SuppressionRuleTests {
     known.wantsMentionsOnly = isSo(6)
     known.isMentioned = isSo(2)
     known.quietHoursRemaining = isSo(6) ? age() : nil
-    known.quietHoursPolicy = isSo(2) ? "hold" : "drop"
+    known.quietHoursPolicy = isSo(2) ? .hold : .drop
     known.deviceCount = isSo(8) ? 0 : 2
-    known.window = 60_000_000
-    known.timeToLive = 3_600_000_000
     return known
   }
 }

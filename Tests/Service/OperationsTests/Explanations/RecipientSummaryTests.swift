@@ -24,8 +24,8 @@ struct RecipientSummaryTests {
       "user_viewing",
       "No push, because the user has looked at the conversation since: the app reported it 3 s after the message."
     ) {
-      $0.messageAge = 5_000_000
-      $0.lastSeenAge = 2_000_000
+      $0.messageAge = .microseconds(5_000_000)
+      $0.lastSeenAge = .microseconds(2_000_000)
       $0.sawAfterMessage = true
     },
     Skip("no_tokens", "No push, because the user had no device to send it to.") { $0.deviceCount = 0 },
@@ -38,16 +38,16 @@ struct RecipientSummaryTests {
     Skip(
       "quiet_hours", "No push, because it was within the user's quiet hours, and the user wants such pushes dropped."
     ) {
-      $0.quietHoursRemaining = 1
-      $0.quietHoursPolicy = "drop"
+      $0.quietHoursRemaining = .microseconds(1)
+      $0.quietHoursPolicy = .drop
     },
     Skip("deleted", "No push, because the message, or what it is about, had been deleted.") { $0.isDeleted = true },
     Skip(
       "expired",
       "No push, because the message was 2 h old by then, the time it was held not counted, and is worth a push for 1 h."
     ) {
-      $0.messageAge = 10_800_000_000
-      $0.heldFor = 3_600_000_000
+      $0.messageAge = .microseconds(10_800_000_000)
+      $0.heldFor = .microseconds(3_600_000_000)
     },
     Skip("not_participant", "No push, because the user took no part in the conversation any more.") {
       $0.isParticipant = false
@@ -131,9 +131,9 @@ struct RecipientSummaryTests {
   func held(reason: String, seen: Int64?, read: Int64?, clause: String) {
     var told = Told(now: 10_000_000)
     told.claim(decision: .held, reason: reason, due: 48_000_000, remaining: "held") {
-      $0.lastSeenAge = seen
-      $0.newestOtherReadAge = read
-      if reason == "quiet_hours" { $0.quietHoursRemaining = 12_000_000_000 }
+      $0.lastSeenAge = seen.map { .microseconds($0) }
+      $0.newestOtherReadAge = read.map { .microseconds($0) }
+      if reason == "quiet_hours" { $0.quietHoursRemaining = .microseconds(12_000_000_000) }
     }
     #expect(
       told.sentence
@@ -150,7 +150,7 @@ struct RecipientSummaryTests {
   func sentAfterHold(cause: String?, clause: String) {
     var told = Told()
     told.claim(decision: .held, reason: "user_viewing", due: 48_000_000, remaining: "held") {
-      $0.lastSeenAge = 12_002_000
+      $0.lastSeenAge = .microseconds(12_002_000)
     }
     told.claim(2, at: 20_000_000, wokenBy: "due", releasedBy: cause, decision: .sent, attempts: [Told.attempt()])
     #expect(

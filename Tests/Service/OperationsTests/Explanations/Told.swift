@@ -37,10 +37,8 @@ struct Told {
     attempts: [HistoryEntry.Attempt] = [], _ know: (inout HistoryEntry.Situation) -> Void = { _ in }
   ) {
     var known = HistoryEntry.Situation()
-    known.messageAge = at
+    known.messageAge = .microseconds(at)
     known.deviceCount = 1
-    known.window = 60_000_000
-    known.timeToLive = 3_600_000_000
     know(&known)
     history.append(
       HistoryEntry(
