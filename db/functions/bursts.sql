@@ -1,7 +1,7 @@
 -- Bursts of messages: which push sounds, which updates the notification that is shown, and which is not needed.
 
 -- Decides messages that the suppression rules let go, each for one recipient, and keeps the books of their bursts. Arrays of one
--- length; times in microseconds. FoldPolicy and MessageBurst in Swift have the same rules for tests: keep both the same.
+-- length; times in microseconds. The model in PushStoreTests has the same rules: keep both the same.
 --
 -- - The first message sounds. What follows within the window updates its notification, by the collapse identifier of the first.
 -- - What is on the screen never becomes older. Pushes with one collapse identifier may overtake each other, so an update goes

@@ -24,7 +24,7 @@ struct AlertPayloadTests {
       { try AlertPayload() },
       { try AlertPayload(title: "", subtitle: "", body: "", sound: "") },
       { try AlertPayload(body: .localized(key: "", arguments: ["a"])) },
-      { try AlertPayload(threadIdentifier: "c", category: "c", wakesApp: true, custom: ["k": 1]) },
+      { try AlertPayload(threadIdentifier: "c", category: "c", custom: ["k": 1]) },
     ]
     for attempt in attempts {
       #expect { try attempt() } throws: { ($0 as? PushRequestError)?.code == .nothingToShow }
@@ -34,8 +34,7 @@ struct AlertPayloadTests {
   @Test("what only counts with a text is refused without one")
   func needsText() throws {
     #expect(throws: PushRequestError.self) { try AlertPayload(badge: 1, runsServiceExtension: true) }
-    #expect(throws: PushRequestError.self) { try AlertPayload(launchImage: "l", sound: .default) }
-    #expect(try AlertPayload(subtitle: "s", launchImage: "l", runsServiceExtension: true).launchImage == "l")
+    #expect(try AlertPayload(subtitle: "s", runsServiceExtension: true).runsServiceExtension)
   }
 }
 
@@ -54,11 +53,6 @@ struct UnitFractionTests {
     #expect(error.code == .fractionOutOfRange)
   }
 
-  @Test("the ends have names")
-  func ends() throws {
-    #expect(try UnitFraction.zero == UnitFraction(0))
-    #expect(try UnitFraction.one == UnitFraction(1))
-  }
 }
 
 private typealias Row = (payload: AlertPayload, aps: String)
@@ -73,28 +67,16 @@ private func rows() throws -> [Row] {
     (try AlertPayload(title: "t", interruptionLevel: .active), #","interruption-level":"active""#),
     (try AlertPayload(title: "t", interruptionLevel: .timeSensitive), #","interruption-level":"time-sensitive""#),
     (try AlertPayload(title: "t", interruptionLevel: .critical), #","interruption-level":"critical""#),
-    (try AlertPayload(title: "t", relevanceScore: .zero), #","relevance-score":0.0"#),
+    (try AlertPayload(title: "t", relevanceScore: UnitFraction(0)), #","relevance-score":0.0"#),
     (try AlertPayload(title: "t", relevanceScore: UnitFraction(0.25)), #","relevance-score":0.25"#),
-    (try AlertPayload(title: "t", targetContentIdentifier: "w"), #","target-content-id":"w""#),
-    (try AlertPayload(title: "t", filterCriteria: "work"), #","filter-criteria":"work""#),
     (try AlertPayload(title: "t", runsServiceExtension: true), #","mutable-content":1"#),
-    (try AlertPayload(title: "t", wakesApp: true), #","content-available":1"#),
     (try AlertPayload(title: "t", badge: 0), #","badge":0"#),
     (try AlertPayload(title: "t", badge: -1), #","badge":0"#),
     (try AlertPayload(title: "t", badge: .max), #","badge":9223372036854775807"#),
-    (try AlertPayload(title: "t", sound: .default), #","sound":"default""#),
+    (try AlertPayload(title: "t", sound: "default"), #","sound":"default""#),
     (try AlertPayload(title: "t", sound: "achievement.caf"), #","sound":"achievement.caf""#),
-    (
-      try AlertPayload(title: "t", sound: .critical(name: "default", volume: .one)),
-      #","sound":{"critical":1,"name":"default","volume":1.0}"#
-    ),
-    (
-      try AlertPayload(title: "t", sound: .critical(name: "urgent.caf", volume: .zero)),
-      #","sound":{"critical":1,"name":"urgent.caf","volume":0.0}"#
-    ),
     (try AlertPayload(title: "t", sound: ""), ""),
-    (try AlertPayload(title: "t", sound: .critical(name: "", volume: .one)), ""),
-    (try AlertPayload(title: "t", threadIdentifier: "", category: "", filterCriteria: ""), ""),
+    (try AlertPayload(title: "t", threadIdentifier: "", category: ""), ""),
   ]
 }
 
@@ -103,16 +85,15 @@ struct AlertPayloadEncodingTests {
   @Test("everything set comes in a fixed order")
   func full() throws {
     let payload = try AlertPayload(
-      title: "Message from Ana", subtitle: "Choir", body: "Hi \"you\"", launchImage: "l", badge: 3, sound: .default,
-      threadIdentifier: "c-1", category: "MESSAGE", interruptionLevel: .active, relevanceScore: .one,
-      targetContentIdentifier: "w", filterCriteria: "f", runsServiceExtension: true, wakesApp: true,
+      title: "Message from Ana", subtitle: "Choir", body: "Hi \"you\"", badge: 3, sound: "default",
+      threadIdentifier: "c-1", category: "MESSAGE", interruptionLevel: .active, relevanceScore: UnitFraction(1),
+      runsServiceExtension: true,
       custom: ["type": "message", "conversation_id": "c-1", "message_id": "m-1"])
     #expect(
       text(payload)
-        == #"{"aps":{"alert":{"title":"Message from Ana","subtitle":"Choir","body":"Hi \"you\"","launch-image":"l"},"#
+        == #"{"aps":{"alert":{"title":"Message from Ana","subtitle":"Choir","body":"Hi \"you\""},"#
         + #""badge":3,"sound":"default","thread-id":"c-1","category":"MESSAGE","interruption-level":"active","#
-        + #""relevance-score":1.0,"target-content-id":"w","filter-criteria":"f","mutable-content":1,"#
-        + #""content-available":1},"type":"message","conversation_id":"c-1","message_id":"m-1"}"#)
+        + #""relevance-score":1.0,"mutable-content":1},"type":"message","conversation_id":"c-1","message_id":"m-1"}"#)
     #expect(payload.pushType == .alert)
   }
 
@@ -145,9 +126,9 @@ struct AlertPayloadEncodingTests {
   @Test("a badge or a sound needs no text beside it")
   func silent() throws {
     #expect(try text(AlertPayload(badge: 0)) == #"{"aps":{"badge":0}}"#)
-    #expect(try text(AlertPayload(sound: .default)) == #"{"aps":{"sound":"default"}}"#)
-    let payload = try AlertPayload(title: "", badge: 1, sound: .default, wakesApp: true, custom: ["k": .null])
-    #expect(text(payload) == #"{"aps":{"badge":1,"sound":"default","content-available":1},"k":null}"#)
+    #expect(try text(AlertPayload(sound: "default")) == #"{"aps":{"sound":"default"}}"#)
+    let payload = try AlertPayload(title: "", badge: 1, sound: "default", custom: ["k": .null])
+    #expect(text(payload) == #"{"aps":{"badge":1,"sound":"default"},"k":null}"#)
   }
 }
 
@@ -155,7 +136,7 @@ private func makePayload(
   title: AlertText = "Message from Ana", subtitle: AlertText = "", body: AlertText
 ) throws -> AlertPayload {
   try AlertPayload(
-    title: title, subtitle: subtitle, body: body, badge: 1, sound: .default, custom: ["type": "message"])
+    title: title, subtitle: subtitle, body: body, badge: 1, sound: "default", custom: ["type": "message"])
 }
 
 private let clusters = [
@@ -169,10 +150,7 @@ struct AlertPayloadFittingTests {
   func fits() throws {
     let payload = try makePayload(body: "Hello")
     let bytes = payload.encoded().count
-    let fitted = try payload.fitted(to: bytes)
-    #expect(fitted.payload == payload && fitted.trimmed == nil)
-    #expect(fitted.bytesBefore == bytes && fitted.bytesAfter == bytes)
-    #expect(!fitted.isTrimmed)
+    #expect(try payload.fitted(to: bytes) == payload)
   }
 
   @Test(
@@ -183,9 +161,8 @@ struct AlertPayloadFittingTests {
     let payload = try makePayload(title: .verbatim(title), subtitle: "s", body: .verbatim(words))
     for bytesMax in [200, 201, 255, 1_000, 4_095, 4_096] {
       let fitted = try payload.fitted(to: bytesMax)
-      #expect(fitted.bytesAfter <= bytesMax && fitted.bytesAfter == fitted.payload.encoded().count)
-      #expect(fitted.bytesBefore == payload.encoded().count && fitted.trimmed == .body)
-      let kept = try #require(fitted.payload.body?.words).dropLast(3)
+      #expect(fitted.encoded().count <= bytesMax)
+      let kept = try #require(fitted.body?.words).dropLast(3)
       #expect(words.hasPrefix(kept) && kept.count * cluster.count == kept.count)
       let more = try makePayload(title: .verbatim(title), subtitle: "s", body: .verbatim(kept + cluster + "..."))
       #expect(more.encoded().count > bytesMax)
@@ -198,14 +175,13 @@ struct AlertPayloadFittingTests {
     let payload = try makePayload(body: .verbatim(String(repeating: "x", count: padding)))
     #expect(payload.encoded().count == bytes)
     let fitted = try payload.fitted(to: PushType.alert.bodyBytesMax)
-    #expect(fitted.isTrimmed == isTrimmed)
-    #expect(fitted.bytesBefore == bytes && fitted.bytesAfter == 4096)
+    #expect((fitted != payload) == isTrimmed && fitted.encoded().count == 4096)
   }
 
   @Test("one byte too many takes four, to make room for the continuation")
   func oneByte() throws {
     let payload = try makePayload(body: "Hello, world")
-    #expect(try payload.fitted(to: payload.encoded().count - 1).payload.body == "Hello, w...")
+    #expect(try payload.fitted(to: payload.encoded().count - 1).body == "Hello, w...")
   }
 
   @Test(
@@ -220,8 +196,7 @@ struct AlertPayloadFittingTests {
       return
     }
     let fitted = try payload.fitted(to: bytesMax)
-    #expect(fitted.payload.body == (expected.isEmpty ? nil : .verbatim(expected)))
-    #expect(fitted.trimmed == .body)
+    #expect(fitted.body == (expected.isEmpty ? nil : .verbatim(expected)))
   }
 
   @Test("of a localised body the longest argument is cut, of equally long ones the first")
@@ -231,8 +206,8 @@ struct AlertPayloadFittingTests {
       let payload = try makePayload(body: .localized(key: "MESSAGE", arguments: arguments))
       let excess = payload.encoded().count - 4_096
       let fitted = try payload.fitted(to: 4_096)
-      #expect(fitted.trimmed == .bodyArgument(index) && excess > 0 && fitted.bytesAfter <= 4_096)
-      guard case .localized("MESSAGE", let rest, _) = fitted.payload.body else {
+      #expect(excess > 0 && fitted.encoded().count <= 4_096)
+      guard case .localized("MESSAGE", let rest, _) = fitted.body else {
         Issue.record("another body")
         return
       }
@@ -259,7 +234,7 @@ struct AlertPayloadFittingTests {
   @Test("a body is not cut away when nothing else would be shown")
   func nothingLeft() throws {
     let payload = try AlertPayload(body: "Hello", custom: ["k": "v"])
-    #expect(try payload.fitted(to: 40).payload.body == "...")
+    #expect(try payload.fitted(to: 40).body == "...")
     #expect(throws: PushRequestError.self) { try payload.fitted(to: 39) }
   }
 
@@ -272,9 +247,9 @@ struct AlertPayloadFittingTests {
       String(repeating: "\r\n", count: many), String(repeating: "\u{0}", count: many),
     ] {
       let fitted = try makePayload(body: .verbatim(words)).fitted(to: 4_096)
-      #expect(fitted.bytesAfter <= 4_096 && fitted.bytesBefore > many)
+      #expect(fitted.encoded().count <= 4_096)
       let localised = try makePayload(body: .localized(key: "k", arguments: ["a", words])).fitted(to: 4_096)
-      #expect(localised.bytesAfter <= 4_096 && localised.trimmed == .bodyArgument(1))
+      #expect(localised.encoded().count <= 4_096)
     }
   }
 }
@@ -292,7 +267,7 @@ struct PreparedAlertTests {
 
   @Test("without any text the badge comes first")
   func onlyBadge() throws {
-    let prepared = PreparedAlert(try AlertPayload(sound: .default))
+    let prepared = PreparedAlert(try AlertPayload(sound: "default"))
     #expect(String(decoding: prepared.encoded(badge: 2), as: UTF8.self) == #"{"aps":{"badge":2,"sound":"default"}}"#)
     let bare = PreparedAlert(try AlertPayload(badge: 1))
     #expect(String(decoding: bare.encoded(badge: 2), as: UTF8.self) == #"{"aps":{"badge":2}}"#)
@@ -301,7 +276,7 @@ struct PreparedAlertTests {
   @Test("a recipient without a badge gets the document without the member, wherever it stands")
   func noBadge() throws {
     #expect(try PreparedAlert(payload(badge: 7)).encoded(badge: nil) == payload(badge: nil).encoded())
-    let first = PreparedAlert(try AlertPayload(sound: .default))
+    let first = PreparedAlert(try AlertPayload(sound: "default"))
     #expect(String(decoding: first.encoded(badge: nil), as: UTF8.self) == #"{"aps":{"sound":"default"}}"#)
     let bare = PreparedAlert(try AlertPayload(badge: 1), identifierName: "id")
     let id = "01234567-89ab-cdef-0123-456789abcdef"
@@ -324,8 +299,8 @@ struct PreparedAlertTests {
   private func payload(badge: Int?) throws -> AlertPayload {
     try AlertPayload(
       title: "t", subtitle: "s", body: .localized(key: "k", arguments: ["a"]), badge: badge,
-      sound: .critical(name: "default", volume: .one), threadIdentifier: "c", interruptionLevel: .timeSensitive,
-      runsServiceExtension: true, wakesApp: true, custom: ["k": "v"])
+      sound: "default", threadIdentifier: "c", interruptionLevel: .timeSensitive, runsServiceExtension: true,
+      custom: ["k": "v"])
   }
 }
 

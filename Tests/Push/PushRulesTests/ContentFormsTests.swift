@@ -85,7 +85,7 @@ struct ContentFormsTests {
     let none = try form(row, service: .none)
     let alert = try #require(none.alert)
     #expect(alert.title == "New notification" && alert.body == nil && alert.subtitle == nil)
-    #expect(alert.category == "INVITE" && alert.threadIdentifier == "b-1" && alert.sound == .default)
+    #expect(alert.category == "INVITE" && alert.threadIdentifier == "b-1" && alert.sound == "default")
     #expect(alert.runsServiceExtension)
     #expect(alert.custom.members.map(\.key) == ["type", "subject_id", "surface_kind", "surface_id"])
     // Without a sender its name cannot be shown.

@@ -15,11 +15,6 @@ struct DeliveryAttemptTests {
   func ledgerReason(_ reason: String, _ kept: String) {
     #expect(DeliveryAttempt(.never, reason: reason).ledgerReason == kept)
   }
-
-  @Test("an accepted push has no reason")
-  func accepted() {
-    #expect(DeliveryAttempt(.accepted, status: 200).ledgerReason == nil)
-  }
 }
 
 @Suite("Dates of answers")
@@ -118,29 +113,10 @@ struct PushDispositionTests {
   }
 }
 
-@Suite("APNs reasons")
-struct PushReasonTests {
-  @Test(
-    "two reasons cast doubt on the token, no other does",
-    arguments: [
-      ("BadDeviceToken", true), ("DeviceTokenNotForTopic", true), ("Unregistered", false), ("TopicDisallowed", false),
-      ("baddevicetoken", false),
-    ])
-  func suspicion(reason: String, suspects: Bool) {
-    #expect((disposition(400, PushReason(rawValue: reason)) == .suspectToken) == suspects)
-  }
-}
-
 @Suite("APNs answers")
 struct PushAnswerTests {
   private func answer(_ body: String, status: Int = 400) -> PushAnswer {
     PushAnswer(status: status, identifier: nil, body: [UInt8](body.utf8))
-  }
-
-  @Test("a success has no body")
-  func success() {
-    let answer = PushAnswer(status: 200, identifier: "F4121B12-E0BF-3266-F079-D9253E98BF49", body: [])
-    #expect(answer == PushAnswer(status: 200, identifier: "F4121B12-E0BF-3266-F079-D9253E98BF49"))
   }
 
   @Test("reason and timestamp are read")

@@ -4,17 +4,6 @@ import Testing
 
 @Suite("Push requests")
 struct PushRequestTests {
-  @Test(
-    "a body up to the type's limit is taken", arguments: [(PushType.alert, 4096), (.voip, 5120), (.liveactivity, 4096)])
-  func limit(type: PushType, bytesMax: Int) throws {
-    let head = try makeHead(pushType: type)
-    #expect(try PushRequest(head: head, body: [UInt8](repeating: 32, count: bytesMax)).body.count == bytesMax)
-    let error = try #require(throws: PushRequestError.self) {
-      try PushRequest(head: head, body: [UInt8](repeating: 32, count: bytesMax + 1))
-    }
-    #expect(error.code == .payloadTooLarge)
-  }
-
   @Test("an empty body is refused")
   func empty() throws {
     let error = try #require(throws: PushRequestError.self) { try PushRequest(head: makeHead(), body: []) }
@@ -44,11 +33,6 @@ struct PushRequestHeadTests {
   func sparse() throws {
     let names = try makeHead(expiration: .servicePolicy).fields.map(\.name)
     #expect(names == ["content-type", "apns-topic", "apns-push-type", "apns-priority", "apns-id"])
-  }
-
-  @Test("the topic follows the push type")
-  func topic() throws {
-    #expect(try makeHead(pushType: .liveactivity).topic == "com.example.app.push-type.liveactivity")
   }
 
   @Test("a priority that APNs does not take for the type is refused")
@@ -137,12 +121,6 @@ struct PushRequestPayloadTests {
     #expect(sync.priority == .powerAware && sync.expiration == .until(unixSeconds: 9))
     #expect(try request(AlertPayload(title: "t"), priority: .neverWaking).head.priority == .neverWaking)
   }
-
-  @Test("a priority that APNs calls an error is refused")
-  func priority() throws {
-    let error = try #require(throws: PushRequestError.self) { try request(BackgroundPayload(), priority: .immediate) }
-    #expect(error.code == .priorityNotAllowed)
-  }
 }
 
 @Suite("Push types")
@@ -165,16 +143,6 @@ struct PushTypeTests {
   func topics(type: PushType, header: String, topic: String) {
     #expect(type.rawValue == header)
     #expect(type.topic(bundleIdentifier: "com.example.app") == topic)
-  }
-
-  @Test("there are eleven types")
-  func count() {
-    #expect(PushType.allCases.count == 11)
-  }
-
-  @Test("only calls may be larger than four kilobytes", arguments: PushType.allCases)
-  func limits(type: PushType) {
-    #expect(type.bodyBytesMax == (type == .voip ? 5120 : 4096))
   }
 
   @Test("what Apple calls an error is not allowed, everything else is", arguments: PushType.allCases)
@@ -202,15 +170,6 @@ struct PushTypeDefaultsTests {
   @Test("only speech is worth nothing later", arguments: PushType.allCases)
   func expiration(type: PushType) {
     #expect(type.usualExpiration == (type == .pushtotalk ? .attemptOnce : .servicePolicy))
-  }
-}
-
-@Suite("Push priorities")
-struct PushPriorityTests {
-  @Test("the header value is the number in digits", arguments: zip(PushPriority.allCases, ["10", "5", "1"]))
-  func headerValues(priority: PushPriority, value: String) {
-    #expect(priority.headerValue == value)
-    #expect(String(priority.rawValue) == value)
   }
 }
 
@@ -324,16 +283,6 @@ struct BundleIdentifierTests {
   func refused(text: String) throws {
     let error = try #require(throws: PushRequestError.self) { try BundleIdentifier(text) }
     #expect(error.code == .bundleIdentifierMalformed)
-  }
-}
-
-@Suite("ASCII characters")
-struct ASCIICharactersTests {
-  @Test("the letters and digits are these and no others")
-  func lettersAndDigits() {
-    let found = (UInt8.min...UInt8.max).filter(\.isASCIILetterOrDigit)
-    let expected = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-    #expect(found.elementsEqual(expected.utf8))
   }
 }
 

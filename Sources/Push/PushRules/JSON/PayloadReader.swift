@@ -491,10 +491,3 @@ private struct PayloadElements: UnkeyedDecodingContainer {
     return decoder.inside(values[currentIndex], at: ElementKey(currentIndex))
   }
 }
-
-extension String {
-  /// Whether both are the same bytes. Swift compares texts beyond ASCII in canonical order, which takes microseconds a name.
-  package func hasSameBytes(as other: String) -> Bool {
-    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
-  }
-}

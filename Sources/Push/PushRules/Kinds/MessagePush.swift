@@ -32,7 +32,7 @@ extension MessagePush {
 
   /// Its sender, its beginning, and the ids that the app opens it by.
   package func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
-    try PreparedPush(alert(about: subject, sound: .default), collapsingBy: subject.collapseText)
+    try PreparedPush(alert(about: subject, sound: AlertPayload.defaultSound), collapsingBy: subject.collapseText)
   }
 
   /// The same as a silent update of the notification of its burst.
@@ -47,7 +47,7 @@ extension MessagePush {
   }
 
   private func alert(
-    about subject: PushSubject, subtitle: String? = nil, sound: AlertSound? = nil,
+    about subject: PushSubject, subtitle: String? = nil, sound: String? = nil,
     interruptionLevel: InterruptionLevel? = nil
   ) throws(PushRequestError) -> AlertPayload {
     let preview = MessagePreview(senderName: senderName, text: text)

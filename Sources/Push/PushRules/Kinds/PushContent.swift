@@ -137,7 +137,7 @@ package struct PreparedPush: Sendable {
   init(_ payload: AlertPayload, collapsingBy collapseID: String) throws(PushRequestError) {
     var alert = PreparedAlert(payload, identifierName: Self.logIDName)
     if alert.bytes(withBadge: .max) > PushType.alert.bodyBytesMax {
-      alert = PreparedAlert(try payload.fitted(to: Self.alertBytesMax).payload, identifierName: Self.logIDName)
+      alert = PreparedAlert(try payload.fitted(to: Self.alertBytesMax), identifierName: Self.logIDName)
     }
     document = .alert(alert, payload)
     collapseIdentifier = try CollapseIdentifier(collapseID)

@@ -75,7 +75,7 @@ package struct PushPresentation: Equatable, Sendable {
     return try AlertPayload(
       title: TranslationKey.text(translations.title, words: title), subtitle: subtitleText,
       body: TranslationKey.text(translations.body, words: body),
-      badge: badge, sound: sound.map { .named($0) } ?? .default, threadIdentifier: threadID ?? thread,
+      badge: badge, sound: sound ?? AlertPayload.defaultSound, threadIdentifier: threadID ?? thread,
       category: category,
       interruptionLevel: interruptionLevel, relevanceScore: relevanceScore, runsServiceExtension: imageURL != nil,
       custom: custom)

@@ -48,12 +48,10 @@ package struct AlertPayload: PushPayload {
   package let title: AlertText?
   package let subtitle: AlertText?
   package internal(set) var body: AlertText?
-  /// The image or storyboard shown while the app starts from this push.
-  package let launchImage: String?
   /// The number on the app's icon, absolute: 0 removes it, a negative one is sent as 0, nil leaves it as it is.
   package let badge: Int?
-  /// What is played; nil is silent.
-  package let sound: AlertSound?
+  /// A sound file of the app, or ``defaultSound``; nil is silent.
+  package let sound: String?
   /// What the system groups by, such as a conversation.
   package let threadIdentifier: String?
   /// The registered category that brings the action buttons.
@@ -62,54 +60,34 @@ package struct AlertPayload: PushPayload {
   package let interruptionLevel: InterruptionLevel?
   /// The place among the app's pushes in a summary, where the highest is featured.
   package let relevanceScore: UnitFraction?
-  /// The window of the app that comes forward.
-  package let targetContentIdentifier: String?
-  /// What the user's Focus filter is asked about.
-  package let filterCriteria: String?
   /// Whether the app's service extension may change the push before it is shown: `mutable-content`.
   package let runsServiceExtension: Bool
-  /// Whether the push also wakes the app in the background: `content-available`.
-  package let wakesApp: Bool
   /// The app's own data, beside `aps`.
   package let custom: PayloadObject
 
   package var pushType: PushType { .alert }
 
-  /// Puts a payload together; each parameter is the property of the same name.
-  ///
-  /// - Throws: `nothingToShow` without any text, badge and sound, and for a launch image or a service extension without
-  ///   a text, which they need; `customKeyReserved` when `custom` has a member named `aps`.
+  /// The system's own sound.
+  package static let defaultSound = "default"
+
+  /// - Throws: `nothingToShow` without any text, badge and sound, and for a service extension without a text, which it
+  ///   needs; `customKeyReserved` when `custom` has a member named `aps`.
   package init(
-    title: AlertText? = nil,
-    subtitle: AlertText? = nil,
-    body: AlertText? = nil,
-    launchImage: String? = nil,
-    badge: Int? = nil,
-    sound: AlertSound? = nil,
-    threadIdentifier: String? = nil,
-    category: String? = nil,
-    interruptionLevel: InterruptionLevel? = nil,
-    relevanceScore: UnitFraction? = nil,
-    targetContentIdentifier: String? = nil,
-    filterCriteria: String? = nil,
-    runsServiceExtension: Bool = false,
-    wakesApp: Bool = false,
-    custom: PayloadObject = [:]
+    title: AlertText? = nil, subtitle: AlertText? = nil, body: AlertText? = nil, badge: Int? = nil,
+    sound: String? = nil, threadIdentifier: String? = nil, category: String? = nil,
+    interruptionLevel: InterruptionLevel? = nil, relevanceScore: UnitFraction? = nil,
+    runsServiceExtension: Bool = false, custom: PayloadObject = [:]
   ) throws(PushRequestError) {
     self.title = title?.unlessEmpty
     self.subtitle = subtitle?.unlessEmpty
     self.body = body?.unlessEmpty
-    self.launchImage = launchImage
     self.badge = badge
-    self.sound = sound?.unlessEmpty
+    self.sound = sound?.isEmpty == true ? nil : sound
     self.threadIdentifier = threadIdentifier
     self.category = category
     self.interruptionLevel = interruptionLevel
     self.relevanceScore = relevanceScore
-    self.targetContentIdentifier = targetContentIdentifier
-    self.filterCriteria = filterCriteria
     self.runsServiceExtension = runsServiceExtension
-    self.wakesApp = wakesApp
     self.custom = try custom.asCustomData()
     guard isNoticed else {
       throw PushRequestError(.nothingToShow, "a text is missing, or at least a badge or a sound")
@@ -121,7 +99,7 @@ package struct AlertPayload: PushPayload {
   /// Whether a device does everything that the push asks for.
   var isNoticed: Bool {
     if hasText { return true }
-    return (badge != nil || sound != nil) && launchImage == nil && !runsServiceExtension
+    return (badge != nil || sound != nil) && !runsServiceExtension
   }
 }
 
@@ -154,26 +132,6 @@ extension AlertText: ExpressibleByStringLiteral {
   package init(stringLiteral value: String) { self = .verbatim(value) }
 }
 
-package enum AlertSound: Equatable, Sendable {
-  /// A sound file of the app; the system's own sound is named `default`.
-  case named(String)
-  /// Plays although the device is muted or in a Focus; only for apps with Apple's permission.
-  case critical(name: String, volume: UnitFraction)
-
-  package static let `default` = AlertSound.named("default")
-
-  /// Nil in place of a sound without a name, which no device can play.
-  var unlessEmpty: AlertSound? {
-    switch self {
-    case .named(let name), .critical(let name, _): name.isEmpty ? nil : self
-    }
-  }
-}
-
-extension AlertSound: ExpressibleByStringLiteral {
-  package init(stringLiteral value: String) { self = .named(value) }
-}
-
 /// How much a push may interrupt: the value of `interruption-level`.
 package enum InterruptionLevel: String, CaseIterable, Sendable {
   /// Goes to the list without light or sound.
@@ -197,10 +155,6 @@ package struct UnitFraction: Equatable, Sendable {
     self.value = value
   }
 
-  private init(checked value: Double) { self.value = value }
-
-  package static let zero = UnitFraction(checked: 0)
-  package static let one = UnitFraction(checked: 1)
 }
 
 extension AlertPayload {
@@ -226,20 +180,16 @@ extension AlertPayload {
       json.append(title, named: "title", key: "title-loc-key", arguments: "title-loc-args")
       json.append(subtitle, named: "subtitle", key: "subtitle-loc-key", arguments: "subtitle-loc-args")
       json.append(body, named: "body", key: "loc-key", arguments: "loc-args")
-      json.append(member: "launch-image", text: launchImage)
     }
   }
 
   func appendTail(to json: inout JSONBytes) {
-    json.append(sound)
+    json.append(member: "sound", text: sound)
     json.append(member: "thread-id", text: threadIdentifier)
     json.append(member: "category", text: category)
     json.append(member: "interruption-level", text: interruptionLevel?.rawValue)
     json.append(member: "relevance-score", number: relevanceScore?.value)
-    json.append(member: "target-content-id", text: targetContentIdentifier)
-    json.append(member: "filter-criteria", text: filterCriteria)
     json.append(member: "mutable-content", flag: runsServiceExtension)
-    json.append(member: "content-available", flag: wakesApp)
     json.append(literal: "}")
     json.append(membersOf: custom)
     json.append(literal: "}")
@@ -263,37 +213,6 @@ extension JSONBytes {
     case nil: break
     }
   }
-
-  fileprivate mutating func append(_ sound: AlertSound?) {
-    switch sound {
-    case .named(let name): append(member: "sound", text: name)
-    case .critical(let name, let volume):
-      append(member: "sound") { json in
-        json.append(member: "critical", flag: true)
-        json.append(member: "name", text: name)
-        json.append(member: "volume", number: volume.value)
-      }
-    case nil: break
-    }
-  }
-}
-
-/// A payload that fits a byte limit, and what was cut to make it fit.
-package struct FittedPayload: Equatable, Sendable {
-  package let payload: AlertPayload
-  /// The text that was shortened; nil when the payload fitted as it was.
-  package let trimmed: TrimmedText?
-  package let bytesBefore: Int
-  package let bytesAfter: Int
-
-  package var isTrimmed: Bool { trimmed != nil }
-}
-
-/// A text that may be shortened to make a push fit.
-package enum TrimmedText: Equatable, Sendable {
-  case body
-  /// One of the arguments of a localised body, counted from 0.
-  case bodyArgument(Int)
 }
 
 extension AlertPayload {
@@ -305,20 +224,17 @@ extension AlertPayload {
   /// - Parameter bytesMax: the largest document, in bytes; see ``PushType/bodyBytesMax``. With ``PreparedAlert``, fit
   ///   with the largest badge of all recipients.
   /// - Throws: `payloadTooLarge` when the document would not fit without that text, or would have nothing to show.
-  package func fitted(to bytesMax: Int) throws(PushRequestError) -> FittedPayload {
-    let bytesBefore = encoded().count
-    guard bytesBefore > bytesMax else {
-      return FittedPayload(payload: self, trimmed: nil, bytesBefore: bytesBefore, bytesAfter: bytesBefore)
-    }
+  package func fitted(to bytesMax: Int) throws(PushRequestError) -> AlertPayload {
+    let bytes = encoded().count
+    guard bytes > bytesMax else { return self }
     guard let text = body?.trimmable else {
-      throw PushRequestError(.payloadTooLarge, "\(bytesBefore) bytes and no text to shorten; \(bytesMax) are allowed")
+      throw PushRequestError(.payloadTooLarge, "\(bytes) bytes and no text to shorten; \(bytesMax) are allowed")
     }
     guard let payload = shortened(text, to: bytesMax) ?? emptied(text, to: bytesMax) else {
       throw PushRequestError(
         .payloadTooLarge, "more than the \(bytesMax) bytes that are allowed, even without its text")
     }
-    return FittedPayload(
-      payload: payload, trimmed: text.place, bytesBefore: bytesBefore, bytesAfter: payload.encoded().count)
+    return payload
   }
 
   /// With the beginning of the text, possibly empty, and the continuation.
@@ -345,7 +261,6 @@ extension AlertPayload {
 private struct TrimmableText {
   static let continuation = "..."
 
-  let place: TrimmedText
   let text: String
   /// The whole body with another text in this place.
   let body: (String) -> AlertText
@@ -361,11 +276,11 @@ extension AlertText {
   fileprivate var trimmable: TrimmableText? {
     switch self {
     case .verbatim(let words):
-      return TrimmableText(place: .body, text: words, body: AlertText.verbatim)
+      return TrimmableText(text: words, body: AlertText.verbatim)
     case .localized(let key, let arguments, let words):
       let longest = arguments.indices.max { arguments[$0].utf8.count < arguments[$1].utf8.count }
       guard let longest else { return nil }
-      return TrimmableText(place: .bodyArgument(longest), text: arguments[longest]) { text in
+      return TrimmableText(text: arguments[longest]) { text in
         var arguments = arguments
         arguments[longest] = text
         return .localized(key: key, arguments: arguments, words: words)

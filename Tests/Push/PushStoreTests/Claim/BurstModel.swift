@@ -1,31 +1,33 @@
+import PushRules
+
 /// The latest burst of messages to one recipient in one conversation: a push with sound, and what followed within the window.
 ///
 /// Times are microseconds since 1970. `tacet.fold_messages` keeps bursts in `tacet.bursts` by the same rules, behind a lock;
-/// ``FoldPolicy`` is for tests. Keep both the same.
-package struct MessageBurst: Equatable, Sendable {
+/// this is the model that they are compared with.
+struct MessageBurst: Equatable, Sendable {
   /// Messages that are counted; further ones add nothing.
-  package static let membersMax = 100
+  static let membersMax = 100
 
   /// The message whose push sounded. Its pushes and those of the others have its collapse identifier.
-  package private(set) var first: BurstMessage
+  private(set) var first: BurstMessage
 
   /// When the sound was reserved.
-  package private(set) var soundedAt: Int64
+  private(set) var soundedAt: Int64
 
   /// Whether it began with a mention within the window of another sound.
-  package private(set) var isMention = false
+  private(set) var isMention = false
 
   /// The message whose push was handed over last.
-  package private(set) var latest: BurstMessage
+  private(set) var latest: BurstMessage
 
   /// When the newest message was committed that has asked.
   private var newestAt: Int64
 
   /// When the next update goes; nil while none is planned.
-  package private(set) var updateAt: Int64?
+  private(set) var updateAt: Int64?
 
   /// The ids of its messages since the recipient last looked.
-  package private(set) var members: Set<String>
+  private(set) var members: Set<String>
 
   /// Those of them that the newest update has counted.
   private var told: Set<String> = []
@@ -34,7 +36,7 @@ package struct MessageBurst: Equatable, Sendable {
   private var countedBefore: [String] = []
 
   /// Messages besides the one that is shown.
-  package var more: Int { max(0, members.count - 1) }
+  var more: Int { max(0, members.count - 1) }
 
   init(_ message: BurstMessage, at now: Int64) {
     first = message
@@ -46,16 +48,16 @@ package struct MessageBurst: Equatable, Sendable {
 }
 
 /// A message, in the order of a conversation: by its commit, then by its id.
-package struct BurstMessage: Hashable, Comparable, Sendable {
+struct BurstMessage: Hashable, Comparable, Sendable {
   /// When it was committed.
-  package let enqueuedAt: Int64
-  package let id: String
+  let enqueuedAt: Int64
+  let id: String
 
-  package static func < (one: Self, other: Self) -> Bool { (one.enqueuedAt, one.id) < (other.enqueuedAt, other.id) }
+  static func < (one: Self, other: Self) -> Bool { (one.enqueuedAt, one.id) < (other.enqueuedAt, other.id) }
 }
 
 /// What the ledger says of the push that was handed over last.
-package enum HandedOverPush: String, CaseIterable, Sendable {
+enum HandedOverPush: String, CaseIterable, Sendable {
   /// Nothing since it was handed over: it is in flight, or its process has died.
   case inFlight = "in_flight"
   case sent
@@ -65,35 +67,7 @@ package enum HandedOverPush: String, CaseIterable, Sendable {
   case gone
 }
 
-/// What a message does that may be pushed.
-package enum FoldDecision: Equatable, Sendable {
-  /// It goes with its sound, by its own collapse identifier.
-  case sound
-  /// It replaces the burst's notification without a sound.
-  case update
-  /// It is decided again at this time.
-  case wait(until: Int64)
-  /// A newer message is shown, which counts it.
-  case fold
-}
-
-/// How long a burst lasts, and how often its notification changes.
-package struct FoldPolicy: Equatable, Sendable {
-  /// How often a notification changes at most: half of a usual burst's messages come within a second of another.
-  package static let settleDefault = Duration.seconds(1)
-
-  /// From a sound on, how long nothing but a mention sounds; the end is exclusive.
-  package let window: Duration
-
-  package let settle: Duration
-
-  /// A policy; both are positive.
-  package init(window: Duration, settle: Duration = settleDefault) {
-    precondition(window > .zero && settle > .zero, "without a window nothing folds")
-    self.window = window
-    self.settle = settle
-  }
-
+extension FoldPolicy {
   /// Decides a message that the suppression rules let go, and keeps the burst's books.
   ///
   /// What is on the screen never becomes older: pushes with one collapse identifier may overtake each other, so an update
@@ -103,7 +77,7 @@ package struct FoldPolicy: Equatable, Sendable {
   ///   - isNewest: whether no newer message of the conversation is decided together with it, after it.
   ///   - latest: the state of the push that was handed over last.
   ///   - burst: nil before the first message.
-  package func decide(
+  func decide(
     _ message: BurstMessage, at now: Int64, isMentioned: Bool = false, lookedAt: Int64? = nil, isNewest: Bool = true,
     latest: HandedOverPush, of burst: inout MessageBurst?
   ) -> FoldDecision {
