@@ -100,18 +100,14 @@ package struct StoredCampaign: Equatable, Sendable {
 extension PushDatabase {
   /// The campaigns that are active.
   package func campaigns(on reactor: isolated Reactor) async throws(PostgresError) -> [StoredCampaign] {
-    var campaigns: [StoredCampaign] = []
-    for row in try await pool.query(.campaigns, on: reactor) { campaigns.append(try StoredCampaign(row)) }
-    return campaigns
+    try await pool.query(.campaigns, on: reactor).map(StoredCampaign.init)
   }
 
   /// The zones in which a campaign's audience lives, as the tz database spells them.
   package func zones(ofCampaign name: String, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
-    var zones: [String] = []
-    for row in try await pool.query(.campaignZones(campaign: name), on: reactor) {
-      zones.append(try row.decode(0))
+    try await pool.query(.campaignZones(campaign: name), on: reactor).map { row throws(PostgresError) in
+      try row.decode(0)
     }
-    return zones
   }
 
   /// The hours of a campaign that have come in these zones and were not served.
@@ -120,14 +116,11 @@ extension PushDatabase {
     of name: String, minutes: Int, zones: [String], on reactor: isolated Reactor
   ) async throws(PostgresError) -> [CampaignSlot] {
     let call = StatementCall.dueSlots(campaign: name, minutes: Int32(clamping: minutes), zones: zones)
-    var slots: [CampaignSlot] = []
-    for row in try await pool.query(call, on: reactor) {
-      slots.append(
-        CampaignSlot(
-          campaign: name, timeZone: try row.decode("time_zone"), localDay: try row.decode("local_day"),
-          dueAt: try row.decode("due_us")))
+    return try await pool.query(call, on: reactor).map { row throws(PostgresError) in
+      CampaignSlot(
+        campaign: name, timeZone: try row.decode("time_zone"), localDay: try row.decode("local_day"),
+        dueAt: try row.decode("due_us"))
     }
-    return slots
   }
 
   /// Enrols the users whose hour this is, unless another process has served it.
@@ -184,15 +177,12 @@ extension PushDatabase {
     let call = StatementCall.claimCampaignDecisions(
       decisionsMax: count, leaseMicroseconds: lease.wholeMicroseconds,
       lateAfterMicroseconds: lateAfter.wholeMicroseconds)
-    var turns: [CampaignTurn] = []
-    for row in try await pool.query(call, on: reactor) {
-      turns.append(
-        CampaignTurn(
-          campaign: try row.decode("campaign"), userID: try row.decode("user_id"),
-          localDay: try row.decode("local_day"), attempts: try row.decode("attempts"),
-          timeZone: try row.decode("time_zone"), dueAt: try row.decode("due_us"), isLate: try row.decode("is_late")))
+    return try await pool.query(call, on: reactor).map { row throws(PostgresError) in
+      CampaignTurn(
+        campaign: try row.decode("campaign"), userID: try row.decode("user_id"),
+        localDay: try row.decode("local_day"), attempts: try row.decode("attempts"),
+        timeZone: try row.decode("time_zone"), dueAt: try row.decode("due_us"), isLate: try row.decode("is_late"))
     }
-    return turns
   }
 
   /// Gives leases back, as if they had not been claimed.

@@ -99,14 +99,12 @@ extension PushDatabase {
   package func takeRowTexts(
     _ rowsMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [RowTextTask] {
-    var tasks: [RowTextTask] = []
-    for row in try await pool.query(.takeRowTexts(rowsMax: Int32(clamping: rowsMax)), on: reactor) {
-      tasks.append(
-        RowTextTask(
-          kind: try row.decode("kind"), subjectID: try row.decode("subject_id"), userID: try row.decode("user_id"),
-          composer: try row.decode("composer"), facts: try row.decode("facts")))
+    try await pool.query(.takeRowTexts(rowsMax: Int32(clamping: rowsMax)), on: reactor).map {
+      row throws(PostgresError) in
+      RowTextTask(
+        kind: try row.decode("kind"), subjectID: try row.decode("subject_id"), userID: try row.decode("user_id"),
+        composer: try row.decode("composer"), facts: try row.decode("facts"))
     }
-    return tasks
   }
 
   /// Lets an event be pushed that waits for a text.

@@ -52,14 +52,11 @@ extension PushDatabase {
       campaign: campaign, url: url, slots: moments.map(\.slot), userIDs: moments.map(\.userID),
       fireDates: moments.map(\.date), fireMicroseconds: moments.map(\.at), leadMicroseconds: lead.wholeMicroseconds,
       leaseMicroseconds: Self.fetchLease.wholeMicroseconds, contentsMax: contentsMax)
-    var due: [DueContent] = []
-    for row in try await pool.query(call, on: reactor) {
-      due.append(
-        DueContent(
-          key: ContentKey(slot: try row.decode("slot"), userID: try row.decode("user_id")),
-          fireDate: try row.decode("fire_date"), etag: try row.decode("etag")))
+    return try await pool.query(call, on: reactor).map { row throws(PostgresError) in
+      DueContent(
+        key: ContentKey(slot: try row.decode("slot"), userID: try row.decode("user_id")),
+        fireDate: try row.decode("fire_date"), etag: try row.decode("etag"))
     }
-    return due
   }
 
   /// Stores what a fetch has returned.

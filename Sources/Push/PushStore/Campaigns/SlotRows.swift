@@ -164,17 +164,14 @@ extension PushDatabase {
   private func slotRows(
     _ call: StatementCall, areStored: Bool = false, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [SlotRow] {
-    var rows: [SlotRow] = []
-    for row in try await pool.query(call, on: reactor) {
-      rows.append(
-        SlotRow(
-          campaign: try row.decode("campaign"), userID: try row.decode("user_id"), slot: try row.decode("slot"),
-          phase: try row.decode("phase"), fireDate: try row.decode("fire_date"), fireAt: try row.decode("fire_us"),
-          timeZone: try row.decode("time_zone"), version: try row.decode("version"),
-          attempts: try row.decode("attempts"), isLate: try row.decode("is_late"),
-          stored: areStored ? try storedText(row) : nil))
+    try await pool.query(call, on: reactor).map { row throws(PostgresError) in
+      SlotRow(
+        campaign: try row.decode("campaign"), userID: try row.decode("user_id"), slot: try row.decode("slot"),
+        phase: try row.decode("phase"), fireDate: try row.decode("fire_date"), fireAt: try row.decode("fire_us"),
+        timeZone: try row.decode("time_zone"), version: try row.decode("version"),
+        attempts: try row.decode("attempts"), isLate: try row.decode("is_late"),
+        stored: areStored ? try storedText(row) : nil)
     }
-    return rows
   }
 
   private func storedText(_ row: PostgresRow) throws(PostgresError) -> RenderedText? {

@@ -68,18 +68,15 @@ extension PushDatabase {
   ) async throws(PostgresError) -> [ScheduledRow] {
     let call = StatementCall.schedule(
       userID: userID, days: Int32(clamping: days), rowsMax: rowsMax, deviceToken: deviceToken)
-    var rows: [ScheduledRow] = []
-    for row in try await pool.query(call, on: reactor) {
-      rows.append(
-        ScheduledRow(
-          campaign: try row.decode("campaign"), slot: try row.decode("slot"), fireDate: try row.decode("fire_date"),
-          fireAt: try row.decode("fire_us"), localTime: try row.decode("local_time"),
-          text: RenderedText(
-            title: try row.decode("title"), body: try row.decode("body"), category: try row.decode("category"),
-            data: try row.decode("data")),
-          toleranceSeconds: try row.decode("tolerance_seconds")))
+    return try await pool.query(call, on: reactor).map { row throws(PostgresError) in
+      ScheduledRow(
+        campaign: try row.decode("campaign"), slot: try row.decode("slot"), fireDate: try row.decode("fire_date"),
+        fireAt: try row.decode("fire_us"), localTime: try row.decode("local_time"),
+        text: RenderedText(
+          title: try row.decode("title"), body: try row.decode("body"), category: try row.decode("category"),
+          data: try row.decode("data")),
+        toleranceSeconds: try row.decode("tolerance_seconds"))
     }
-    return rows
   }
 
   /// Whether a user's schedule is to be rendered now: not again within a pause.

@@ -143,9 +143,7 @@ package final class DatabaseExamination {
     _ call: StatementCall, on reactor: isolated Reactor,
     _ read: (PostgresRow) throws(PostgresError) -> Value
   ) async throws(PostgresError) -> [Value] {
-    var values: [Value] = []
-    for row in try await connection.query(call, on: reactor) { values.append(try read(row)) }
-    return values
+    try await connection.query(call, on: reactor).map(read)
   }
 
   private static func wallMicroseconds() -> Int64 {

@@ -146,10 +146,8 @@ extension PushDatabase {
   package func claimHostEvents(
     _ count: Int, lease: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [HostEvent] {
-    var events: [HostEvent] = []
     let call = StatementCall.claimHostEvents(eventsMax: count, leaseMicroseconds: lease.wholeMicroseconds)
-    for row in try await pool.query(call, on: reactor) { events.append(try HostEvent(row)) }
-    return events
+    return try await pool.query(call, on: reactor).map(HostEvent.init)
   }
 
   /// Records what the host answered.

@@ -97,14 +97,12 @@ extension PushDatabase {
   package func waitingPushes(
     of user: HostID, rowsMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [WaitingPush] {
-    var pushes: [WaitingPush] = []
-    for row in try await pool.query(.waitingPushes(userID: user, rowsMax: rowsMax), on: reactor) {
-      pushes.append(
-        WaitingPush(
-          id: try row.decode("push_id"), kind: try row.decode("kind"), title: try row.decode("title"),
-          dueAt: try row.decode("due_us"), state: try row.decode("state"), cancelKey: try row.decode("cancel_key")))
+    try await pool.query(.waitingPushes(userID: user, rowsMax: rowsMax), on: reactor).map {
+      row throws(PostgresError) in
+      WaitingPush(
+        id: try row.decode("push_id"), kind: try row.decode("kind"), title: try row.decode("title"),
+        dueAt: try row.decode("due_us"), state: try row.decode("state"), cancelKey: try row.decode("cancel_key"))
     }
-    return pushes
   }
 }
 
