@@ -89,6 +89,7 @@ final class ServiceRig: Sendable {
   /// - Parameter polls: whether the pipeline looks for work that nothing tells it of.
   static func run(
     hasDatabase: Bool = true, hasCampaigns: Bool = true, polls: Bool = true, wait: Duration = .seconds(10),
+    pages: @Sendable (inout HTTPRoutes, PerReactor<PushServices>) -> Void = { _, _ in },
     _ body: @Sendable (ServiceRig) async throws -> Void
   ) async throws {
     var server: TestPostgres?
@@ -101,7 +102,8 @@ final class ServiceRig: Sendable {
     let group = try ReactorGroup(count: 1)
     let result: Result<Void, any Error>
     do {
-      result = .success(try await serve(server, conninfo, hasCampaigns, polls: polls, wait: wait, on: group, body))
+      result = .success(
+        try await serve(server, conninfo, hasCampaigns, polls: polls, wait: wait, pages: pages, on: group, body))
     } catch {
       result = .failure(error)
     }
@@ -111,7 +113,8 @@ final class ServiceRig: Sendable {
 
   private static func serve(
     _ server: TestPostgres?, _ conninfo: String, _ hasCampaigns: Bool, polls: Bool, wait: Duration,
-    on group: ReactorGroup, _ body: @Sendable (ServiceRig) async throws -> Void
+    pages: @Sendable (inout HTTPRoutes, PerReactor<PushServices>) -> Void, on group: ReactorGroup,
+    _ body: @Sendable (ServiceRig) async throws -> Void
   ) async throws {
     let logger = RunLogs.logger
     let parts = try await PerReactor(group.reactors) { _, reactor in
@@ -131,17 +134,19 @@ final class ServiceRig: Sendable {
         slots: SlotScheduler(store: PushDatabase(pool: parts.callerPool), logger: logger), logger: logger,
         readiness: { parts.checks })
     }
-    let routes = PushRoutes.make(
+    var routes = PushRoutes.make(
       services: services,
       authentication: WebhookAuthentication([.init(bearer: secret, signingKey: Array(secret.utf8))]),
       callers: CallerAuthentication(clients: PlainTokens(), services: BearerKeys([serviceKey])),
       webhookWait: wait, devicesPerUserMax: 2, offers: try Self.offers(),
       metrics: { "reactor_name{name=\"\($0.name)\"} 1\n" }, logger: logger)
+    let operations = routes.operations
+    pages(&routes, services)
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure("no address") }
     let http = try await HTTPService.start(routes, on: address, reactors: group.reactors, logger: logger)
     let database = conninfo.split(separator: "dbname=").last.map(String.init) ?? ""
     let rig = ServiceRig(
-      server: server, database: database, port: http.address.port, parts: parts.all[0], operations: routes.operations)
+      server: server, database: database, port: http.address.port, parts: parts.all[0], operations: operations)
     try await body(rig)
     _ = await http.drain(within: .seconds(5))
     await rig.parts.perform { parts, reactor in
@@ -295,9 +300,10 @@ struct PlainResponse {
 /// The simplest HTTP client there is: one request, one connection, read to the end.
 enum PlainClient {
   static func ask(
-    _ method: String, _ path: String, fields: [String: String] = [:], body: String = "", port: UInt16
+    _ method: String, _ path: String, host: String = "localhost", fields: [String: String] = [:], body: String = "",
+    port: UInt16
   ) async throws -> PlainResponse {
-    var text = "\(method) \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+    var text = "\(method) \(path) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n"
     for (name, value) in fields { text += "\(name): \(value)\r\n" }
     if !body.isEmpty { text += "Content-Length: \(body.utf8.count)\r\n" }
     return try await exchange(Array((text + "\r\n" + body).utf8), port: port)

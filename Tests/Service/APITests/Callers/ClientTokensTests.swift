@@ -7,17 +7,6 @@ import Testing
 
 @Suite("Tokens taken apart")
 struct CompactTokenTests {
-  @Test("the parts are those that came, and the first two are what is signed")
-  func parts() throws {
-    let text = try TokenForge.token(#"{"alg":"ES256","kid":"k","jwk":{"kty":"oct"}}"#, "payload") { _ in [1, 2, 3] }
-    let token = try CompactToken(text)
-    #expect(token.header.alg == "ES256")
-    #expect(token.header.kid == "k")
-    #expect(!token.header.hasCritical)
-    #expect(token.payload == Array("payload".utf8))
-    #expect(token.signature == [1, 2, 3])
-    #expect(token.signed == Array(text.utf8.prefix { $0 != UInt8(ascii: ".") }) + Array(".cGF5bG9hZA".utf8))
-  }
 
   @Test("any value of crit counts, also none", arguments: [#"["exp"]"#, "[]", "null"])
   func critical(value: String) throws {
@@ -146,17 +135,6 @@ struct VerifiedTokensTests {
     #expect(tokens.user(of: digest(1), now: 0, keySetGeneration: 1) == user)
     #expect(tokens.user(of: digest(1), now: 0, keySetGeneration: 2) == nil)
     #expect(tokens.user(of: digest(2), now: 0, keySetGeneration: 2) == user)
-  }
-
-  @Test("no more than two generations are remembered, and what is in use among them")
-  func bound() {
-    let tokens = VerifiedTokens(countMax: 10)
-    for number in 0..<1000 {
-      insert(number, into: tokens)
-      #expect(tokens.user(of: digest(0), now: 0, keySetGeneration: nil) == user)
-      #expect(tokens.count <= 20)
-    }
-    #expect(tokens.user(of: digest(1), now: 0, keySetGeneration: nil) == nil)
   }
 }
 

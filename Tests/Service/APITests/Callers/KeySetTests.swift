@@ -220,18 +220,6 @@ struct RemoteKeySetTests {
     }
   }
 
-  @Test("unknown keys make the set be fetched once a minute at the most, whoever makes them up")
-  func unknownKeys() async throws {
-    try await TokenRig.run(publishing: keySet(key.published())) { rig async throws in
-      #expect(try await rig.ask(try key.token()).status == 200)
-      for second in 0..<120 {
-        #expect(try await rig.ask(try IssuerKey("made-up-\(second)").token()).status == 401)
-        rig.clock.advance(by: 1)
-      }
-      #expect(rig.keys.count == 2)
-    }
-  }
-
   @Test("a set is fetched again ten minutes later, behind any use, and a key that is gone ends what was remembered")
   func refresh() async throws {
     try await TokenRig.run(publishing: keySet(key.published())) { rig async throws in

@@ -70,10 +70,10 @@ struct TokenMatrixTests {
         ("sub no UUID", TokenForge.claims(sub: "clara"), "its subject is not the id of a user"),
         ("no sub", TokenForge.claims(sub: nil), "its subject is not the id of a user"),
       ]
-      for (name, claims, fault) in faults {
-        cases.append(Case(name: "\(name), HS256", token: try TokenForge.hs256(claims), expected: Self.refused(fault)))
-        cases.append(Case(name: "\(name), ES256", token: try current.token(claims), expected: Self.refused(fault)))
-        cases.append(Case(name: "\(name), RS256", token: try rsa.token(claims), expected: Self.refused(fault)))
+      // Claims are read alike whatever signed them, so each fault has one of the three.
+      for (number, (name, claims, fault)) in faults.enumerated() {
+        let token = try [TokenForge.hs256(claims), current.token(claims), rsa.token(claims)][number % 3]
+        cases.append(Case(name: name, token: token, expected: Self.refused(fault)))
       }
       cases.append(
         Case(

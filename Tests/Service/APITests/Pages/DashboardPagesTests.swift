@@ -323,7 +323,7 @@ struct HostEventPageTests {
 
 @Suite("The page of engagement")
 struct EngagementPageTests {
-  private func expect(_ texts: [String], on page: PageAnswer) {
+  private func expect(_ texts: [String], on page: PlainResponse) {
     #expect(page.status == 200)
     for text in texts { #expect(page.body.contains(text), "\(text)") }
   }

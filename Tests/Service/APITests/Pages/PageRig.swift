@@ -1,61 +1,20 @@
-import Channels
 import Foundation
-import Glibc
 import HTTP1
 import Logging
-import Postgres
-import PushPipeline
 import PushRules
-import PushStore
 import Reactors
-import TestIDs
 import TestPostgres
-import TestProcesses
 import Testing
 
 @testable import API
 @testable import Operations
 
-/// The pages in front of a database, with a pipeline that does nothing.
-final class PageRig: Sendable {
-  static let serviceKey = "service key of the tests"
+/// The pages in front of a service whose pipeline does nothing.
+struct PageRig: Sendable {
+  static let serviceKey = ServiceRig.serviceKey
 
-  let server: TestPostgres
-  let database: String
-  let port: UInt16
-  let group: ReactorGroup
-
-  private init(server: TestPostgres, database: String, port: UInt16, group: ReactorGroup) {
-    self.server = server
-    self.database = database
-    self.port = port
-    self.group = group
-  }
-
-  /// What lives on the reactor.
-  final class Parts {
-    let pool: PostgresPool
-    let services: PushServices
-
-    init(_ conninfo: String, _ readiness: [ReadinessCheck], on reactor: isolated Reactor) throws {
-      var configuration = PostgresConfiguration(conninfo: conninfo)
-      configuration.chosenTypes = IDTypes.tested.postgresTypes
-      configuration.settings = PushDatabase.sessionSettings
-      pool = PostgresPool(configuration, size: 2, acquireLimit: .seconds(2), logger: quiet)
-      pool.start(on: reactor)
-      let store = PushDatabase(pool: pool)
-      let app = try BundleIdentifier("com.example.app")
-      let pipeline = DeliveryPipeline(
-        store: store,
-        deliverers: [
-          APNSDeliverer(
-            NoChannel(), places: APNSPlaces(defaultRoute: PushRoute(app: app, environment: .production)))
-        ],
-        configuration: PipelineConfiguration(policy: SuppressionPolicy()), logger: quiet)
-      services = PushServices(
-        callers: store, operators: store, counts: store, pipeline: pipeline, logger: quiet, readiness: { readiness })
-    }
-  }
+  let rig: ServiceRig
+  var port: UInt16 { rig.port }
 
   /// Runs a test's body against the pages.
   static func run(
@@ -63,48 +22,34 @@ final class PageRig: Sendable {
     explanations: [EventExplanation] = [], readiness: [ReadinessCheck] = [],
     _ body: @Sendable (PageRig) async throws -> Void
   ) async throws {
-    let server = try await TestPostgres.shared
-    let conninfo = try await server.makeMigratedDatabase()
-    let group = try ReactorGroup(count: 1)
-    let result: Result<Void, any Error>
-    do {
-      let parts = try await PerReactor(group.reactors) { _, reactor in try Parts(conninfo, readiness, on: reactor) }
-      let services = try await PerReactor(group.reactors) { _, reactor in parts.value(on: reactor).services }
-      var table = HTTPRoutes()
-      DashboardRoutes.add(
-        to: &table, services: services, serviceKeys: keys, isTLS: isTLS,
-        routes: { routes },
-        explanations: { subject, _, _ in
-          explanations.filter { $0.subjectID == subject.text }
-        }, logger: quiet)
-      let address = try #require(SocketAddress(numericHost: "127.0.0.1", port: 0))
-      let http = try await HTTPService.start(table, on: address, reactors: group.reactors, logger: quiet)
-      let name = String(conninfo.split(separator: "dbname=").last ?? "")
-      result = await Result {
-        try await body(PageRig(server: server, database: name, port: http.address.port, group: group))
-      }
-      _ = await http.drain(within: .seconds(5))
-      await parts.all[0].perform { await $0.pool.close(on: $1) }
-    } catch {
-      result = .failure(error)
-    }
-    await group.stop()
-    try result.get()
+    let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
+    try await ServiceRig.run(
+      pages: { table, services in
+        DashboardRoutes.add(
+          to: &table, services: services, serviceKeys: keys, isTLS: isTLS, routes: { routes },
+          explanations: { subject, _, _ in explanations.filter { $0.subjectID == subject.text } }, logger: quiet)
+      },
+      { rig in
+        await rig.parts.perform { parts, _ in parts.checks = readiness }
+        try await body(PageRig(rig: rig))
+      })
   }
 
   /// Asks as a browser does that has this cookie.
-  func get(_ path: String, cookie: String? = nil) async throws -> PageAnswer {
-    try await PageAnswer.ask("GET", path, ["Cookie": cookie].compactMapValues { $0 }, "", port: port)
+  func get(_ path: String, cookie: String? = nil) async throws -> PlainResponse {
+    let fields = ["Cookie": cookie].compactMapValues { $0 }
+    return try await PlainClient.ask("GET", path, host: "localhost:8080", fields: fields, port: port)
   }
 
   /// Sends a form; by default from a page of ours.
   func post(
     _ path: String, _ form: String, cookie: String? = nil, fields: [String: String]? = nil
-  ) async throws -> PageAnswer {
+  ) async throws -> PlainResponse {
     var fields = fields ?? ["Sec-Fetch-Site": "same-origin"]
     fields["Content-Type"] = "application/x-www-form-urlencoded"
     fields["Cookie"] = cookie
-    return try await PageAnswer.ask("POST", path, fields, form, port: port)
+    if form.isEmpty { fields["Content-Length"] = "0" }
+    return try await PlainClient.ask("POST", path, host: "localhost:8080", fields: fields, body: form, port: port)
   }
 
   /// Logs in; the cookie to show from then on.
@@ -117,77 +62,8 @@ final class PageRig: Sendable {
   /// Runs SQL in the database; what it printed.
   @discardableResult
   func sql(_ text: String) async throws -> String {
-    try await server.psql(text, database: database).trimmingCharacters(in: .whitespacesAndNewlines)
-  }
-}
-
-let quiet = Logger(label: "tests") { _ in SwiftLogNoOpLogHandler() }
-
-extension Result where Failure == any Error {
-  fileprivate init(_ body: () async throws -> Success) async {
-    do { self = .success(try await body()) } catch { self = .failure(error) }
-  }
-}
-
-/// Nothing is sent in these tests.
-private final class NoChannel: PushChannel {
-  func send(
-    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
-    on reactor: isolated Reactor
-  ) async -> PushAttempt {
-    preconditionFailure("nothing is sent in these tests")
-  }
-}
-
-/// What a service answered, taken apart.
-struct PageAnswer {
-  let status: Int
-  /// Names in lower case.
-  let fields: [String: String]
-  let body: String
-
-  /// One request on a connection of its own, read to the end.
-  static func ask(
-    _ method: String, _ path: String, _ fields: [String: String], _ body: String, port: UInt16
-  ) async throws -> PageAnswer {
-    var text = "\(method) \(path) HTTP/1.1\r\nHost: localhost:8080\r\nConnection: close\r\n"
-    for (name, value) in fields { text += "\(name): \(value)\r\n" }
-    if method == "POST" { text += "Content-Length: \(body.utf8.count)\r\n" }
-    let request = Array((text + "\r\n" + body).utf8)
-    return try await onOwnThread { try PageAnswer(exchange(request, port: port)) }
-  }
-
-  private init(_ text: String) throws {
-    let parts = text.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
-    var lines = try #require(parts.first).split(separator: "\r\n")
-    status = try #require(Int(lines.removeFirst().split(separator: " ")[1]))
-    var fields: [String: String] = [:]
-    for line in lines {
-      let parts = line.split(separator: ":", maxSplits: 1)
-      fields[parts[0].lowercased()] = parts[1].trimmingCharacters(in: .whitespaces)
-    }
-    self.fields = fields
-    body = String(try #require(parts.last))
-  }
-
-  private static func exchange(_ request: [UInt8], port: UInt16) throws -> String {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    defer { close(descriptor) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    try #require(inet_pton(AF_INET, "127.0.0.1", &address.sin_addr) == 1)
-    let isConnected = withUnsafeBytes(of: &address) { bytes in
-      connect(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count)) == 0
-    }
-    try #require(isConnected && write(descriptor, request, request.count) == request.count, "errno \(errno)")
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = read(descriptor, &buffer, buffer.count)
-      guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
-      bytes += buffer[..<count]
-    }
+    guard let server = rig.server else { throw TestFailure("no database") }
+    return try await server.psql(text, database: rig.database).trimmingCharacters(in: .whitespacesAndNewlines)
   }
 }
 
