@@ -4,12 +4,12 @@ import HTTPTypes
 import PrometheusMetrics
 import PushPipeline
 import PushRules
-import PushStore
 import TestRepository
 import Testing
 
 @testable import HTTP1
 @testable import Postgres
+@testable import PushStore
 @testable import tacet
 
 @Suite("Figures of the HTTP service")
