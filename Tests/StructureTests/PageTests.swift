@@ -39,6 +39,20 @@ struct PageTests {
     #expect(unknown.subtracting(["ALL_PROXY", "HTTPS_PROXY"]).sorted() == [])
   }
 
+  @Test("the way of a message through the code has as many files and lines as the page says, and at most 30 files")
+  func wayOfAMessage() throws {
+    let page = SourceTree.text("Sources/ARCHITECTURE.md")
+    let way = try #require(page.firstRange(of: "To follow a plain message").map { page[$0.lowerBound...] })
+    let said = try #require(way.firstMatch(of: /read these (\d+) files in this order, about ([\d,]+) lines/))
+    let table = way.prefix(upTo: try #require(way.firstRange(of: "A delivery's states")).lowerBound)
+    let files = table.matches(of: /\]\(([^)]+)\)/).map { "Sources/" + $0.1 }
+    let lines = files.map { SourceTree.text($0).split(separator: "\n", omittingEmptySubsequences: false).count - 1 }
+    #expect(Set(files).count == files.count && files.count == Int(said.1) && files.count <= 30)
+    let total = lines.reduce(0, +)
+    let told = try #require(Int(said.2.filter(\.isNumber)))
+    #expect(abs(total - told) <= 100, "\(total) lines")
+  }
+
   @Test("every link inside the repository leads to a file, and to a heading of it", arguments: pages)
   func links(page: String) throws {
     let folder = SourceTree.root.appending(path: page).deletingLastPathComponent()
