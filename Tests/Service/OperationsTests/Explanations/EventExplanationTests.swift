@@ -1,4 +1,5 @@
 import Foundation
+import PushRules
 import Testing
 
 @testable import Operations

@@ -1,3 +1,4 @@
+import PushRules
 import Testing
 
 @testable import Operations
