@@ -89,8 +89,8 @@ struct InitCommand: AsyncParsableCommand {
   /// Guesses, and asks for what is missing.
   private func plan(for schema: HostSchema) throws -> WiringPlan {
     var answers = WiringAnswers()
-    (answers.messages, answers.participants, answers.users) = (messages, participants, users)
-    (answers.devices, answers.messageKinds, answers.role) = (devices, messageKinds, role)
+    (answers[.messages], answers[.participants], answers[.users]) = (messages, participants, users)
+    (answers[.devices], answers[.messageKinds], answers.role) = (devices, messageKinds, role)
     // Each turn answers a question that was not answered before.
     for _ in WiringQuestion.Subject.allCases {
       do {

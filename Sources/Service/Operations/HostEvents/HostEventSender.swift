@@ -4,27 +4,21 @@ internal import Postgres
 package import PushStore
 package import Reactors
 
-package struct HostEventPace: Sendable {
-  /// The wait between two looks while nothing is due.
-  package var interval = Duration.seconds(1)
-  /// After the database failed.
-  package var retryWait = Duration.seconds(5)
-  /// Pushes looked at in one transaction, each in some tenths of a millisecond.
-  package var checksMax = 200
-  /// How long a claim holds, beyond what the receiver may take: a process that was killed leaves its events for so long.
-  package var leaseReserve = Duration.seconds(15)
-
-  package init() {}
-}
-
 /// Sends events to the host, and finds the pushes that nobody looked at.
 ///
 /// One in each process; any number share a database, because users are claimed. It looks every second, and whenever an event has
 /// ended. When it dies, other processes send its events after their leases.
 package final class HostEventSender {
+  /// After the database failed.
+  private static let retryWait = Duration.seconds(5)
+  /// Pushes looked at in one transaction, each in some tenths of a millisecond.
+  private static let checksMax = 200
+  /// How long a claim holds, beyond what the receiver may take: a process that was killed leaves its events for so long.
+  private static let leaseReserve = Duration.seconds(15)
+
   private let store: PushDatabase
   private let receiver: HostEventReceiver
-  private let pace: HostEventPace
+  private let interval: Duration
   private let metrics: HostEventMetrics
   private let sleep: DatabaseSleep?
   private let logger: Logger
@@ -36,14 +30,16 @@ package final class HostEventSender {
   private var isRunning = false
 
   /// Makes a sender; ``run(on:)`` makes it work.
-  /// - Parameter sleep: between its looks the next event is known, and nothing is asked before.
+  /// - Parameters:
+  ///   - interval: between two looks while nothing is due.
+  ///   - sleep: between its looks the next event is known, and nothing is asked before.
   package init(
-    store: PushDatabase, receiver: HostEventReceiver, pace: HostEventPace = HostEventPace(),
+    store: PushDatabase, receiver: HostEventReceiver, interval: Duration = .seconds(1),
     metrics: HostEventMetrics = HostEventMetrics(), sleep: DatabaseSleep? = nil, logger: Logger
   ) {
     self.store = store
     self.receiver = receiver
-    self.pace = pace
+    self.interval = interval
     self.metrics = metrics
     self.sleep = sleep
     self.logger = logger
@@ -58,7 +54,7 @@ package final class HostEventSender {
       let (wait, longest) = await look(on: reactor)
       if !isStopped { _ = await pause.wait(for: wait, longest: longest, on: reactor) }
     }
-    while underWay > 0 { _ = await pause.wait(for: pace.interval, on: reactor) }
+    while underWay > 0 { _ = await pause.wait(for: interval, on: reactor) }
     isRunning = false
     ended.signal(on: reactor)
   }
@@ -81,14 +77,14 @@ package final class HostEventSender {
   /// - Returns: how long to wait while awake, and while the database sleeps; nil for as long as that lasts.
   private func look(on reactor: isolated Reactor) async -> (Duration, longest: Duration?) {
     do throws(PostgresError) {
-      while !isStopped, try await store.checkUnread(pace.checksMax, on: reactor) == pace.checksMax {}
+      while !isStopped, try await store.checkUnread(Self.checksMax, on: reactor) == Self.checksMax {}
       try await claim(on: reactor)
-      guard sleep != nil else { return (pace.interval, nil) }
+      guard sleep != nil else { return (interval, nil) }
       let next = try await store.timeUntilNextHostEvent(on: reactor)
-      return (pace.interval, next.map { max($0, Self.napMin) })
+      return (interval, next.map { max($0, Self.napMin) })
     } catch {
       logger.warning("cannot look for events of the host; trying again", metadata: ["error": "\(error)"])
-      return (pace.retryWait, Self.napMin)
+      return (Self.retryWait, Self.napMin)
     }
   }
 
@@ -98,7 +94,7 @@ package final class HostEventSender {
   private func claim(on reactor: isolated Reactor) async throws(PostgresError) {
     let free = pacing.free(underWay: underWay, now: Reactor.now)
     guard free > 0, !isStopped else { return }
-    let lease = receiver.configuration.limit + pace.leaseReserve
+    let lease = receiver.configuration.limit + Self.leaseReserve
     for event in try await store.claimHostEvents(free, lease: lease, on: reactor) {
       underWay += 1
       reactor.start { await self.deliver(event, on: reactor) }

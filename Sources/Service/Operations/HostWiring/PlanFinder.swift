@@ -20,7 +20,7 @@ struct PlanFinder {
   typealias Found<Value> = (value: Value, others: [String])
 
   func messages() throws -> Found<MessagesGuess> {
-    if let name = answers.messages {
+    if let name = answers[.messages] {
       let table = try chosen(name, .messages)
       try refuseRecipient(in: table, users: nil)
       guard let guess = MessagesGuess(chosen: table) else {
@@ -81,8 +81,8 @@ struct PlanFinder {
 
   /// The table of users; nil where the host has none that can be read.
   func users(_ messages: MessagesGuess) throws -> UsersGuess? {
-    if answers.users == "none" { return nil }
-    if let name = answers.users {
+    if answers[.users] == "none" { return nil }
+    if let name = answers[.users] {
       guard let guess = UsersGuess(try chosen(name, .users), idType: nil) else {
         throw WiringProblem("\(name) has no key of one column that is a uuid, a whole number or text.")
       }
@@ -115,7 +115,7 @@ struct PlanFinder {
     let guesses = schema.tables.compactMap { ParticipantsGuess($0, of: messages, users: users) }
       .filter { $0.score >= Self.participantsMin }.sorted { $0.score > $1.score }
     let closed = guesses.first.map { "\($0.table.fullName) says who takes part" } ?? privacy(of: messages)
-    if answers.participants == "everyone" {
+    if answers[.participants] == "everyone" {
       guard let users else { throw WiringProblem("Without a table of users (--users) not everyone can take part.") }
       if let closed {
         throw WiringProblem(
@@ -124,7 +124,7 @@ struct PlanFinder {
       }
       return (.everyone, [])
     }
-    if let name = answers.participants {
+    if let name = answers[.participants] {
       let table = try chosen(name, .participants)
       guard let guess = ParticipantsGuess(chosen: table, of: messages, users: users) else {
         if let pair = PairGuess(table, of: messages, users: users) { return (.pair(pair), []) }
@@ -165,8 +165,8 @@ struct PlanFinder {
   }
 
   func devices(_ users: UsersGuess?, _ userType: IDType) throws -> WiringPlan.Devices {
-    if answers.devices == "own" { return .own }
-    if let name = answers.devices {
+    if answers[.devices] == "own" { return .own }
+    if let name = answers[.devices] {
       guard let dot = name.lastIndex(of: "."), let table = schema.table(named: String(name[..<dot])),
         let token = table.column(String(name[name.index(after: dot)...])), token.isText,
         let guess = DevicesGuess(chosen: token, of: table, users: users, userType: userType)
@@ -185,7 +185,7 @@ struct PlanFinder {
   }
 
   func kinds(of kind: HostColumn, in table: HostTable) throws -> [RowCondition] {
-    guard let answer = answers.messageKinds else {
+    guard let answer = answers[.messageKinds] else {
       throw WiringQuestion(
         subject: .messageKinds,
         text: """

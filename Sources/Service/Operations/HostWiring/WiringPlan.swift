@@ -105,32 +105,33 @@ extension MessagesGuess {
   }
 }
 
-/// What an operator has said about a host; nil leaves it to the guess.
+/// What an operator has said about a host; what is not there is guessed.
 package struct WiringAnswers: Equatable, Sendable {
-  /// A table.
-  package var messages: String?
-  /// A table, or `everyone`.
-  package var participants: String?
-  /// A table, or `none`.
-  package var users: String?
-  /// A column with its table, or `own`.
-  package var devices: String?
-  /// Numbers of the kinds of messages that are pushed, or `all`.
-  package var messageKinds: String?
+  private var answers: [WiringQuestion.Subject: String] = [:]
   /// The service's role, where it is another than the tables' owner.
   package var role: String?
 
   package init() {}
+
+  package subscript(subject: WiringQuestion.Subject) -> String? {
+    get { answers[subject] }
+    set { answers[subject] = newValue }
+  }
 }
 
 /// What cannot be guessed, and is asked.
 package struct WiringQuestion: Error, Equatable, Sendable {
-  /// What it is about. The option of the command has the same name.
+  /// What it is about, and how it may be answered. The option of the command has the same name.
   package enum Subject: String, Equatable, Sendable, CaseIterable {
+    /// A table.
     case messages
+    /// A table, or `everyone`.
     case participants
+    /// A table, or `none`.
     case users
+    /// A column with its table, or `own`.
     case devices
+    /// Numbers of the kinds of messages that are pushed, or `all`.
     case messageKinds = "message-kinds"
   }
 
@@ -147,29 +148,6 @@ package struct WiringQuestion: Error, Equatable, Sendable {
 
   /// Whether an answer need not be one of the choices, nor name a table.
   package var isOpen: Bool { subject == .messageKinds || choices.isEmpty }
-}
-
-extension WiringAnswers {
-  package subscript(subject: WiringQuestion.Subject) -> String? {
-    get {
-      switch subject {
-      case .messages: messages
-      case .participants: participants
-      case .users: users
-      case .devices: devices
-      case .messageKinds: messageKinds
-      }
-    }
-    set {
-      switch subject {
-      case .messages: messages = newValue
-      case .participants: participants = newValue
-      case .users: users = newValue
-      case .devices: devices = newValue
-      case .messageKinds: messageKinds = newValue
-      }
-    }
-  }
 }
 
 /// Why a host cannot be wired, or an answer cannot be used.

@@ -167,7 +167,7 @@ struct UnrecordedTests {
         == "Nothing is recorded for the one who was asked about. Not told about here: 1 recipient more.")
   }
 
-  @Test("what is still in the inbox asks whether the service runs")
+  @Test("what is still in the inbox asks whether the service runs, and says the error of a look")
   func inbox() {
     var told = Told(now: 30_000_000)
     told.event.inbox = InboxFacts(
@@ -181,30 +181,19 @@ struct UnrecordedTests {
     #expect(told.sentence.contains("no service was ever seen on this database: is it running?"))
     told.event.serviceSeenAt = told.event.now - 2_000_000
     #expect(told.sentence.contains("a service was seen 2 s ago, and should take it up at once"))
-  }
-
-  @Test("what could not be looked at says the error")
-  func unlooked() {
-    var told = Told(now: 30_000_000)
-    told.event.inbox = InboxFacts(
-      enqueuedAt: Told.committedAt, availableAt: Told.committedAt, attempts: 2, rescues: 1, isClaimed: true,
-      error: "permission denied")
+    told.event.inbox?.error = "permission denied"
+    told.event.inbox?.rescues = 1
     #expect(told.sentence.hasSuffix("could not be looked at, 30 s after its commit: permission denied."))
     #expect(told.explanation.steps.contains { $0.details.contains(.init(name: "lost claims", value: "1")) })
   }
 
-  @Test("who came later is told so")
-  func later() {
+  @Test("who came later is told so, and who takes no part")
+  func strangers() {
     var told = Told()
     told.event.recordedCount = 3
     #expect(
       told.sentence
         == "No push: nothing is recorded for the user, who takes part now and did not when the message was decided.")
-  }
-
-  @Test("who takes no part is told so")
-  func stranger() {
-    var told = Told()
     told.recipient.isParticipant = false
     #expect(told.sentence.hasPrefix("No push, because the user does not take part in what it is about"))
   }

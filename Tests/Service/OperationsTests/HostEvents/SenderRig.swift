@@ -67,10 +67,9 @@ struct SenderRig: Sendable {
           pool.start(on: reactor)
           var configuration = HostEventConfiguration(url: url, signer: WebhookSigner(keys: [Self.key]))
           (configuration.limit, configuration.places, configuration.givesUp) = (limit, places, givesUp)
-          var pace = HostEventPace()
-          pace.interval = .milliseconds(20)
           let sender = HostEventSender(
-            store: PushDatabase(pool: pool), receiver: HostEventReceiver(configuration, on: reactor), pace: pace,
+            store: PushDatabase(pool: pool), receiver: HostEventReceiver(configuration, on: reactor),
+            interval: .milliseconds(20),
             logger: RunLogs.logger)
           reactor.start { await sender.run(on: reactor) }
           return ReactorBound((sender, pool), on: reactor)
