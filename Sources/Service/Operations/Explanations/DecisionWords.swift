@@ -166,7 +166,8 @@ extension SuppressionRule {
 
   @Sendable private static func age(_ known: Known) -> String {
     let held = known.heldFor > .zero ? ", \(TimeText.span(known.heldFor)) of it held on purpose" : ""
-    return "\(TimeText.span(known.messageAge))\(held); the limit is \(TimeText.span(known.life ?? known.policy.timeToLive))"
+    return
+      "\(TimeText.span(known.messageAge))\(held); the limit is \(TimeText.span(known.life ?? known.policy.timeToLive))"
   }
 
   @Sendable private static func sight(_ known: Known) -> String {
@@ -191,7 +192,9 @@ extension SuppressionRule {
   @Sendable private static func presence(_ known: Known) -> String {
     let window = "the window is \(TimeText.span(known.policy.window))"
     if known.hasLeft { return "has left" }
-    if let age = known.lastSeenAge, age >= .zero { return "last look \(TimeText.span(age)) before the claim; \(window)" }
+    if let age = known.lastSeenAge, age >= .zero {
+      return "last look \(TimeText.span(age)) before the claim; \(window)"
+    }
     if let age = known.newestOtherReadAge, age >= .zero {
       return "no looks; has read the newest other message, touched \(TimeText.span(age)) before; \(window)"
     }
