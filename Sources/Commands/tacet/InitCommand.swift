@@ -143,18 +143,14 @@ struct TerminalQuestion {
   private let readLine: () -> String?
   private let tell: (String) -> Void
 
-  /// Uses the process's terminal, if it has one.
-  init(_ question: WiringQuestion) {
-    self.init(
-      question, isTerminal: isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1, readLine: { Swift.readLine() },
-      tell: { StandardStream.error.say($0) })
-  }
-
+  /// Uses the process's terminal, if it has one and nothing else is said.
   /// - Parameters:
   ///   - readLine: the next answer without its line break; nil at the end of the input.
   ///   - tell: shows a text as it is.
   init(
-    _ question: WiringQuestion, isTerminal: Bool, readLine: @escaping () -> String?, tell: @escaping (String) -> Void
+    _ question: WiringQuestion, isTerminal: Bool = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1,
+    readLine: @escaping () -> String? = { Swift.readLine() },
+    tell: @escaping (String) -> Void = { StandardStream.error.say($0) }
   ) {
     self.question = question
     self.isTerminal = isTerminal

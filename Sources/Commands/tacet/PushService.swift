@@ -117,7 +117,7 @@ struct PushService {
   /// One reload after the other; a stop waits for the one that runs, which takes seconds at most.
   private func reloadUntilStop(_ workers: PerReactor<ReactorWorker>, _ http: HTTPService) async {
     var reload = SettingsReload(
-      from: settings, plan: plan, workers: workers, http: http, logger: logger, read: readAgain)
+      start: settings, workers: workers, http: http, logger: logger, read: readAgain, plan: plan, tls: settings.tls)
     for await _ in signals.prefix(while: { $0 == .sighup }) {
       supervisor.tellReloading()
       await reload.run()
@@ -335,26 +335,14 @@ struct SettingsReload {
   /// How long new connections may take before the old ones are given up for them; as long as one try to connect.
   private static let warmUpLimit = Duration.seconds(5)
 
-  private let start: ServeSettings
-  private let read: @Sendable () throws -> ServeSettings
-  private let workers: PerReactor<ReactorWorker>
-  private let http: HTTPService
-  private let logger: Logger
-  private var plan: APNSPlan
-  private var tls: TLSSettings?
-
-  init(
-    from start: ServeSettings, plan: APNSPlan, workers: PerReactor<ReactorWorker>, http: HTTPService, logger: Logger,
-    read: @escaping @Sendable () throws -> ServeSettings
-  ) {
-    self.start = start
-    self.plan = plan
-    self.workers = workers
-    self.http = http
-    tls = start.tls
-    self.logger = logger
-    self.read = read
-  }
+  /// Those of the start of the process.
+  let start: ServeSettings
+  let workers: PerReactor<ReactorWorker>
+  let http: HTTPService
+  let logger: Logger
+  let read: @Sendable () throws -> ServeSettings
+  var plan: APNSPlan
+  var tls: TLSSettings?
 
   /// Returns when every reactor follows the settings, or when they turned out to be unusable; the log says which.
   mutating func run() async {
