@@ -121,12 +121,8 @@ struct ScenarioRun {
   func fanOut(_ recipients: Int, on reactor: isolated Reactor) async throws -> [String: Double] {
     let conversation = try await FanOutScene.prepare(recipients: recipients, subject.control, on: reactor)
     return try await withLoad(extra: [conversation], on: reactor) { run in
-      for number in 0...Self.repetitions(recipients: recipients) {
-        if number == 1 { run.markStart() }
-        run.writer.insertSoon(into: subject.conversations.count, intended: Reactor.now, on: reactor)
-        try await run.writer.drain(on: reactor)
-        try await run.awaitPushes(on: reactor)
-      }
+      try await run.sendAlone(
+        Self.repetitions(recipients: recipients), into: subject.conversations.count, on: reactor)
       let outcome = try await run.finish(counting: { $0 > 0 }, on: reactor)
       var figures = outcome.figures
       figures.merge(outcome.books.first.figures("first", [50])) { $1 }
@@ -199,6 +195,16 @@ final class LoadRun {
       seconds: bench.warmUpSeconds)
     try await OpenLoop(schedule, through: writer).run(on: reactor)
     try await awaitPushes(on: reactor)
+  }
+
+  /// Inserts one uncounted message and so many counted ones, each into an idle service.
+  func sendAlone(_ messages: Int, into conversation: Int, on reactor: isolated Reactor) async throws {
+    for number in 0...messages {
+      if number == 1 { markStart() }
+      writer.insertSoon(into: conversation, intended: Reactor.now, on: reactor)
+      try await writer.drain(on: reactor)
+      try await awaitPushes(on: reactor)
+    }
   }
 
   /// Waits for the last push and for the service to be idle.
