@@ -83,8 +83,8 @@ extension Duration {
 
 /// A statement with its parameters.
 ///
-/// The build makes one of each file of `db/statements`: `users/remove_device.sql` becomes
-/// `.removeDevice(userID:deviceToken:)`. A call with other parameters than the file declares does not compile.
+/// The build makes one of each statement in `db/statements`: the one named `remove_device` becomes
+/// `.removeDevice(userID:deviceToken:)`. A call with other parameters than the statement declares does not compile.
 struct StatementCall {
   let statement: PostgresStatement
   let parameters: [any PostgresEncodable]

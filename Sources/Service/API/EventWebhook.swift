@@ -171,8 +171,8 @@ extension Decoder {
     let body = try container(keyedBy: MemberName.self)
     guard body.contains("record") || body.contains("type") else { return nil }
     // By bytes: texts of rows may have any number of combining marks, which cost quadratic time as texts.
-    let type = try body.decode(String.self, forKey: "type").utf8
-    try body.require(types.contains { $0.utf8.elementsEqual(type) }, "type", demand)
+    let type = try body.decode(String.self, forKey: "type")
+    try body.require(types.contains { $0.hasSameBytes(as: type) }, "type", demand)
     return try body.nestedContainer(keyedBy: MemberName.self, forKey: "record").decodeID(kind, forKey: "id")
   }
 

@@ -61,8 +61,7 @@ final class LaneSender {
     }
     return await tryElsewhere(
       request, through: deliverer, after: attempt, to: target, over: lane, sinceShut: shutCount, until: deadline,
-      trail: &trail,
-      on: reactor)
+      trail: &trail, on: reactor)
   }
 
   /// The lane's verdict. A token that it takes for bad without proof is dropped a moment later, unless the lane has shut by
@@ -112,8 +111,8 @@ extension LaneSender {
   ///   - shutCount: of the lane when the attempt began.
   private func tryElsewhere<Deliverer: PushDeliverer>(
     _ request: Deliverer.Request, through deliverer: Deliverer, after attempt: DeliveryAttempt, to target: OwnedTarget,
-    over lane: Lane,
-    sinceShut shutCount: Int, until deadline: UInt64, trail: inout AttemptTrail, on reactor: isolated Reactor
+    over lane: Lane, sinceShut shutCount: Int, until deadline: UInt64, trail: inout AttemptTrail,
+    on reactor: isolated Reactor
   ) async -> DeviceVerdict {
     guard lane.admits(shutCount) else {
       return tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {

@@ -37,7 +37,7 @@ package struct PayloadObject: Equatable, Sendable, ExpressibleByDictionaryLitera
   init(sorting values: [(key: String, value: PayloadValue)]) {
     // The order of equal elements stays.
     for member in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
-    where members.last.map({ $0.key.utf8.elementsEqual(member.key.utf8) }) != true {
+    where members.last.map({ $0.key.hasSameBytes(as: member.key) }) != true {
       members.append(member)
     }
   }

@@ -13,7 +13,7 @@ package struct HostSchema: Equatable, Sendable {
 
   /// Reads documents.
   /// - Parameters:
-  ///   - tables: those of `examine_host.sql`.
+  ///   - tables: those of the statement `examine_host`.
   ///   - hidden: those of `tacet.hidden_rows` in `db/functions`.
   ///   - blocks: those of `tacet.block_tables`.
   /// - Throws: `DecodingError` for a document of another shape.
