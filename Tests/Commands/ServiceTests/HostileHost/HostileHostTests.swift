@@ -98,6 +98,7 @@ struct HiddenRowsTests {
     }
     let message = try await scene.sql(host.saying)
     #expect(try await scene.pushes(of: message, atLeast: 1).count == 1)
+    #expect(try await Array(scene.settled(message).values) == ["sent "])
     #expect(try await scene.sql("select count(*) from tacet.push_log where decision = 'sent'") == "1")
     try await service.stop()
     await scene.simulator.stop()
