@@ -266,7 +266,7 @@ let package = Package(
       "Commands/TacetBenchTests",
       [
         "Channels", "Cryptography", "PushRules", "Reactors", "Simulators", "TestPostgres", "TestProcesses",
-        "TestReactors", "TestRepository", "tacet", "tacet-bench", argumentParser, logging,
+        "TestReactors", "TestRepository", "tacet", "tacet-bench",
       ]),
     tests(
       "Commands/TacetTests",

@@ -13,10 +13,10 @@ struct APNSCommand: AsyncParsableCommand {
     commandName: "apns",
     abstract: "Sends pushes through the service's APNs client, from one reactor.",
     discussion: """
-      Prints pushes per second, processor time per push, latencies, and what
-      became of the pushes. A push without a final answer is sent again with
-      the same identifiers, as the service does; one that has none after eight
-      attempts is lost. Fails when a push was lost.
+      Prints a line of JSON: pushes per second, processor time per push,
+      latencies, and what became of the pushes. A push without a final answer is
+      sent again with the same identifiers, as the service does; one that has
+      none after eight attempts is lost. Fails when a push was lost.
       """)
 
   @Option(help: "The server, https://HOST:PORT.")
@@ -24,6 +24,14 @@ struct APNSCommand: AsyncParsableCommand {
 
   @Option(help: "A PEM file with the authority of the server's certificate.")
   var caFile: String?
+
+  @Option(help: "A file with one device token per line, which take turns; random ones when left out.")
+  var deviceTokens: String?
+
+  @Option(
+    help:
+      "A .p8 file of the key BENCHKEY01 of team BENCHTEAM1, which signs the provider token; a new one when left out.")
+  var key: String?
 
   @Option(help: "Pushes to send.")
   var pushes = 100_000
@@ -34,105 +42,39 @@ struct APNSCommand: AsyncParsableCommand {
   @Option(help: "Connections at once, at the most.")
   var connections = APNSConfiguration().connectionsMax
 
-  @Option(help: "Pushes per second at the most; as many as go through when left out.")
-  var rate: Double?
-
   @Option(help: "Pushes sent before, which do not count.")
   var warmUp = 0
-
-  @OptionGroup(title: "What is sent")
-  var content: PushOptions
-
-  @Flag(help: "One line of JSON instead of text.")
-  var json = false
-
-  @Option(help: "trace, debug, info, notice, warning, error or critical; to standard error.", transform: Self.level)
-  var logLevel = Logger.Level.critical
 
   func validate() throws {
     guard pushes > 0, concurrency > 0, connections > 0, warmUp >= 0 else {
       throw ValidationError("--pushes, --concurrency and --connections are numbers from 1, --warm-up from 0")
     }
-    guard rate.map({ $0 > 0 }) != false else { throw ValidationError("--rate is above 0") }
   }
 
   func run() async throws {
-    let report = try await measure()
-    print(json ? try report.json() : report.text)
+    let credentials = try ProviderCredentials(
+      keyIdentifier: "BENCHKEY01", teamIdentifier: "BENCHTEAM1",
+      privateKey: key.map { try String(contentsOfFile: $0, encoding: .utf8) } ?? P256PrivateKey().pem)
+    let measurement = try APNSMeasurement(
+      endpoint: url.endpoint, context: APNSClient.makeContext(certificatesFile: caFile),
+      tokens: ProviderTokenSource(credentials), series: PushSeries(to: tokens()), connections: connections,
+      concurrency: concurrency)
+    let (pushes, warmUp) = (pushes, warmUp)
+    let report = try await ReactorGroup.perform { reactor in
+      try await measurement.run(pushes: pushes, warmUp: warmUp, on: reactor)
+    }
+    print(try report.json())
     if report.lost > 0 { throw ExitCode.failure }
   }
 
-  private func measure() async throws -> LoadReport {
-    let tokens = try ProviderTokenSource(content.credentials())
-    let series = try content.series()
-    var configuration = APNSConfiguration()
-    configuration.connectionsMax = connections
-    let measurement = try APNSMeasurement(
-      endpoint: url.endpoint, context: APNSClient.makeContext(certificatesFile: caFile), tokens: tokens, series: series,
-      configuration: configuration, concurrency: concurrency, logger: logger())
-    let (pushes, warmUp, rate) = (pushes, warmUp, rate)
-    return try await ReactorGroup.perform { reactor in
-      try await measurement.run(pushes: pushes, warmUp: warmUp, rate: rate, on: reactor)
+  /// Random ones have 64 digits, the usual length.
+  private func tokens() throws -> [String] {
+    guard let deviceTokens else {
+      return (0..<64).map { _ in (0..<64).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined() }
     }
-  }
-
-  private func logger() -> Logger {
-    Logger(label: "tacet-bench") { [logLevel] label in
-      var handler = StreamLogHandler.standardError(label: label)
-      handler.logLevel = logLevel
-      return handler
-    }
-  }
-
-  private static func level(named name: String) throws -> Logger.Level {
-    guard let level = Logger.Level(rawValue: name) else { throw ValidationError("\(name) is no log level") }
-    return level
-  }
-}
-
-/// The content and credentials of the pushes.
-struct PushOptions: ParsableArguments {
-  /// The number of random devices without a file.
-  private static let devices = 64
-
-  @Option(help: "The app's bundle identifier.")
-  var bundle = "com.example.app"
-
-  @Option(help: "A file with one device token per line, which take turns; random ones when left out.")
-  var deviceTokens: String?
-
-  @Option(help: "A .p8 file that signs the provider token; a key of its own when left out.")
-  var key: String?
-
-  @Option(help: "The key's identifier.")
-  var keyID = "BENCHKEY01"
-
-  @Option(help: "The team's identifier.")
-  var teamID = "BENCHTEAM1"
-
-  func credentials() throws -> ProviderCredentials {
-    try ProviderCredentials(
-      keyIdentifier: keyID, teamIdentifier: teamID,
-      privateKey: key.map { try Self.text(of: $0) } ?? P256PrivateKey().pem)
-  }
-
-  func series() throws -> PushSeries {
-    let tokens = try deviceTokens.map { try Self.lines(of: $0) } ?? (0..<Self.devices).map { _ in Self.randomToken() }
+    let tokens = try String(contentsOfFile: deviceTokens, encoding: .utf8).split(whereSeparator: \.isNewline)
     guard !tokens.isEmpty else { throw ValidationError("--device-tokens names an empty file") }
-    return try PushSeries(to: tokens, ofApp: BundleIdentifier(bundle))
-  }
-
-  private static func lines(of path: String) throws -> [String] {
-    try text(of: path).split(whereSeparator: \.isNewline).map(String.init)
-  }
-
-  private static func text(of path: String) throws -> String {
-    String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
-  }
-
-  /// 64 digits, the usual length.
-  private static func randomToken() -> String {
-    (0..<64).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
+    return tokens.map(String.init)
   }
 }
 
@@ -154,12 +96,15 @@ struct APNSMeasurement: Sendable {
   let context: TLSContext
   let tokens: ProviderTokenSource
   let series: PushSeries
-  let configuration: APNSConfiguration
+  var connections = APNSConfiguration().connectionsMax
   let concurrency: Int
-  let logger: Logger
 
   /// - Throws: `PushRequestError` for pushes that cannot be sent.
-  func run(pushes: Int, warmUp: Int, rate: Double?, on reactor: isolated Reactor) async throws -> LoadReport {
+  func run(pushes: Int, warmUp: Int, on reactor: isolated Reactor) async throws -> LoadReport {
+    var configuration = APNSConfiguration()
+    configuration.connectionsMax = connections
+    var logger = Logger(label: "tacet-bench")
+    logger.logLevel = .critical
     let client = APNSClient(
       endpoints: [.production: endpoint], context: context, tokens: tokens, configuration: configuration,
       logger: logger)
@@ -167,22 +112,25 @@ struct APNSMeasurement: Sendable {
     let load = PushLoad(series, over: APNSRouter([series.route.app: client]), concurrency: concurrency)
     if warmUp > 0 { _ = try await load.send(0..<warmUp, on: reactor) }
     let resendsBefore = client.resends
-    let usage = ProcessUsage.current
-    var books = try await load.send(warmUp..<(warmUp + pushes), rate: rate, on: reactor)
-    let spent = ProcessUsage.current.since(usage)
+    let (start, processorBefore) = (Reactor.now, Self.processorTime)
+    var books = try await load.send(warmUp..<(warmUp + pushes), on: reactor)
+    let (end, processor) = (Reactor.now, Self.processorTime - processorBefore)
     books.resends += client.resends - resendsBefore
     client.close(on: reactor)
     return LoadReport(
-      books, spent: spent, composing: try composing(pushes), bodyBytes: series.bodyBytes,
-      connectionsOpened: client.connectionsOpened(to: .production))
+      books, nanoseconds: end - start, processor: processor, composing: try composing(pushes),
+      bodyBytes: series.bodyBytes, connectionsOpened: client.connectionsOpened(to: .production))
   }
 
   /// Builds the same number of pushes without sending them.
-  private func composing(_ pushes: Int) throws(PushRequestError) -> ProcessUsage {
-    let usage = ProcessUsage.current
+  /// - Returns: the processor time.
+  private func composing(_ pushes: Int) throws(PushRequestError) -> UInt64 {
+    let before = Self.processorTime
     for number in 0..<pushes { _ = try series.request(number) }
-    return ProcessUsage.current.since(usage)
+    return Self.processorTime - before
   }
+
+  private static var processorTime: UInt64 { ProcessorTime.nanoseconds(of: getpid()) ?? 0 }
 }
 
 /// The pushes of a run. Like in the service, each is built when it is sent, from a text that is escaped once.
@@ -198,10 +146,10 @@ struct PushSeries: Sendable {
 
   /// - Parameter tokens: device tokens that take turns; not empty.
   /// - Throws: when a token is malformed.
-  init(to tokens: [String], ofApp bundle: BundleIdentifier) throws(PushRequestError) {
+  init(to tokens: [String]) throws(PushRequestError) {
     for token in tokens { _ = try DeviceToken(token) }
     self.tokens = tokens
-    route = PushRoute(app: bundle, environment: .production)
+    route = PushRoute(app: try BundleIdentifier("com.example.app"), environment: .production)
     run = String(UUID().uuidString.lowercased().prefix(24))
     let conversation = UUID().uuidString.lowercased()
     alert = PreparedAlert(
@@ -261,15 +209,18 @@ struct LoadReport: Encodable, Sendable {
   let lost: Int
   let bodyBytes: Int
 
-  init(_ books: LoadBooks, spent: ProcessUsage, composing: ProcessUsage, bodyBytes: Int, connectionsOpened: Int) {
+  /// - Parameter nanoseconds: the length of the run; `processor` and `composing` are processor time.
+  init(
+    _ books: LoadBooks, nanoseconds: UInt64, processor: UInt64, composing: UInt64, bodyBytes: Int,
+    connectionsOpened: Int
+  ) {
     pushes = books.latencies.count
-    seconds = Double(spent.monotonic) / 1e9
+    seconds = Double(nanoseconds) / 1e9
     pushesPerSecond = Double(pushes) / seconds
-    cpuMicrosecondsPerPush = Double(spent.processor) / 1e3 / Double(max(pushes, 1))
-    cpuMicrosecondsComposing = Double(composing.processor) / 1e3 / Double(max(pushes, 1))
-    let sorted = books.latencies.sorted()
-    latencyMillisecondsP50 = Self.milliseconds(at: 0.5, of: sorted)
-    latencyMillisecondsP99 = Self.milliseconds(at: 0.99, of: sorted)
+    cpuMicrosecondsPerPush = Double(processor) / 1e3 / Double(max(pushes, 1))
+    cpuMicrosecondsComposing = Double(composing) / 1e3 / Double(max(pushes, 1))
+    latencyMillisecondsP50 = books.latencies.milliseconds(at: 50)
+    latencyMillisecondsP99 = books.latencies.milliseconds(at: 99)
     statuses = Dictionary(uniqueKeysWithValues: books.statuses.map { (String($0), $1) })
     failures = books.failures
     resends = books.resends
@@ -278,64 +229,11 @@ struct LoadReport: Encodable, Sendable {
     self.bodyBytes = bodyBytes
   }
 
-  /// The smallest value that this share of all values does not exceed; 0 without values.
-  static func milliseconds(at share: Double, of sorted: [UInt64]) -> Double {
-    guard !sorted.isEmpty else { return 0 }
-    let rank = Int((Double(sorted.count) * share).rounded(.up))
-    return Double(sorted[max(rank, 1) - 1]) / 1e6
-  }
-
   /// One object in one line, keys sorted and in snake case.
   func json() throws -> String {
     let encoder = JSONEncoder()
     encoder.keyEncodingStrategy = .convertToSnakeCase
     encoder.outputFormatting = .sortedKeys
     return String(decoding: try encoder.encode(self), as: UTF8.self)
-  }
-
-  /// A line for each figure.
-  var text: String {
-    """
-    pushes              \(pushes) of \(bodyBytes) bytes in \(Self.hundredths(seconds)) s
-    pushes per second   \(Int(pushesPerSecond))
-    processor time      \(Self.hundredths(cpuMicrosecondsPerPush)) µs per push, \
-    \(Self.hundredths(cpuMicrosecondsComposing)) of them for composing it
-    latency             \(Self.hundredths(latencyMillisecondsP50)) ms median, \
-    \(Self.hundredths(latencyMillisecondsP99)) ms for 99 of 100
-    final answers       \(Self.list(statuses))
-    other attempts      \(Self.list(failures))
-    resends             \(resends)
-    connections opened  \(connectionsOpened)
-    lost                \(lost)
-    """
-  }
-
-  private static func list(_ counts: [String: Int]) -> String {
-    counts.isEmpty ? "none" : counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
-  }
-
-  private static func hundredths(_ value: Double) -> Double { (value * 100).rounded() / 100 }
-}
-
-/// The real time and processor time of this process, in nanoseconds.
-struct ProcessUsage: Sendable, Equatable {
-  let monotonic: UInt64
-  /// Of all threads, in user space and in the kernel.
-  let processor: UInt64
-
-  static var current: ProcessUsage {
-    var usage = rusage()
-    let code = getrusage(RUSAGE_SELF.rawValue, &usage)
-    precondition(code == 0, "getrusage fails for a wrong argument only")
-    return ProcessUsage(
-      monotonic: Reactor.now, processor: nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime))
-  }
-
-  func since(_ earlier: ProcessUsage) -> ProcessUsage {
-    ProcessUsage(monotonic: monotonic - earlier.monotonic, processor: processor - earlier.processor)
-  }
-
-  private static func nanoseconds(_ time: timeval) -> UInt64 {
-    UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_usec) * 1000
   }
 }

@@ -31,16 +31,13 @@ final class PushLoad {
   }
 
   /// Sends the pushes with these numbers.
-  /// - Parameter rate: the most pushes per second. Latencies then count from the time when a push was due, so that a
-  ///   stall appears in all delayed pushes.
-  func send(_ numbers: Range<Int>, rate: Double? = nil, on reactor: isolated Reactor) async throws -> LoadBooks {
+  func send(_ numbers: Range<Int>, on reactor: isolated Reactor) async throws -> LoadBooks {
     self.numbers = numbers
-    books = LoadBooks(expecting: numbers.count)
-    let pace = rate.map { Pace(start: Reactor.now, first: numbers.lowerBound, perSecond: $0) }
+    books = LoadBooks()
     senders = min(concurrency, numbers.count)
     for _ in 0..<senders {
       reactor.start {
-        await self.sendUntilNoneIsLeft(pace, on: reactor)
+        await self.sendUntilNoneIsLeft(on: reactor)
         self.senderEnded(on: reactor)
       }
     }
@@ -49,14 +46,14 @@ final class PushLoad {
     return books
   }
 
-  private func sendUntilNoneIsLeft(_ pace: Pace?, on reactor: isolated Reactor) async {
+  private func sendUntilNoneIsLeft(on reactor: isolated Reactor) async {
     do throws(PushRequestError) {
       while let number = numbers.popFirst() {
-        let start = await pace?.turn(of: number, on: reactor) ?? Reactor.now
+        let start = Reactor.now
         let request = try series.request(number)
         let attempt = await handOver(request, on: reactor)
         if !books.record(attempt) { await resend(request, on: reactor) }
-        books.record(latency: Reactor.now &- start)
+        books.latencies.record(from: start, to: Reactor.now)
       }
     } catch {
       failure = error
@@ -84,40 +81,16 @@ final class PushLoad {
   }
 }
 
-/// When each push is due.
-private struct Pace {
-  let start: UInt64
-  let first: Int
-  let perSecond: Double
-
-  /// Waits until a push is due.
-  /// - Returns: when it was due, in monotonic nanoseconds.
-  func turn(of number: Int, on reactor: isolated Reactor) async -> UInt64 {
-    let due = start &+ UInt64(Double(number - first) / perSecond * 1e9)
-    let now = Reactor.now
-    if due > now { await reactor.sleep(for: .nanoseconds(due - now)) }
-    return due
-  }
-}
-
 /// The outcomes of a load's pushes.
 struct LoadBooks: Sendable {
   /// Final answers by their status.
   private(set) var statuses: [Int: Int] = [:]
   /// Attempts without a final answer, by their reason.
   private(set) var failures: [String: Int] = [:]
-  /// From the start of the first attempt to the end of the last, in nanoseconds, in order of completion.
-  private(set) var latencies: [UInt64] = []
+  /// From the start of the first attempt to the end of the last.
+  var latencies = LatencyHistogram()
   var resends = 0
   var lost = 0
-
-  init(expecting pushes: Int = 0) {
-    latencies.reserveCapacity(pushes)
-  }
-
-  mutating func record(latency: UInt64) {
-    latencies.append(latency)
-  }
 
   /// Records an attempt.
   /// - Returns: whether its answer is final. Otherwise the service would retry.

@@ -23,10 +23,8 @@ struct ServiceCommand: AsyncParsableCommand {
   @Option(name: .customLong("subject"), help: "A build and its database, NAME=PROGRAM,CONNINFO; may be repeated.")
   var subjects: [Subject]
 
-  @Option(
-    name: .customLong("host-database"),
-    help: "What the load of a subject connects with, NAME=CONNINFO; the subject's CONNINFO when left out.")
-  var hostDatabases: [NamedValue] = []
+  @Option(help: "The role with which the load connects; the subject's when left out.")
+  var hostRole: String?
 
   @Option(
     name: .customLong("scenario"),
@@ -35,11 +33,8 @@ struct ServiceCommand: AsyncParsableCommand {
       """)
   var scenarios: [ServiceScenario]
 
-  @Option(help: "Rounds of each scenario.")
-  var rounds = 1
-
-  @Option(help: "The number of the first round, where others were measured before; each begins with another subject.")
-  var firstRound = 1
+  @Option(help: "The number of the round.")
+  var round = 1
 
   @Option(help: "Seconds that count, of a run at a steady rate.")
   var seconds = 10.0
@@ -47,77 +42,37 @@ struct ServiceCommand: AsyncParsableCommand {
   @Option(help: "Seconds before, which do not count.")
   var warmUp = 2.0
 
-  @Option(help: "Connections of the load, each with one insert in flight.")
-  var connections = 64
-
-  @Option(help: "How the messages of a burst are inserted: a statement for each (row), for a hundred, or for all.")
-  var burstInsert = BurstInsert.hundred
-
-  @Option(name: .customLong("from"), help: "The first rate of the search for the highest one, per second.")
-  var sustainedFrom = 2000.0
-
-  @Option(name: .customLong("setting"), help: "A setting of the service, KEY=VALUE; may be repeated.")
-  var settings: [NamedValue] = []
-
-  @Option(
-    help: "Where the services' logs are written, NAME.log; a folder in /tmp when left out, which stays if a run failed."
-  )
-  var folder: String?
+  @Option(help: "Where the services' logs are written, NAME.log.")
+  var folder: String
 
   func validate() throws {
-    guard rounds > 0, firstRound > 0, seconds > 0, warmUp >= 0, sustainedFrom >= 1, (1...1000).contains(connections)
-    else {
-      throw ValidationError("--rounds, --seconds, --from and --connections are above 0, --warm-up is not below")
+    guard round > 0, seconds > 0, warmUp >= 0 else {
+      throw ValidationError("--round and --seconds are above 0, --warm-up is not below")
     }
-    let names = Set(subjects.map(\.name))
-    guard names.count == subjects.count else { throw ValidationError("two subjects have the same name") }
-    if let stranger = hostDatabases.first(where: { !names.contains($0.name) }) {
-      throw ValidationError("--host-database names no subject: \(stranger.name)")
+    guard Set(subjects.map(\.name)).count == subjects.count else {
+      throw ValidationError("two subjects have the same name")
     }
   }
 
   func run() async throws {
-    let made = try folder == nil ? Self.makeFolder() : nil
-    guard let folder = folder ?? made else { return }
-    Progress.say("logs of the services: \(folder)")
-    guard try await measure(in: folder) else { throw ExitCode.failure }
-    if let made { try FileManager.default.removeItem(atPath: made) }
-  }
-
-  /// - Returns: whether all runs succeeded.
-  private func measure(in folder: String) async throws -> Bool {
     let sinks = try ReactorGroup(count: 1, name: "sink")
     let loads = try ReactorGroup(count: 1, name: "load")
     let sink = try await RunningSink.start(on: sinks.reactors[0])
-    let runs = try runs(folder: folder, sink)
+    let runs = try runs(sink)
     let isGood = try await loads.reactors[0].perform { try await runs.run(on: $0) }
     await sink.stop()
     await loads.stop()
     await sinks.stop()
-    return isGood
+    guard isGood else { throw ExitCode.failure }
   }
 
-  private func runs(folder: String, _ sink: RunningSink) throws -> ServiceRuns {
+  private func runs(_ sink: RunningSink) throws -> ServiceRuns {
     let authorityFile = "\(folder)/sink-ca.pem"
     try sink.authority.write(toFile: authorityFile, atomically: true, encoding: .utf8)
     let bench = ServiceBench(
-      sink: sink, credentials: ServiceCredentials(sinkURL: sink.url, authorityFile: authorityFile),
-      moreSettings: Self.dictionary(settings), folder: folder, connections: connections, warmUpSeconds: warmUp,
-      seconds: seconds, burstInsert: burstInsert, sustainedFrom: sustainedFrom)
-    return ServiceRuns(
-      bench: bench, subjects: subjects, hostConninfos: Self.dictionary(hostDatabases), scenarios: scenarios,
-      rounds: firstRound...(firstRound + rounds - 1))
-  }
-
-  /// The last value of a name counts.
-  private static func dictionary(_ values: [NamedValue]) -> [String: String] {
-    Dictionary(values.map { ($0.name, $0.value) }) { $1 }
-  }
-
-  private static func makeFolder() throws -> String {
-    var template = Array("/tmp/tacet-bench.XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw SystemError(operation: "mkdtemp", code: errno) }
-    return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+      sink: sink, credentials: ServiceCredentials(sinkURL: sink.url, authorityFile: authorityFile), folder: folder,
+      warmUpSeconds: warmUp, seconds: seconds)
+    return ServiceRuns(bench: bench, subjects: subjects, hostRole: hostRole, scenarios: scenarios, round: round)
   }
 }
 
@@ -138,6 +93,18 @@ enum Progress {
   }
 }
 
+/// The figures of one run of a scenario: a line of JSON, which deploy/lib/bench/report.py reads.
+struct BenchRun: Codable, Sendable, Equatable {
+  /// Such as `messages-300`; deploy/bench has the list.
+  var scenario: String
+  /// `tacet`, or another database or build.
+  var subject: String
+  /// From 1. The runs of a round were measured one after the other, in changing order.
+  var round: Int
+  /// By names that end in their unit, such as `accepted_p50_ms`.
+  var figures: [String: Double]
+}
+
 /// Why a run has no figures.
 struct BenchError: Error, CustomStringConvertible, Equatable {
   let description: String
@@ -145,15 +112,13 @@ struct BenchError: Error, CustomStringConvertible, Equatable {
   init(_ description: String) { self.description = description }
 }
 
-/// All scenarios, each in rounds in which the subjects take turns.
+/// All scenarios of a round. deploy/bench says which subject is first.
 struct ServiceRuns: Sendable {
   let bench: ServiceBench
   let subjects: [Subject]
-  /// The load's connection string by the subject's name.
-  let hostConninfos: [String: String]
+  let hostRole: String?
   let scenarios: [ServiceScenario]
-  /// Their numbers, from 1.
-  let rounds: ClosedRange<Int>
+  let round: Int
 
   /// Prints a line after each run.
   /// - Returns: whether all runs succeeded.
@@ -161,38 +126,25 @@ struct ServiceRuns: Sendable {
     var benches: [SubjectBench] = []
     defer { for bench in benches { bench.close(on: reactor) } }
     for subject in subjects {
-      let host = hostConninfos[subject.name] ?? subject.conninfo
+      let host = hostRole.map { "\(subject.conninfo) user=\($0)" } ?? subject.conninfo
       benches.append(try await SubjectBench.open(subject, hostConninfo: host, on: reactor))
     }
     var isGood = true
     for scenario in scenarios {
-      for round in rounds {
-        for subject in Self.turns(of: benches, inRound: round) {
-          isGood = await run(scenario, subject, round: round, on: reactor) && isGood
-        }
-      }
+      for bench in benches { isGood = await run(scenario, bench, on: reactor) && isGood }
     }
     return isGood
   }
 
-  /// Each round begins with the next subject.
-  static func turns<Element>(of all: [Element], inRound round: Int) -> [Element] {
-    let first = (round - 1) % all.count
-    return Array(all[first...] + all[..<first])
-  }
-
-  private func run(
-    _ scenario: ServiceScenario, _ subject: SubjectBench, round: Int, on reactor: isolated Reactor
-  ) async -> Bool {
-    let name = "\(scenario), \(subject.subject.name), round \(round)"
-    Progress.say(name)
+  private func run(_ scenario: ServiceScenario, _ bench: SubjectBench, on reactor: isolated Reactor) async -> Bool {
+    let subject = bench.subject.name
+    Progress.say("\(scenario), \(subject), round \(round)")
     do {
-      let figures = try await measure(scenario, subject, on: reactor)
-      try Progress.print(
-        BenchRun(scenario: "\(scenario)", subject: subject.subject.name, round: round, figures: figures))
+      let figures = try await measure(scenario, bench, on: reactor)
+      try Progress.print(BenchRun(scenario: "\(scenario)", subject: subject, round: round, figures: figures))
       return true
     } catch {
-      Progress.say("\(name): failed: \(error)")
+      Progress.say("\(scenario), \(subject), round \(round): failed: \(error)")
       return false
     }
   }
@@ -328,23 +280,12 @@ struct Subject: ExpressibleByArgument, Sendable, Equatable {
   let conninfo: String
 
   init?(argument: String) {
-    guard let named = NamedValue(argument: argument), let comma = named.value.firstIndex(of: ",") else { return nil }
-    name = named.name
-    program = String(named.value[..<comma])
-    conninfo = String(named.value[named.value.index(after: comma)...])
-    guard !program.isEmpty, !conninfo.isEmpty else { return nil }
-  }
-}
-
-/// `NAME=VALUE`, cut at the first equals sign; both have at least one character.
-struct NamedValue: ExpressibleByArgument, Sendable, Equatable {
-  let name: String
-  let value: String
-
-  init?(argument: String) {
     guard let sign = argument.firstIndex(of: "=") else { return nil }
+    let rest = argument[sign...].dropFirst()
+    guard let comma = rest.firstIndex(of: ",") else { return nil }
     name = String(argument[..<sign])
-    value = String(argument[argument.index(after: sign)...])
-    guard !name.isEmpty, !value.isEmpty else { return nil }
+    program = String(rest[..<comma])
+    conninfo = String(rest[comma...].dropFirst())
+    guard !name.isEmpty, !program.isEmpty, !conninfo.isEmpty else { return nil }
   }
 }

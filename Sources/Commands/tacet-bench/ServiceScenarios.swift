@@ -1,4 +1,3 @@
-import ArgumentParser
 import FoundationEssentials
 import Postgres
 import Reactors
@@ -8,18 +7,15 @@ struct ServiceBench: Sendable {
   /// The time between the last commit and the last push of a run. Later pushes count as lost.
   static let acceptanceLimit = Duration.seconds(30)
 
+  /// The load's, each with one insert in flight.
+  static let connections = 64
+
   let sink: RunningSink
   let credentials: ServiceCredentials
-  /// Override the settings that the service needs.
-  let moreSettings: [String: String]
   /// The folder of the services' logs.
   let folder: String
-  let connections: Int
   let warmUpSeconds: Double
   let seconds: Double
-  let burstInsert: BurstInsert
-  /// The first rate of the search for the highest, in messages per second.
-  let sustainedFrom: Double
 
   /// Runs work beside a service that has finished the work of earlier runs, and always ends the service.
   func withService<Value>(
@@ -28,10 +24,7 @@ struct ServiceBench: Sendable {
     try await bench.checkpoint(on: reactor)
     let service = try await RunningService.start(
       bench.subject.program, log: "\(folder)/\(bench.subject.name).log",
-      settings: { address in
-        credentials.settings(database: bench.subject.conninfo, listenAddress: address)
-          .merging(moreSettings) { $1 }
-      }, on: reactor)
+      settings: { credentials.settings(database: bench.subject.conninfo, listenAddress: $0) }, on: reactor)
     do {
       try await bench.awaitQuiet(on: reactor)
       await sink.clear()
@@ -77,7 +70,7 @@ struct ScenarioRun {
   /// `sustained`: the highest rate at which 99 of 100 pushes are accepted within a tenth of a second of their commit,
   /// and throughput equals the rate.
   func sustained(on reactor: isolated Reactor) async throws -> [String: Double] {
-    var search = RateSearch(from: bench.sustainedFrom)
+    var search = RateSearch(from: 2000)
     var best: [String: Double]?
     while let rate = search.next {
       let figures = try await messages(perSecond: rate, warmUpSeconds: 1, seconds: bench.seconds / 2, on: reactor)
@@ -92,15 +85,15 @@ struct ScenarioRun {
     return best
   }
 
-  /// `burst-MESSAGES`: messages as fast as they can be committed, and the time of the last acceptance.
+  /// `burst-MESSAGES`: messages as fast as they can be committed, a hundred in a statement, and the time of the last
+  /// acceptance.
   func burst(_ messages: Int, on reactor: isolated Reactor) async throws -> [String: Double] {
     try await withLoad(on: reactor) { run in
       try await run.warmUp(on: reactor)
       run.markStart()
       let before = run.writer.messages.count
-      let rows = bench.burstInsert.rows(of: messages)
-      for start in stride(from: 0, to: messages, by: rows) {
-        run.writer.insertTogether(min(rows, messages - start), on: reactor)
+      for start in stride(from: 0, to: messages, by: 100) {
+        run.writer.insertTogether(min(100, messages - start), on: reactor)
       }
       try await run.writer.drain(on: reactor)
       let outcome = try await run.finish(counting: { $0 >= before }, on: reactor)
@@ -153,7 +146,7 @@ struct ScenarioRun {
   ) async throws -> [String: Double] {
     try await bench.withService(of: subject, on: reactor) { service in
       let sessions = try await HostSessions.open(
-        bench.connections, to: subject.hostConninfo, preparing: [.insertMessage, .insertMessages], on: reactor)
+        ServiceBench.connections, to: subject.hostConninfo, preparing: [.insertMessage, .insertMessages], on: reactor)
       defer { sessions.close(on: reactor) }
       return try await work(LoadRun(bench, subject, service, extra: extra, over: sessions))
     }
@@ -238,24 +231,6 @@ struct LoadOutcome {
   let messages: [SentMessage]
   /// Processor time per push, memory and threads, pushes and doubled ones.
   let figures: [String: Double]
-}
-
-enum BurstInsert: String, ExpressibleByArgument, Sendable, CaseIterable {
-  /// One statement for each, on all connections.
-  case row
-  /// One statement for a hundred, on all connections.
-  case hundred
-  case statement
-
-  /// Rows of one statement.
-  /// - Parameter all: how many messages there are.
-  func rows(of all: Int) -> Int {
-    switch self {
-    case .row: 1
-    case .hundred: 100
-    case .statement: all
-    }
-  }
 }
 
 /// Searches for the highest kept rate: it rises by a quarter until a rate is missed, and then bisects.

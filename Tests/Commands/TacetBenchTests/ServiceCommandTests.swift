@@ -13,10 +13,10 @@ struct ServiceCommandTests {
   func messages() async throws {
     let (conninfo, folder) = try await makeHost()
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let runs = try await measure(conninfo, folder, ["messages-50"], ["--rounds", "2"])
-    #expect(runs.map(\.scenario) == ["messages-50", "messages-50"])
-    #expect(runs.map(\.subject) == ["tacet", "tacet"])
-    #expect(runs.map(\.round) == [1, 2])
+    let runs = try await measure(conninfo, folder, ["messages-50"], ["--round", "2"])
+    #expect(runs.map(\.scenario) == ["messages-50"])
+    #expect(runs.map(\.subject) == ["tacet"])
+    #expect(runs.map(\.round) == [2])
     for figures in runs.map(\.figures) {
       #expect(figures["pushes"] == 50)
       #expect(figures["lost"] == 0)
@@ -116,7 +116,7 @@ struct ServiceCommandTests {
     let command =
       [
         builtProgram("tacet-bench"), "service", "--subject", "tacet=\(program),\(conninfo)", "--folder", folder,
-        "--seconds", "1", "--warm-up", "0.5", "--connections", "8",
+        "--seconds", "1", "--warm-up", "0.5",
       ] + scenarios.flatMap { ["--scenario", $0] } + more
     // The runs go to a file, what is said to the error that `run` throws.
     _ = try await onOwnThread { try run(["/bin/sh", "-c", #"exec "$@" 2>&1 >"$0""#, output] + command) }
@@ -142,20 +142,6 @@ struct SubjectTests {
     ])
   func refused(text: String) {
     #expect(Subject(argument: text) == nil)
-  }
-
-  @Test(
-    "a named value is cut at the first equals sign",
-    arguments: [("a=b", "a", "b"), ("a==", "a", "="), ("APNS_URL=https://h?x=y", "APNS_URL", "https://h?x=y")])
-  func named(text: String, name: String, value: String) {
-    let named = NamedValue(argument: text)
-    #expect(named?.name == name)
-    #expect(named?.value == value)
-  }
-
-  @Test("a named value has both", arguments: ["", "a", "a=", "=b", "="])
-  func unnamed(text: String) {
-    #expect(NamedValue(argument: text) == nil)
   }
 }
 
@@ -186,15 +172,5 @@ struct ServiceScenarioTests {
   @Test("five messages to five thousand are enough", arguments: [(1, 20), (4999, 20), (5000, 5), (100_000, 5)])
   func repetitions(recipients: Int, count: Int) {
     #expect(ScenarioRun.repetitions(recipients: recipients) == count)
-  }
-
-  @Test("subjects take turns in who is first", arguments: [(1, "abc"), (2, "bca"), (3, "cab"), (4, "abc")])
-  func turns(round: Int, order: String) {
-    #expect(String(ServiceRuns.turns(of: Array("abc"), inRound: round)) == order)
-  }
-
-  @Test("a burst's statements have one row, a hundred, or all", arguments: zip(BurstInsert.allCases, [1, 100, 730]))
-  func rows(insert: BurstInsert, rows: Int) {
-    #expect(insert.rows(of: 730) == rows)
   }
 }

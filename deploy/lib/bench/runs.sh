@@ -81,9 +81,8 @@ run_service() {
   for subject in "$@"; do
     database=$(database_of "$subject")
     options+=(--subject "$subject=$(programs_of "$subject")/tacet,$(conninfo tacet)")
-    options+=(--host-database "$subject=$(conninfo app)")
   done
-  "$programs/tacet-bench" service "${options[@]}" --first-round "$round" --seconds "$bench_seconds" \
+  "$programs/tacet-bench" service "${options[@]}" --host-role app --round "$round" --seconds "$bench_seconds" \
     --warm-up "$bench_warm_up" --folder "$state" >>"$state/runs.jsonl" 9>&- &
   load_pid=$!
   wait "$load_pid" || failures=$((failures + 1))
