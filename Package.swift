@@ -131,7 +131,7 @@ let package = Package(
         metrics, deque, httpTypes, logging,
       ]),
     // What people and programs see.
-    layer("Service/Settings", ["Channels", "Cryptography", "Postgres", "PushRules", "Reactors"]),
+    layer("Service/Settings", ["Channels", "Cryptography", "HTTP1", "Postgres", "PushRules", "Reactors"]),
     layer(
       "Service/Operations",
       [
@@ -247,7 +247,9 @@ let package = Package(
         "Reactors", "Settings", "TemporalReferences", "TestHosts", "TestIDs", "TestLogs", "TestPostgres",
         "TestRandomness", "TestReactors", "TestReceivers", "TestRepository", logging,
       ]),
-    tests("Service/SettingsTests", ["Channels", "Cryptography", "PushRules", "Reactors", "Settings", "TestKeys"]),
+    tests(
+      "Service/SettingsTests",
+      ["Channels", "Cryptography", "HTTP1", "Postgres", "PushRules", "Reactors", "Settings", "TestKeys"]),
     tests("Client/TacetClientTests", ["Cryptography", "PushRules", "TacetClient"], resources: [.copy("Cases")]),
     tests(
       "Simulators/SimulatorsTests",

@@ -140,9 +140,8 @@ enum OperatorSession {
     on reactor: isolated Reactor
   ) async throws -> Result {
     let logger = settings.log.makeLogger(label: "tacet.explain")
-    var configuration = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
+    var configuration = PostgresConfiguration(settings.database)
     configuration.applicationName = "tacet explain"
-    configuration.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     configuration.settings = PushDatabase.sessionSettings
     configuration.forbidWrites()
     try await IDTypes.look(in: configuration, logger: logger, on: reactor)

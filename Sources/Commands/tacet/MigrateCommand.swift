@@ -42,7 +42,7 @@ struct MigrateCommand: AsyncParsableCommand {
     }
     let settings = try CommandSettings(environment: ProcessInfo.processInfo.environment, needsSession: true)
     let logger = settings.log.makeLogger(label: "tacet.migrate")
-    let configuration = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
+    let configuration = PostgresConfiguration(settings.database)
     do {
       try await ReactorGroup.perform { [createHostTables, ids] reactor in
         try await Migrator.run(
@@ -100,7 +100,7 @@ struct AdoptCommand: AsyncParsableCommand {
   func run() async throws {
     let settings = try CommandSettings(environment: ProcessInfo.processInfo.environment, needsSession: true)
     let logger = settings.log.makeLogger(label: "tacet.adopt")
-    let configuration = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
+    let configuration = PostgresConfiguration(settings.database)
     do {
       let counts = try await ReactorGroup.perform { [keepWaiting] reactor in
         try await DatabaseIdentity.adopt(keepingWaiting: keepWaiting, in: configuration, logger: logger, on: reactor)

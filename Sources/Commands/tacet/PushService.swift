@@ -66,21 +66,20 @@ struct PushService {
   }
 
   private func serve(on group: ReactorGroup) async throws {
-    var database = PostgresConfiguration(conninfo: settings.database.connectionString.exposed)
-    database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
-    try await group.reactors[0].perform { [database, logger] in
+    let database = PostgresConfiguration(settings.database)
+    try await group.reactors[0].perform { [logger] in
       try await Self.refuseUnusable(database, logger: logger, on: $0)
     }
     let listeners: [(SocketAddress?, Int32?)] = [
       (address, supervisor.interfaceSocket), (metricsAddress, supervisor.metricsSocket),
     ]
     for case (let address?, nil) in listeners {
-      try await group.reactors[0].perform { [database, logger] in
+      try await group.reactors[0].perform { [logger] in
         try await Self.refuseSharing(address, database, logger: logger, on: $0)
       }
     }
     let clients = try await ClientAccess(
-      settings.callers, user: { [database] in IDTypes(ofSessions: database).users.id($0)?.text },
+      settings.callers, user: { IDTypes(ofSessions: database).users.id($0)?.text },
       on: group.reactors, logger: logger)
     let registry = PrometheusRegistry(MetricsCatalogue.counted)
     let workers = try await makeWorkers(on: group, database, clients, registry)
@@ -172,7 +171,7 @@ struct PushService {
   private func startHTTP(
     _ routes: HTTPRoutes, _ page: MetricsPage, on group: ReactorGroup
   ) async throws -> HTTPService {
-    var configuration = HTTPServiceConfiguration(settings.http)
+    var configuration = settings.http
     configuration.fit(descriptors: DescriptorLimit.raise(), logger: logger)
     return try await HTTPService.start(
       routes, on: address, inherited: supervisor.interfaceSocket, reactors: group.reactors,

@@ -74,7 +74,6 @@ final class ReactorWorker {
     database.settings["default_transaction_isolation"] = "read committed"
     database.settings.merge(PushDatabase.sessionSettings) { $1 }
     database.sessionCheck = PushDatabase.ownDatabaseCheck
-    database.poolMode = settings.database.poolMode == .transaction ? .transaction : .session
     if sleep != nil { database.connectLimit = DatabaseSleep.wakingLimit }
     self.listening = listening
     self.contract = contract

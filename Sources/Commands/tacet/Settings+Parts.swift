@@ -3,6 +3,7 @@ import Channels
 import HTTP1
 import HTTPTransfers
 import Logging
+import Postgres
 import PushPipeline
 import PushRules
 import PushStore
@@ -66,31 +67,16 @@ extension APNSSettings {
   }
 }
 
+extension PostgresConfiguration {
+  init(_ settings: DatabaseSettings) {
+    self.init(conninfo: settings.connectionString.exposed)
+    poolMode = settings.poolMode
+  }
+}
+
 extension HTTPServiceConfiguration {
   /// Descriptors that are not for HTTP connections: the database's and APNs' connections, event loops and files.
   private static let otherDescriptors = 256
-
-  init(_ settings: HTTPSettings) {
-    self.init()
-    func set<Value>(_ path: WritableKeyPath<Self, Value>, _ value: Value?) {
-      if let value { self[keyPath: path] = value }
-    }
-    set(\.connections.totalMax, settings.connectionsMax)
-    set(\.connections.perPeerMax, settings.peerConnectionsMax)
-    set(\.connections.requestsMax, settings.connectionRequestsMax)
-    set(\.limits.requestLineBytesMax, settings.requestLineBytesMax)
-    set(\.limits.fieldCountMax, settings.headerCountMax)
-    set(\.limits.fieldBytesMax, settings.headerBytesMax)
-    set(\.limits.bodyBytesMax, settings.bodyBytesMax)
-    set(\.timeouts.bodyBytesPerSecondMin, settings.bodyBytesPerSecondMin)
-    set(\.timeouts.head, settings.headerTime)
-    set(\.timeouts.body, settings.bodyTime)
-    set(\.timeouts.idle, settings.idleTime)
-    set(\.timeouts.write, settings.writeTime)
-    set(\.unixSocketMode, settings.socketMode)
-    set(\.proxies, TrustedProxies(settings))
-    set(\.crossOrigins.origins, Set(settings.crossOrigins))
-  }
 
   /// Takes no more connections than there are descriptors for, so that the answer to too many is 503 and no failure of
   /// something else.
@@ -101,17 +87,6 @@ extension HTTPServiceConfiguration {
       "fewer connections than allowed: the limit on descriptors is low",
       metadata: ["descriptors": "\(descriptors)", "connections": "\(room)"])
     connections.totalMax = room
-  }
-}
-
-extension TrustedProxies {
-  init(_ settings: HTTPSettings) {
-    let peers = settings.proxies
-    self.init(networks: peers.networks, includesUnixSockets: peers.includesUnixSockets)
-    switch settings.proxyHeader {
-    case .xForwardedFor: field = .xForwardedFor
-    case .forwarded: field = .forwarded
-    }
   }
 }
 

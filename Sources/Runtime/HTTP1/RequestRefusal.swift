@@ -80,7 +80,7 @@ extension RequestRefusal {
 
 /// Bounds on what a peer may send, each with the reason for its default.
 /// Sizes are in bytes and inclusive: a request of exactly the limit is accepted.
-package struct HTTPLimits: Sendable {
+package struct HTTPLimits: Equatable, Sendable {
   /// The request line without its line end. The answer to a longer one is 414.
   /// 8 KiB (8192): RFC 9112 section 3 recommends at least 8000.
   package var requestLineBytesMax = 8 * 1024

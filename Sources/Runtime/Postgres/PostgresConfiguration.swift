@@ -74,7 +74,7 @@ extension Duration {
 }
 
 /// How long a session with the server lasts.
-package enum PostgresPoolMode: Sendable {
+package enum PostgresPoolMode: String, CaseIterable, Sendable {
   /// As long as the connection, also behind a pooler in session mode. Settings and prepared statements are sent once, and LISTEN
   /// and advisory locks work.
   case session

@@ -1,3 +1,5 @@
+package import HTTP1
+internal import Postgres
 package import PushRules
 
 /// The settings of the running service, read once at its start.
@@ -7,7 +9,7 @@ package import PushRules
 package struct ServeSettings: Sendable {
   package let database: DatabaseSettings
   private let process: ProcessSettings
-  package let http: HTTPSettings
+  package let http: HTTPServiceConfiguration
   /// What it proves itself with to them; nil without TLS.
   package let tls: TLSSettings?
   package let webhooks: WebhookSettings
@@ -37,7 +39,7 @@ package struct ServeSettings: Sendable {
     var reader = SettingsReader(environment: environment, readFile: readFile)
     database = DatabaseSettings(&reader)
     process = ProcessSettings(&reader)
-    http = HTTPSettings(&reader)
+    http = HTTPServiceConfiguration(&reader)
     tls = TLSSettings(&reader)
     webhooks = WebhookSettings(&reader)
     callers = CallerSettings(&reader)

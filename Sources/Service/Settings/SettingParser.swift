@@ -1,9 +1,10 @@
 internal import Channels
 internal import Cryptography
 internal import FoundationEssentials
+internal import HTTP1
 internal import Postgres
 internal import PushRules
-package import Reactors
+internal import Reactors
 
 struct SettingParser<Value>: Sendable {
   private let parse: @Sendable (String) throws(UnusableValue) -> Value
@@ -299,14 +300,16 @@ extension SettingParser<[String]> {
       return audiences.contains("") ? nil : audiences
     }
   }
+}
 
+extension SettingParser<Set<String>> {
   /// Origins of web pages as browsers write them, separated by spaces or commas. Exact: no pattern, and no `null`, which any page
   /// can have.
   static var webOrigins: Self {
     let expectation = "origins as browsers write them, such as https://app.example.com, separated by spaces"
     return Self("not all origins", expected: expectation) { text in
       let origins = text.split { $0 == " " || $0 == "," }.map(String.init)
-      return origins.isEmpty || !origins.allSatisfy(isWebOrigin) ? nil : origins
+      return origins.isEmpty || !origins.allSatisfy(isWebOrigin) ? nil : Set(origins)
     }
   }
 
@@ -335,10 +338,17 @@ extension SettingParser<ShadowedKinds> {
 }
 
 /// Peers that are trusted by where they connect from.
-package struct TrustedPeers: Equatable, Sendable {
+struct TrustedPeers: Equatable, Sendable {
   /// Their networks; a single address is one too.
-  package var networks: [IPNetwork] = []
-  package var includesUnixSockets = false
+  var networks: [IPNetwork] = []
+  var includesUnixSockets = false
+}
+
+extension TrustedProxies {
+  var peers: TrustedPeers {
+    get { TrustedPeers(networks: networks, includesUnixSockets: includesUnixSockets) }
+    set { (networks, includesUnixSockets) = (newValue.networks, newValue.includesUnixSockets) }
+  }
 }
 
 extension SettingParser<TrustedPeers> {

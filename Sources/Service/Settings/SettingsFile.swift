@@ -1,3 +1,4 @@
+internal import HTTP1
 internal import PushRules
 
 /// The text of a settings file, taken apart.
@@ -134,7 +135,8 @@ enum SettingNames {
   static let configFile: SettingName = "TACET_CONFIG"
 
   static let all: [SettingName] =
-    DatabaseSettings.names + ProcessSettings.names + HTTPSettings.names + TLSSettings.names + WebhookSettings.names
+    DatabaseSettings.names + ProcessSettings.names + HTTPServiceConfiguration.names + TLSSettings.names
+    + WebhookSettings.names
     + CallerSettings.names + AppFields.names + [AppFields.bundleID] + APNSServers.names + WebPushValues.names
     + FCMValues.names + EventValues.names + PolicySettings.names + CampaignSettings.names + LogSettings.names
     + [configFile]

@@ -1,17 +1,11 @@
+package import HTTP1
+package import Postgres
 internal import PushRules
 
 // Every setting is in the table of its group once. A new one takes a member with its default, a row, its use, a line in the page of
 // settings, and a test.
 
 package struct DatabaseSettings: SettingsGroup {
-  /// Whose the database's sessions are.
-  package enum PoolMode: String, CaseIterable, Sendable {
-    /// The service's, for as long as it is connected.
-    case session
-    /// Lent by a pooler for one transaction at a time.
-    case transaction
-  }
-
   /// How messages are found while nothing else happens.
   package enum IdleMode: String, CaseIterable, Sendable {
     /// By notifications and polls.
@@ -23,7 +17,7 @@ package struct DatabaseSettings: SettingsGroup {
   /// What libpq takes: a `postgresql://` URI or a `keyword=value` string, several hosts allowed. Secret, as it may hold
   /// the password.
   package var connectionString = Secret("")
-  package var poolMode = PoolMode.session
+  package var poolMode = PostgresPoolMode.session
   package var idleMode = IdleMode.poll
   /// After how long without work that begins. A minute of a conversation has more messages in it, which then need no new
   /// sessions; hosts that suspend databases wait five minutes themselves.
@@ -64,55 +58,25 @@ package struct ProcessSettings: SettingsGroup {
   ]
 }
 
-/// What the service lets its HTTP peers do. Where a value is nil, the server's own default applies.
-package struct HTTPSettings: SettingsGroup {
-  /// Where a proxy says whom a request comes from.
-  package enum ProxyHeader: String, CaseIterable, Sendable {
-    case xForwardedFor = "x-forwarded-for"
-    /// `Forwarded` (RFC 7239)
-    case forwarded
-  }
-
-  package var socketMode: UInt32?
-  /// The proxies trusted to set the client address.
-  package var proxies = TrustedPeers()
-  /// The field that they append to.
-  package var proxyHeader = ProxyHeader.xForwardedFor
-  package var crossOrigins: [String] = []
-  package var connectionsMax: Int?
-  package var peerConnectionsMax: Int?
-  package var connectionRequestsMax: Int?
-  package var requestLineBytesMax: Int?
-  package var headerCountMax: Int?
-  /// Bytes of all field lines of a head.
-  package var headerBytesMax: Int?
-  package var bodyBytesMax: Int?
-  /// The least bytes of content for each second; 0 for any.
-  package var bodyBytesPerSecondMin: Int?
-  package var headerTime: Duration?
-  package var bodyTime: Duration?
-  /// Between two requests.
-  package var idleTime: Duration?
-  /// For a peer to accept an answer.
-  package var writeTime: Duration?
-
+/// What the service lets its HTTP peers do. The server has the defaults.
+extension HTTPServiceConfiguration: SettingsGroup {
   static let table: [Setting<Self>] = [
-    Setting("LISTEN_SOCKET_MODE", \.socketMode, .fileMode),
-    Setting("TRUSTED_PROXIES", \.proxies, .trustedPeers),
-    Setting("TRUSTED_PROXY_HEADER", \.proxyHeader, .choice),
-    Setting("CORS_ORIGINS", \.crossOrigins, .webOrigins),
-    Setting("HTTP_CONNECTIONS_MAX", \.connectionsMax, .integer(in: 1...1_000_000)),
-    Setting("HTTP_PEER_CONNECTIONS_MAX", \.peerConnectionsMax, .integer(in: 1...1_000_000)),
-    Setting("HTTP_CONNECTION_REQUESTS_MAX", \.connectionRequestsMax, .integer(in: 1...1_000_000_000)),
-    Setting("HTTP_REQUEST_LINE_BYTES_MAX", \.requestLineBytesMax, .integer(in: 128...65_536)),
-    Setting("HTTP_HEADER_COUNT_MAX", \.headerCountMax, .integer(in: 8...10_000)),
-    Setting("HTTP_HEADER_BYTES_MAX", \.headerBytesMax, .integer(in: 256...1_048_576)),
-    Setting("HTTP_BODY_BYTES_MAX", \.bodyBytesMax, .integer(in: 1024...67_108_864)),
-    Setting("HTTP_BODY_BYTES_PER_SECOND_MIN", \.bodyBytesPerSecondMin, .integer(in: 0...1_048_576)),
-    Setting("HTTP_HEADER_SECONDS", \.headerTime, .seconds(in: 1...3600)),
-    Setting("HTTP_BODY_SECONDS", \.bodyTime, .seconds(in: 1...3600)),
-    Setting("HTTP_IDLE_SECONDS", \.idleTime, .seconds(in: 1...3600)),
-    Setting("HTTP_WRITE_SECONDS", \.writeTime, .seconds(in: 1...3600)),
+    Setting("LISTEN_SOCKET_MODE", \.unixSocketMode, .fileMode),
+    Setting("TRUSTED_PROXIES", \.proxies.peers, .trustedPeers),
+    Setting("TRUSTED_PROXY_HEADER", \.proxies.field, .choice),
+    Setting("CORS_ORIGINS", \.crossOrigins.origins, .webOrigins),
+    Setting("HTTP_CONNECTIONS_MAX", \.connections.totalMax, .integer(in: 1...1_000_000)),
+    Setting("HTTP_PEER_CONNECTIONS_MAX", \.connections.perPeerMax, .integer(in: 1...1_000_000)),
+    Setting("HTTP_CONNECTION_REQUESTS_MAX", \.connections.requestsMax, .integer(in: 1...1_000_000_000)),
+    Setting("HTTP_REQUEST_LINE_BYTES_MAX", \.limits.requestLineBytesMax, .integer(in: 128...65_536)),
+    Setting("HTTP_HEADER_COUNT_MAX", \.limits.fieldCountMax, .integer(in: 8...10_000)),
+    Setting("HTTP_HEADER_BYTES_MAX", \.limits.fieldBytesMax, .integer(in: 256...1_048_576)),
+    Setting("HTTP_BODY_BYTES_MAX", \.limits.bodyBytesMax, .integer(in: 1024...67_108_864)),
+    Setting("HTTP_BODY_BYTES_PER_SECOND_MIN", \.timeouts.bodyBytesPerSecondMin, .integer(in: 0...1_048_576)),
+    Setting("HTTP_HEADER_SECONDS", \.timeouts.head, .seconds(in: 1...3600)),
+    Setting("HTTP_BODY_SECONDS", \.timeouts.body, .seconds(in: 1...3600)),
+    Setting("HTTP_IDLE_SECONDS", \.timeouts.idle, .seconds(in: 1...3600)),
+    Setting("HTTP_WRITE_SECONDS", \.timeouts.write, .seconds(in: 1...3600)),
   ]
 }
 

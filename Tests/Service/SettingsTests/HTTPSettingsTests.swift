@@ -1,3 +1,4 @@
+import HTTP1
 import Reactors
 import Testing
 
@@ -7,7 +8,7 @@ import Testing
 struct HTTPSettingsTests {
   @Test("without settings the server's own defaults hold, and each setting is read")
   func limits() throws {
-    #expect(try makeSettings().http == HTTPSettings())
+    #expect(try makeSettings().http == HTTPServiceConfiguration())
     let http = try makeSettings([
       "HTTP_CONNECTIONS_MAX": "1", "HTTP_PEER_CONNECTIONS_MAX": "2", "HTTP_CONNECTION_REQUESTS_MAX": "3",
       "HTTP_REQUEST_LINE_BYTES_MAX": "130", "HTTP_HEADER_COUNT_MAX": "9", "HTTP_HEADER_BYTES_MAX": "257",
@@ -15,17 +16,18 @@ struct HTTPSettingsTests {
       "HTTP_BODY_SECONDS": "3", "HTTP_IDLE_SECONDS": "4", "HTTP_WRITE_SECONDS": "5",
     ]).http
     let numbers = [
-      http.connectionsMax, http.peerConnectionsMax, http.connectionRequestsMax, http.requestLineBytesMax,
-      http.headerCountMax, http.headerBytesMax, http.bodyBytesMax, http.bodyBytesPerSecondMin,
+      http.connections.totalMax, http.connections.perPeerMax, http.connections.requestsMax,
+      http.limits.requestLineBytesMax, http.limits.fieldCountMax, http.limits.fieldBytesMax, http.limits.bodyBytesMax,
+      http.timeouts.bodyBytesPerSecondMin,
     ]
     #expect(numbers == [1, 2, 3, 130, 9, 257, 1025, 0])
-    let times = [http.headerTime, http.bodyTime, http.idleTime, http.writeTime]
+    let times = [http.timeouts.head, http.timeouts.body, http.timeouts.idle, http.timeouts.write]
     #expect(times == [.milliseconds(2500), .seconds(3), .seconds(4), .seconds(5)])
   }
 
   @Test("a socket's permissions are octal", arguments: [("0660", 0o660), ("600", 0o600), ("0", 0), ("777", 0o777)])
   func modes(_ text: String, _ mode: UInt32) throws {
-    #expect(try makeSettings(["LISTEN_SOCKET_MODE": text]).http.socketMode == mode)
+    #expect(try makeSettings(["LISTEN_SOCKET_MODE": text]).http.unixSocketMode == mode)
   }
 
   @Test("other permissions are refused", arguments: ["1000", "680", "rw-rw----", "-1", "0o660"])
@@ -35,12 +37,12 @@ struct HTTPSettingsTests {
 
   @Test("proxies are addresses, networks and Unix sockets; nobody unless set")
   func proxies() throws {
-    #expect(try makeSettings().http.proxies == TrustedPeers())
+    #expect(try makeSettings().http.proxies == TrustedProxies())
     let set = try makeSettings([
       "TRUSTED_PROXIES": "10.0.0.0/8, ::1 unix", "TRUSTED_PROXY_HEADER": "Forwarded",
     ]).http
     #expect(set.proxies.networks.map(\.description) == ["10.0.0.0/8", "::1/128"])
-    #expect(set.proxies.includesUnixSockets && set.proxyHeader == .forwarded)
+    #expect(set.proxies.includesUnixSockets && set.proxies.field == .forwarded)
   }
 
   @Test(
@@ -51,10 +53,10 @@ struct HTTPSettingsTests {
 
   @Test("origins of pages are exact; none unless set")
   func crossOrigins() throws {
-    #expect(try makeSettings().http.crossOrigins == [])
+    #expect(try makeSettings().http.crossOrigins.origins == [])
     let set = "https://app.example.com, http://localhost:5173 capacitor://localhost"
     #expect(
-      try makeSettings(["CORS_ORIGINS": set]).http.crossOrigins == [
+      try makeSettings(["CORS_ORIGINS": set]).http.crossOrigins.origins == [
         "https://app.example.com", "http://localhost:5173", "capacitor://localhost",
       ])
   }

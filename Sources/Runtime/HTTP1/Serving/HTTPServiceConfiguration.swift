@@ -1,7 +1,7 @@
 internal import HTTPTypes
 package import Reactors
 
-package struct HTTPServiceConfiguration: Sendable {
+package struct HTTPServiceConfiguration: Equatable, Sendable {
   package var limits = HTTPLimits()
   package var timeouts = HTTPTimeouts()
   package var connections = ConnectionLimits()
@@ -17,7 +17,7 @@ package struct HTTPServiceConfiguration: Sendable {
 }
 
 /// Limits of a service's connections, over all its reactors, each with the reason for its default.
-package struct ConnectionLimits: Sendable {
+package struct ConnectionLimits: Equatable, Sendable {
   /// Open connections. Above, connections of the reserve answer 503 to everything except health checks.
   /// 8192: an idle connection takes about 1 KiB, so 8 MB. A connection in the middle of a request keeps a few KiB more.
   package var totalMax = 8192
@@ -46,7 +46,7 @@ package struct ConnectionLimits: Sendable {
 
 /// How long a connection waits for its peer, each with the reason for its default.
 /// The service checks time-outs at a quarter of the shortest one, at least every second. They may be late by as much.
-package struct HTTPTimeouts: Sendable {
+package struct HTTPTimeouts: Equatable, Sendable {
   /// From accept to the end of the TLS handshake; then a close.
   /// 10 s: two round trips, with the retransmissions that `head` allows for.
   package var handshake = Duration.seconds(10)
@@ -175,7 +175,7 @@ package struct TrustedProxies: Sendable, Equatable {
 
 /// Web pages of other origins that may call the service (CORS; the Fetch standard, section 3.3). Browsers send no credentials of
 /// their own: callers prove themselves in `Authorization`.
-package struct CrossOrigins: Sendable {
+package struct CrossOrigins: Equatable, Sendable {
   /// As browsers write them: `https://app.example.com`, without a path. Exact; none by default.
   package var origins: Set<String> = []
 
