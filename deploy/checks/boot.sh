@@ -1,4 +1,3 @@
-# shellcheck shell=bash
 # Becomes the first process of a throwaway machine. Called by machine.sh inside new namespaces, with a scratch folder; CHECKOUT,
 # PROGRAMS and ARCHIVE are in the environment.
 set -euo pipefail

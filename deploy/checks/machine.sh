@@ -1,5 +1,3 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the script that sources this
 # A throwaway machine: namespaces for mounts, processes, network, host name and System V, with this machine's files under a layer in
 # memory, and systemd as its first process. Nothing that happens in it reaches this machine, and ending its first process ends and
 # removes all of it. Sourced; needs say.sh, build.sh and machine.sh of deploy/lib.

@@ -1,4 +1,3 @@
-# shellcheck shell=bash
 # shellcheck disable=SC2016 # SQL and scripts of the stand-ins have dollars of their own
 # What a guide's reader has, made in the guide's machine: prints the value of one variable. Called by guides.py with its name.
 set -euo pipefail

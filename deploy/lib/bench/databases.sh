@@ -1,5 +1,3 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # deploy/bench's cluster and databases. Sourced; needs measure.sh.
 #
 #   bench_empty                          50,000 people in 100,000 conversations of two, 20,000 messages, an empty ledger

@@ -1,5 +1,3 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # The servers and loads of other projects that deploy/bench sets beside ours: nghttpd and h2load, nginx and wrk. Sourced;
 # needs measure.sh.
 #

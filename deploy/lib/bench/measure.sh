@@ -1,5 +1,3 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # What all measurements of deploy/bench share: a durable cluster, a host application, statistics, bounds. Sourced after the
 # files it uses.
 

@@ -1,5 +1,3 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # The runs of deploy/bench: a line of JSON in .bench/runs.jsonl for each. Sourced; needs loads.sh.
 #
 # Within a round, compared subjects are measured right after one another, and each round begins with another subject.

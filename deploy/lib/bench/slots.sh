@@ -1,5 +1,3 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # deploy/bench slots: 100,000 users of one slot, while messages come. Sourced; needs measure.sh.
 #
 # The users get the ritual's morning slot. Their next rows are all made due for rendering at one moment, and then for the push at

@@ -1,4 +1,3 @@
-# shellcheck shell=bash
 # Searches the logs of a test run for what must not be in them. Sourced; needs say.sh.
 #
 # The folder has the logs, and the list that the tests have made of their secrets, tokens and texts (`secrets`: a kind, a tab,

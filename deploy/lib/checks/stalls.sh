@@ -1,4 +1,3 @@
-# shellcheck shell=bash
 # Ends a test run that has come to a stand, and says which tests it hangs in. Sourced; needs say.sh.
 #
 # The runner writes a line for each event. When none comes for some minutes, a test waits for something that will not happen,

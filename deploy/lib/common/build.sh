@@ -1,5 +1,3 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # The programs as they are run in production, and what is installed with them. Sourced; needs say.sh and machine.sh.
 
 # Swift's own libraries are linked into the programs: these run where no Swift is installed, take a few megabytes less, and

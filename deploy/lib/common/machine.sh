@@ -1,5 +1,3 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # What the machine must have: Swift, the C libraries, PostgreSQL's programs. Sourced; needs say.sh.
 
 libraries_needed=(libpq-dev libcurl4-openssl-dev libssl-dev libnghttp2-dev)

@@ -1,5 +1,3 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # DEMO_POOLER=transaction: the service reaches the demo's database through a PgBouncer in transaction mode, which has
 # fewer sessions than the service has connections. Sourced; needs say.sh, postgres.sh and database.sh.
 #
@@ -30,8 +28,8 @@ service_pool_mode() { if has_pooler; then printf 'transaction\n'; else printf 's
 # The pooler's process if it runs. Its folder is in its command, which a stranger with the same number has not.
 pooler_pid() {
   local pid
-  [[ -r $state/pgbouncer.pid ]] || return 0
-  pid=$(<"$state/pgbouncer.pid")
+  [[ -r $state/pgbouncer ]] || return 0
+  pid=$(<"$state/pgbouncer")
   if [[ $(tr "\0" " " 2>/dev/null <"/proc/$pid/cmdline" || true) == *pgbouncer*/tacet-postgres.*/pgbouncer.ini* ]]; then
     printf '%s\n' "$pid"
   fi
@@ -40,7 +38,7 @@ pooler_pid() {
 stop_pooler() {
   local pid
   pid=$(pooler_pid)
-  rm -f "$state/pgbouncer.pid"
+  rm -f "$state/pgbouncer"
   if [[ -n $pid ]]; then kill -TERM "$pid" 2>/dev/null || true; fi
 }
 
@@ -71,7 +69,7 @@ SETTINGS
     if [[ -s $folder/pgbouncer.pid ]]; then break; fi
     sleep 0.05
   done
-  cp "$folder/pgbouncer.pid" "$state/pgbouncer.pid" ||
+  cp "$folder/pgbouncer.pid" "$state/pgbouncer" ||
     die "PgBouncer did not start: $(tail -n 5 "$folder/pgbouncer.log")"
   say "PgBouncer: transaction mode, $pooler_sessions sessions, port $pooler_port of the socket in $folder"
 }

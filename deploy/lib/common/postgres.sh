@@ -1,5 +1,3 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # A private PostgreSQL cluster in a folder of ours, reached by a Unix socket only. Sourced; needs say.sh.
 #
 # Its data can be made again at any time, so by default its commits do not wait for the disk: a commit's timestamp is taken

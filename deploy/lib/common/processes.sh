@@ -1,9 +1,46 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
-# Starting and stopping the demo's own processes. Sourced; needs say.sh; programs and state are
-# the folders of the executables and of the demo.
+# The folder of a run, and starting and stopping its processes. Sourced; needs say.sh, postgres.sh and pooler.sh; programs and state
+# are the folders of the executables and of the run, cluster the database's if there is one.
 #
 # Each has a file NAME.pid, so that the next run can end what a killed run left behind.
+
+programs=
+
+# open_state_folder: for one run at a time, whose end stops everything. PostgreSQL's user passes through it, but only its owner may look
+# around: it holds secrets.
+open_state_folder() {
+  mkdir -p "$state"
+  chmod 711 "$state" || die "$state belongs to somebody else: please remove it, or run as its owner."
+  umask 077
+  exec 9>"$state/lock"
+  flock -n 9 || die "Another run uses $state already."
+  rm -f "$state"/*.log
+  trap end_run EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+}
+
+# The script's own clean_up then removes what shall not stay, by the exit status.
+end_run() {
+  local status=$?
+  trap - EXIT INT TERM HUP
+  if [[ -n ${load_pid:-} ]]; then
+    kill "$load_pid" 2>/dev/null || true
+    wait "$load_pid" 2>/dev/null || true
+  fi
+  stop_processes
+  if [[ -n $cluster ]]; then postgres_stop "$cluster"; fi
+  clean_up "$status"
+  exit "$status"
+}
+
+# build_programs PRODUCT...: for tests; sets programs, the folder where they are.
+build_programs() {
+  local product
+  headline 'Building (the first time takes a few minutes)'
+  cd "$checkout" || exit
+  for product in "$@"; do swift build --product "$product" 9>&-; done
+  programs=$(swift build --show-bin-path)
+}
 
 # start_process NAME COMMAND...: in the background, its output in NAME.log. An empty environment, because the service
 # reads its settings from there and this shell's may hold some.
@@ -47,6 +84,15 @@ stop_process() {
   wait "$pid" 2>/dev/null || status=$?
   if ((status == 127)); then status=0; fi
   return "$status"
+}
+
+# stop_processes: all that this run has started, or a killed run before it; the service first, which finishes its work.
+stop_processes() {
+  local file
+  for file in "$state/tacet.pid" "$state"/*.pid; do
+    if [[ -e $file ]]; then stop_process "$(basename "$file" .pid)" || true; fi
+  done
+  if [[ -s $state/pgbouncer ]]; then stop_pooler; fi
 }
 
 # A child that has ended and was not waited for is a zombie, and its pid still answers; one that the shell has just waited

@@ -1,5 +1,3 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # What the scripts tell their reader. Sourced.
 
 if [[ -t 1 ]]; then

@@ -1,4 +1,3 @@
-# shellcheck shell=bash
 # Tokens of clients. Sourced.
 
 # bearer SECRET: a header field, for curl's -H @<(bearer "$secret"): what stands in an argument, everybody on the machine can read.

@@ -28,6 +28,29 @@ create table demo.pushes (
   payload text not null
 );
 
+-- A device token is the hash of its owner and number: 64 hexadecimal digits, as Apple's are.
+create function demo.token(owner uuid, number int) returns text
+language sql stable
+as $$ select encode(sha256(convert_to(owner::text || number, 'UTF8')), 'hex') $$;
+
+-- Somebody with devices, whose app has told the time zone if there is one.
+create function demo.add_person(person text, devices int default 1, zone text default null) returns uuid
+language sql
+as $$
+  with profile as (
+    insert into public.profiles (name) values (person) returning id
+  ), device as (
+    insert into public.push_tokens (user_id, device_token, time_zone)
+    select profile.id, demo.token(profile.id, n), zone from profile, generate_series(1, devices) n
+  )
+  select id from profile
+$$;
+
+-- Of those whose name nobody shares.
+create function demo.person(person text) returns uuid
+language sql stable
+as $$ select id from public.profiles where name = person $$;
+
 create function demo.add_situation(name text, body text default null) returns void
 language sql
 as $$
@@ -44,21 +67,16 @@ as $$
   update demo.situations s set body = add_situation.body where s.name = add_situation.name and add_situation.body <> '';
 $$;
 
--- A device token is the hash of its owner and number: 64 hexadecimal digits, as Apple's are.
 create function demo.add_recipient(
   situation text, person text, devices int, is_viewing boolean default false, has_read boolean default false
 ) returns void
 language sql
 as $$
-  with profile as (
-    insert into public.profiles (name) values (person) returning id
+  with profile as materialized (
+    select demo.add_person(person, devices) as id
   ), participant as (
     insert into public.conversation_participants (conversation_id, user_id)
     select s.conversation_id, profile.id from demo.situations s, profile where s.name = situation
-  ), device as (
-    insert into public.push_tokens (user_id, device_token)
-    select profile.id, encode(sha256(convert_to(profile.id::text || device, 'UTF8')), 'hex')
-    from profile, generate_series(1, devices) as device
   )
   insert into demo.recipients (situation, user_id, is_viewing, has_read)
   select add_recipient.situation, profile.id, add_recipient.is_viewing, add_recipient.has_read from profile;
@@ -117,6 +135,19 @@ as $$
   where m.id = message_id
 $$;
 
+-- What the simulator has accepted for whom. Isolates of directions show as < and >.
+create view demo.arrived as
+select
+  r.name, t.user_id, a.number, a.token, a.collapse_id, a.arrived_us, a.answered_us, p.payload, p.payload ->> 'type' as type,
+  translate(p.payload #>> '{aps,alert,title}', u&'\2068\2069', '<>') as title, p.payload #>> '{aps,alert,subtitle}' as subtitle,
+  p.payload #>> '{aps,alert,body}' as body, p.payload #>> '{aps,category}' as category,
+  p.payload #> '{aps,sound}' is not null as sounds, coalesce(p.payload #>> '{aps,interruption-level}', 'active') as level
+from demo.pushes a
+join public.push_tokens t on t.device_token = a.token
+join public.profiles r on r.id = t.user_id
+cross join lateral (select a.payload::jsonb) p (payload)
+where a.status = 200;
+
 create function demo.milliseconds(span interval) returns numeric
 language sql immutable
 as $$ select round(extract(epoch from span) * 1000, 2) $$;
@@ -137,18 +168,17 @@ select
       l.claimed_at + (l.woken_microseconds + l.decided_microseconds) * interval '1 microsecond'
     )) - commit.at) as decided,
   demo.milliseconds(arrived.last_at - commit.at) as accepted,
-  coalesce(arrived.pushes, 0) as pushes
+  arrived.pushes
 from public.messages m
 join demo.situations s on s.conversation_id = m.conversation_id
 join tacet.push_log l on l.subject_id = m.id
 join public.profiles p on p.id = l.user_id
 cross join lateral (select pg_xact_commit_timestamp(m.xmin) as at) commit
-left join lateral (
+cross join lateral (
   select
     count(*) as pushes,
     timestamptz 'epoch' + min(a.answered_us) * interval '1 microsecond' as first_answer,
     timestamptz 'epoch' + max(a.arrived_us) * interval '1 microsecond' as last_at
-  from demo.pushes a
-  join public.push_tokens t on t.device_token = a.token
-  where a.collapse_id = m.id::text and a.status = 200 and t.user_id = l.user_id
-) arrived on true;
+  from demo.arrived a
+  where a.collapse_id = m.id::text and a.user_id = l.user_id
+) arrived;

@@ -1,17 +1,13 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the scripts that source this
 # A workout of the demo, on the lock screen of the simulator's device: its row in a table of the application starts, updates and ends
-# a Live Activity. Sourced after ritual.sh.
+# a Live Activity. Sourced after scene.sh.
 
 workout_type=WorkoutActivityAttributes
-
-create_workout_scene() { sql tacet -f "$checkout/deploy/lib/demo/workout.sql" >/dev/null; }
 
 # seen EXPRESSION [MORE]: SQL over the newest Live Activity of Wanda's phone, which is the jsonb s; empty before the start. MORE follows
 # the from clause.
 seen() {
-  sql tacet -F ' | ' -v shown="$(curl -fsS "$simulator_control/activities?device=wandas-phone")" <<<"
-    select $1 from (select coalesce(:'shown'::jsonb -> 'activities' -> -1, '{}')) as x (s) ${2:-}"
+  ask "select $1 from (select coalesce(:'shown'::jsonb -> 'activities' -> -1, '{}')) as x (s) ${2:-}" \
+    shown="$(curl -fsS "$simulator_control/activities?device=wandas-phone")"
 }
 
 # await_seen SECONDS CONDITION: until it is true; what is missing shows as a difference.
@@ -26,24 +22,23 @@ report_start_token() {
   start_token=$(openssl rand -hex 64)
   curl -fsS -X PUT "$simulator_control/tokens/$start_token" -H 'content-type: application/json' -d "{\"environment\": \"production\",
     \"bundle_id\": \"$bundle\", \"kind\": \"push_to_start\", \"attributes_type\": \"$workout_type\", \"device\": \"wandas-phone\"}"
-  as_user "$1" PUT "/v1/devices/$2/push-to-start/$workout_type" "{\"token\": \"$start_token\", \"environment\": \"production\"}"
+  as Wanda PUT "/v1/devices/$1/push-to-start/$workout_type" "{\"token\": \"$start_token\", \"environment\": \"production\"}"
 }
 
 # What the app does when the system has started its activity: it finds its id in the attributes, and reports the update token.
 report_update_token() {
-  as_user "$1" PUT "/v1/live-activities/$(seen "s #>> '{attributes,activityId}'")/token" \
-    "{\"token\": \"$(seen "s ->> 'token'")\", \"device_token\": \"$2\", \"environment\": \"production\"}"
+  as Wanda PUT "/v1/live-activities/$(seen "s #>> '{attributes,activityId}'")/token" \
+    "{\"token\": \"$(seen "s ->> 'token'")\", \"device_token\": \"$1\", \"environment\": \"production\"}"
 }
 
 play_workout() {
-  local user device workout update
-  IFS='|' read -r user device < <(sql tacet <<<"select t.user_id, t.device_token
-    from public.push_tokens t join public.profiles p on p.id = t.user_id where p.name = 'Wanda'")
+  local token workout update
+  token=$(device Wanda)
   headline 'Wanda works out: rows of a table, on her lock screen'
-  report_start_token "$user" "$device" >/dev/null
-  workout=$(sql app -v user="$user" <<<"insert into public.workouts (user_id, kind) values (:'user', 'Run') returning id")
+  report_start_token "$token" >/dev/null
+  workout=$(sql app -v user="$(person Wanda)" <<<"insert into public.workouts (user_id, kind) values (:'user', 'Run') returning id")
   await_seen 10 "s -> 'token' is not null"
-  report_update_token "$user" "$device" >/dev/null
+  report_update_token "$token" >/dev/null
   expect 'started by a push, without her app' 'Run | Workout started | 1' \
     "$(seen "s #>> '{attributes,workoutType}', s #>> '{last_alert,title}', s ->> 'alerts'")"
   for ((update = 1; update <= 12; update++)); do
@@ -66,7 +61,7 @@ play_workout() {
     from (select (a ->> 'timestamp')::bigint, lag((a ->> 'timestamp')::bigint) over (order by n)
       from jsonb_array_elements(s -> 'applied') with ordinality as r (a, n)) as p (t, before))")"
   show_screens
-  explain --activity "$workout_type:$workout" | head -n 12 | sed 's/^/      /'
+  show_explained 12 --activity "$workout_type:$workout"
 }
 
 # What the device showed when, in seconds after the start.

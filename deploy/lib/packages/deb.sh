@@ -1,5 +1,3 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the script that sources this
 # The Debian package, from deploy/debian and the archive. Sourced; needs say.sh.
 
 # make_deb FOLDER: sets package, the file.

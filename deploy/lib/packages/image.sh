@@ -1,5 +1,3 @@
-# shellcheck shell=bash
-# shellcheck disable=SC2034,SC2154 # variables are shared with the script that sources this
 # The container image, made without a container engine: a folder of files becomes one layer of an OCI layout. Sourced; needs say.sh.
 
 user_id=65532
