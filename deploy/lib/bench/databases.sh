@@ -62,18 +62,9 @@ make_bench_database() {
   sql postgres -f "$checkout/deploy/lib/bench/history.sql"
   sql postgres <<<"call measure.pick_conversations($bench_users, $bench_conversations, $bench_picked)"
   load_history "$messages" "$rows"
-  mark_readers
+  # Marks as a service leaves them that has run for some hours.
+  sql postgres <<<'select tacet.move_unread_marks(array(select c.reader_id from measure.conversations c))'
   sql postgres -c 'vacuum analyze' -c checkpoint
-}
-
-# Marks as a service leaves them that has run for some hours; a build from before them has none.
-mark_readers() {
-  sql postgres <<'SQL'
-    select to_regprocedure('tacet.move_unread_marks(uuid[])') is not null as has_marks \gset
-    \if :has_marks
-      select tacet.move_unread_marks(array(select c.reader_id from measure.conversations c));
-    \endif
-SQL
 }
 
 # load_history MESSAGES FINISHED: two sessions, because there are two processors.

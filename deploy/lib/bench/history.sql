@@ -77,13 +77,10 @@ $$;
 create procedure measure.load_ledger(finished int, users int)
 language plpgsql
 as $$
-declare
-  -- A build before version 34 has the table itself in schema public, where a later one has a view.
-  ledger regclass := coalesce(to_regclass('tacet.push_log'), to_regclass('public.push_log'));
 begin
   raise notice '% rows of the ledger', finished;
-  execute format('truncate %s', ledger);
-  call measure.drop_indexes(ledger);
+  truncate tacet.push_log;
+  call measure.drop_indexes('tacet.push_log');
   with claimed as (
     select '[{
       "at": 1795329431439817, "by": "338ca8ba", "claim": 1, "woken_by": "notify", "woken_us": 700, "decided_us": 20,
@@ -94,7 +91,7 @@ begin
       }]
     }]'::jsonb as history
   )
-  insert into public.push_log (
+  insert into tacet.push_log (
     subject_id, user_id, push_type, decision, reason, enqueued_at, claimed_at, sent_at, woken_microseconds,
     decided_microseconds, accepted_microseconds, devices_accepted, woken_by, history
   )
@@ -106,6 +103,6 @@ begin
     select n, n % 10 <> 0 as is_sent, now() - (finished - n) * interval '13 days' / finished as at
     from generate_series(1, finished) n
   ) f, claimed;
-  call measure.make_indexes(ledger);
+  call measure.make_indexes('tacet.push_log');
 end
 $$;

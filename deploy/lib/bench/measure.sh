@@ -13,12 +13,9 @@ start_cluster() {
 
 # make_host DATABASE USERS CONVERSATIONS MESSAGES MEMBERS PICKED: a migrated database with a filled host application.
 make_host() {
-  local flag=--create-host-tables
   database=$1
   create_database
-  # An older build creates them without being asked.
-  [[ $("$programs/tacet" migrate --help) == *"$flag"* ]] || flag=
-  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate ${flag:+"$flag"} >"$state/migrate.log" ||
+  env -i DATABASE_URL="$(conninfo tacet)" "$programs/tacet" migrate --create-host-tables >"$state/migrate.log" ||
     die "The migrations failed: $(tail -n 3 "$state/migrate.log")"
   sql postgres -f "$checkout/deploy/lib/bench/measure.sql"
   sql postgres <<SQL

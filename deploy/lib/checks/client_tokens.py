@@ -1,9 +1,14 @@
-"""Tokens of clients, as a log-in that signs with HS256 issues them."""
+"""Tokens of clients, as a log-in that signs with HS256 issues them.
+
+    client_tokens.py USER    prints one for two hours, signed with JWT_SECRET of the environment
+"""
 
 import base64
 import hashlib
 import hmac
 import json
+import os
+import sys
 import time
 
 
@@ -23,3 +28,7 @@ def token(user, secret, seconds=3600):
 def numbered_user(number):
     """The id of one of many users that a test's host has."""
     return f"00000000-0000-4000-8000-{number:012x}"
+
+
+if __name__ == "__main__":
+    print(token(sys.argv[1], os.environ["JWT_SECRET"].encode(), 7200))

@@ -10,7 +10,7 @@ simulator_control=
 model_simulator=
 port=
 url=
-# Situations and loads count a push for each message, so nothing folds except in the demo's burst. Older programs ignore it.
+# Situations and loads count a push for each message, so nothing folds except in the demo's burst.
 fold_window=0
 
 # start_simulator [OPTIONS]
