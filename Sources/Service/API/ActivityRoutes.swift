@@ -44,8 +44,7 @@ enum ActivityRoutes {
     }
     group.addForServices(.get, "/v1/engagement") { request, services, reactor in
       let period = try engagementPeriod(request.head, now: TimeText.now)
-      return HTTPServerResponse(
-        json: EngagementAnswer(try await services.counts.engagement(in: period, on: reactor)).json)
+      return HTTPServerResponse(try await services.counts.engagement(in: period, on: reactor).document)
     }
   }
 
@@ -77,7 +76,7 @@ enum ActivityRoutes {
     case .marked(let count, let badge, let syncWait):
       services.activity.note(user, on: reactor)
       if let syncWait { services.pipeline.expectWork(after: syncWait, on: reactor) }
-      return HTTPServerResponse(["badge": .integer(Int64(badge)), "read": .integer(Int64(count))])
+      return HTTPServerResponse(["badge": .count(badge), "read": .count(count)])
     }
   }
 
@@ -145,28 +144,14 @@ extension DeviceToken {
   static var demand: String { "2 to \(digitsMax) hexadecimal digits, an even number" }
 }
 
-private struct EngagementAnswer: JSONAnswer {
-  let from: String
-  let to: String
-  let totalUsers: Int
-  let activeUsers: Int
-  let recentUsers: Int
-  let lapsedUsers: Int
-  let churnRiskUsers: Int
-  let engagementRate: Double
-  let avgSessionsPerWeek: Double
-  let avgSessionSeconds: Double
-
-  init(_ figures: EngagementFigures) {
-    from = TimeText.instant(figures.period.lowerBound)
-    to = TimeText.instant(figures.period.upperBound)
-    totalUsers = figures.totalUsers
-    activeUsers = figures.activeUsers
-    recentUsers = figures.recentUsers
-    lapsedUsers = figures.lapsedUsers
-    churnRiskUsers = figures.churnRiskUsers
-    engagementRate = figures.engagementRate
-    avgSessionsPerWeek = figures.sessionsPerWeek
-    avgSessionSeconds = figures.secondsPerSession
+extension EngagementFigures {
+  fileprivate var document: PayloadObject {
+    [
+      "active_users": .count(activeUsers), "avg_session_seconds": .decimal(secondsPerSession),
+      "avg_sessions_per_week": .decimal(sessionsPerWeek), "churn_risk_users": .count(churnRiskUsers),
+      "engagement_rate": .decimal(engagementRate), "from": .instant(period.lowerBound),
+      "lapsed_users": .count(lapsedUsers), "recent_users": .count(recentUsers), "to": .instant(period.upperBound),
+      "total_users": .count(totalUsers),
+    ]
   }
 }

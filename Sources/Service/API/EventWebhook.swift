@@ -289,27 +289,21 @@ struct IngestAnswer {
   var json: [UInt8] {
     let isMessage = subject.kind == MessagePush.name
     let isSent = outcomes?.contains { $0.decision == .sent } ?? false
-    var object = PayloadObject()
-    if logID == nil, isMessage { object["message_id"] = Self.text(subject.id) }
-    object["push_id"] = logID.map { _ in Self.text(subject.id) }
-    object["push_log_id"] = logID.map { Self.text(HostID($0)) }
-    object["reason"] = reason.map(PayloadValue.string)
-    object["recipients"] = .array((outcomes ?? []).map { .object(Self.document($0)) })
-    object["sent"] = .boolean(isSent)
-    object["skipped"] = .boolean(outcomes != nil && !isSent)
-    if logID == nil, !isMessage { object["subject_id"] = Self.text(subject.id) }
-    return object.encoded()
+    let document: PayloadObject = [
+      "message_id": logID == nil && isMessage ? .text(subject.id.text) : nil,
+      "push_id": logID == nil ? nil : .text(subject.id.text), "push_log_id": .text(logID?.lowercased),
+      "reason": .text(reason), "recipients": .list((outcomes ?? []).map(Self.document)), "sent": .boolean(isSent),
+      "skipped": .boolean(outcomes != nil && !isSent),
+      "subject_id": logID == nil && !isMessage ? .text(subject.id.text) : nil,
+    ]
+    return document.encoded()
   }
 
   private static func document(_ outcome: RecordedOutcome) -> PayloadObject {
-    var object = PayloadObject()
-    object["decision"] = .string(outcome.decision.rawValue)
-    object["devices"] = outcome.devicesAccepted > 0 ? .integer(Int64(outcome.devicesAccepted)) : nil
-    object["reason"] = outcome.reason.map(PayloadValue.string)
-    object["until"] = outcome.heldUntil.map { .string(TimeText.instant($0)) }
-    object["user_id"] = text(outcome.userID)
-    return object
+    [
+      "decision": .text(outcome.decision.rawValue),
+      "devices": outcome.devicesAccepted > 0 ? .count(outcome.devicesAccepted) : nil, "reason": .text(outcome.reason),
+      "until": .instant(outcome.heldUntil), "user_id": .text(outcome.userID.text),
+    ]
   }
-
-  private static func text(_ id: HostID) -> PayloadValue { .string(id.text) }
 }

@@ -60,7 +60,7 @@ enum LiveActivityRoutes {
       }
       let ended = try await services.callers.endLiveActivities(of: user, on: reactor)
       services.pipeline.wake(.webhook, on: reactor)
-      return HTTPServerResponse(["ended": .integer(Int64(ended))])
+      return HTTPServerResponse(["ended": .count(ended)])
     }
   }
 

@@ -8,12 +8,6 @@ internal import Reactors
 
 /// `/healthz`, `/readyz` and the description of the interface.
 enum OperatorRoutes {
-  /// The answer of `/readyz`.
-  private struct Report: JSONAnswer {
-    let ready: Bool
-    let checks: [ReadinessCheck]
-  }
-
   static func add(to routes: inout HTTPRoutes, _ services: PerReactor<PushServices>) {
     // The process runs and its reactor turns.
     let healthy = HTTPServerResponse(HTTPServerResponse(json: Array(#"{"status":"ok"}"#.utf8)).prepared)
@@ -26,14 +20,16 @@ enum OperatorRoutes {
       .get, "/readyz", bodyBytesMax: bytesMax, isHealthCheck: true,
       immediate: { _, reactor in
         let checks = services.value(on: reactor).readiness()
-        let report = Report(ready: checks.allSatisfy(\.isReady), checks: checks)
-        return HTTPServerResponse(status: report.ready ? .ok : .serviceUnavailable, json: report.json)
+        let isReady = checks.allSatisfy(\.isReady)
+        return HTTPServerResponse(
+          status: isReady ? .ok : .serviceUnavailable,
+          ["checks": .list(checks.map(\.document)), "ready": .boolean(isReady)])
       })
     routes.add(.get, "/openapi.yaml", bodyBytesMax: bytesMax, immediate: { _, _ in openapi })
   }
 }
 
-package struct ReadinessCheck: Sendable, Encodable {
+package struct ReadinessCheck: Sendable {
   /// The part that says which pushes are not sent. It is ready, and for operators to notice all the same.
   package static let shadow = "shadow"
 
@@ -45,9 +41,8 @@ package struct ReadinessCheck: Sendable, Encodable {
   /// For the operator: what is wrong, or what the settings do without; nil when there is nothing to say.
   package let detail: String?
 
-  private enum CodingKeys: String, CodingKey {
-    case name, detail
-    case isReady = "ready"
+  fileprivate var document: PayloadObject {
+    ["detail": .text(detail), "name": .text(name), "ready": .boolean(isReady)]
   }
 
   package init(_ name: String, isReady: Bool, detail: String? = nil) {

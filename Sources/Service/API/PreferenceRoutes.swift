@@ -51,17 +51,13 @@ struct PreferenceDocument {
 
   /// Its members in the order of their names.
   var json: PayloadObject {
-    var document = PayloadObject()
-    document["content"] = preferences.content.map { .string($0.rawValue) }
-    document["conversations"] = .array(preferences.conversations.map { .object($0.json) })
-    document["disabled_kinds"] = .array(preferences.disabledKinds.map { .string($0) })
-    document["quiet_hours"] = preferences.quietHours.map { .object($0.json) } ?? .null
     var unread = PayloadObject()
-    for (kind, seconds) in preferences.unreadAfter.sorted(by: { $0.key < $1.key }) {
-      unread[kind] = .integer(Int64(seconds))
-    }
-    document["unread_after"] = .object(unread)
-    return document
+    for (kind, seconds) in preferences.unreadAfter.sorted(by: { $0.key < $1.key }) { unread[kind] = .count(seconds) }
+    return [
+      "content": .text(preferences.content?.rawValue), "conversations": .list(preferences.conversations.map(\.json)),
+      "disabled_kinds": .array(preferences.disabledKinds.map { .string($0) }),
+      "quiet_hours": preferences.quietHours.map { .object($0.json) } ?? .null, "unread_after": .object(unread),
+    ]
   }
 }
 

@@ -19,7 +19,7 @@ enum PushSubmissionRoute {
     }
     group.addForServices(.delete, "/v1/pushes") { request, services, reactor in
       let cancelled = try await cancel(request, services, on: reactor)
-      return HTTPServerResponse(["cancelled": .integer(Int64(cancelled))])
+      return HTTPServerResponse(["cancelled": .count(cancelled)])
     }
     group.addForServices(.get, "/v1/pushes") { request, services, reactor in
       guard let user = try request.namedUser(services) else {
@@ -28,20 +28,16 @@ enum PushSubmissionRoute {
       let rows = try await services.callers.waitingPushes(of: user, rowsMax: rowsMax + 1, on: reactor)
       return HTTPServerResponse([
         "has_more": .boolean(rows.count > rowsMax),
-        "pushes": .array(rows.prefix(rowsMax).map { .object(document($0)) }),
+        "pushes": .list(rows.prefix(rowsMax).map(document)),
       ])
     }
   }
 
   private static func document(_ push: WaitingPush) -> PayloadObject {
-    var document = PayloadObject()
-    document["cancel_key"] = push.cancelKey.map { .string($0) }
-    document["due_at"] = .string(TimeText.instant(push.dueAt))
-    document["kind"] = .string(push.kind)
-    document["push_id"] = .string(push.id.lowercased)
-    document["state"] = .string(push.state)
-    document["title"] = .string(push.title)
-    return document
+    [
+      "cancel_key": .text(push.cancelKey), "due_at": .instant(push.dueAt), "kind": .text(push.kind),
+      "push_id": .text(push.id.lowercased), "state": .text(push.state), "title": .text(push.title),
+    ]
   }
 
   private static func cancel(

@@ -87,42 +87,32 @@ enum PushTriggerRoute {
 
   /// How far a run has come; the members in the order of their names.
   private static func json(of status: CampaignRunStatus, _ id: UUID) -> PayloadObject {
-    func number(_ number: Int) -> PayloadValue { .integer(Int64(number)) }
     let isFinished = status.undecided == 0
     var reasons = PayloadObject()
-    for (reason, count) in status.reasons.sorted(by: { $0.key < $1.key }) { reasons[reason] = number(count) }
-    var document: PayloadObject = [
-      "campaign": .string(status.campaign), "committed": number(status.committed),
-      "cost_microdollars": number(status.costMicrodollars), "enrolled": number(status.enrolled),
-      "failed": number(status.failed), "finished": .boolean(isFinished),
+    for (reason, count) in status.reasons.sorted(by: { $0.key < $1.key }) { reasons[reason] = .count(count) }
+    return [
+      "campaign": .text(status.campaign), "committed": .count(status.committed),
+      "cost_microdollars": .count(status.costMicrodollars), "enrolled": .count(status.enrolled),
+      "failed": .count(status.failed), "finished": .boolean(isFinished),
+      "finished_at": isFinished ? .instant(status.finishedAt) : nil, "input_tokens": .count(status.inputTokens),
+      "output_tokens": .count(status.outputTokens), "reasons": .object(reasons), "run_id": .text(id.lowercased),
+      "skipped": .count(status.skipped), "started_at": .instant(status.startedAt),
+      "undecided": .count(status.undecided),
     ]
-    document["finished_at"] = isFinished ? status.finishedAt.map { .string(TimeText.instant($0)) } : nil
-    document["input_tokens"] = number(status.inputTokens)
-    document["output_tokens"] = number(status.outputTokens)
-    document["reasons"] = .object(reasons)
-    document["run_id"] = .string(id.lowercased)
-    document["skipped"] = number(status.skipped)
-    document["started_at"] = .string(TimeText.instant(status.startedAt))
-    document["undecided"] = number(status.undecided)
-    return document
   }
 
   private static func json(of preview: CampaignPreview, _ campaign: String) -> PayloadObject {
     [
-      "dry_run": true, "campaign": .string(campaign), "eligible": .integer(Int64(preview.eligibleCount)),
-      "has_more": .boolean(preview.eligibleCount > preview.users.count),
-      "users": .array(preview.users.map { .object(json(of: $0)) }),
+      "dry_run": true, "campaign": .text(campaign), "eligible": .count(preview.eligibleCount),
+      "has_more": .boolean(preview.eligibleCount > preview.users.count), "users": .list(preview.users.map(json)),
     ]
   }
 
   private static func json(of user: CampaignPreview.User) -> PayloadObject {
-    var document: PayloadObject = [
-      "user_id": .string(user.userID.text), "local_day": .string(user.localDay),
+    [
+      "user_id": .text(user.userID.text), "local_day": .text(user.localDay),
       "would_send": .boolean(user.pushType != nil),
+      "push_type": .text(user.pushType), "reason": .text(user.reason), "inputs": .object(user.inputs),
     ]
-    document["push_type"] = user.pushType.map { .string($0) }
-    document["reason"] = user.reason.map { .string($0) }
-    document["inputs"] = .object(user.inputs)
-    return document
   }
 }

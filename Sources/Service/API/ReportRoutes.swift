@@ -35,15 +35,11 @@ enum ReportRoutes {
         throw reportedEnough
       }
       try await services.slots?.count(new, on: reactor)
-      let rejected = document.rejections.map { rejection -> PayloadValue in
-        var document = PayloadObject()
-        document["field"] = rejection.field.map { .string($0) }
-        document["index"] = .integer(Int64(rejection.index))
-        return .object(document)
+      let rejected: [PayloadObject] = document.rejections.map {
+        ["field": .text($0.field), "index": .count($0.index)]
       }
       return HTTPServerResponse([
-        "accepted": .integer(Int64(new.count)), "duplicates": .integer(Int64(events.count - new.count)),
-        "rejected": .array(rejected),
+        "accepted": .count(new.count), "duplicates": .count(events.count - new.count), "rejected": .list(rejected),
       ])
     }
   }

@@ -79,15 +79,15 @@ enum SlotRoutes {
   private static func schedule(of rows: [ScheduledRow]) -> PayloadObject {
     [
       "settings_hint": .boolean(rows.contains { $0.toleranceSeconds >= wideTolerance }),
-      "rows": .array(
+      "rows": .list(
         rows.map { row in
-          .object([
-            "identifier": .string(row.identifier), "campaign": .string(row.campaign), "slot": .string(row.slot),
-            "fire_date": .string(row.fireDate), "fire_at": .string(TimeText.instant(row.fireAt)),
-            "local_time": .string(row.localTime), "title": .string(row.text.title), "body": .string(row.text.body),
-            "category": .string(row.text.category), "thread_id": .string(row.threadID),
-            "data": .object(data(of: row)), "tolerance_seconds": .integer(Int64(row.toleranceSeconds)),
-          ])
+          [
+            "identifier": .text(row.identifier), "campaign": .text(row.campaign), "slot": .text(row.slot),
+            "fire_date": .text(row.fireDate), "fire_at": .instant(row.fireAt), "local_time": .text(row.localTime),
+            "title": .text(row.text.title), "body": .text(row.text.body), "category": .text(row.text.category),
+            "thread_id": .text(row.threadID), "data": .object(data(of: row)),
+            "tolerance_seconds": .count(row.toleranceSeconds),
+          ]
         }),
     ]
   }
@@ -101,31 +101,27 @@ enum SlotRoutes {
   }
 
   private static func config(_ flags: SlotFlags, _ categories: [SlotCategory]) -> PayloadObject {
-    var told: PayloadObject = [
-      "scheduler": .string(flags.scheduler), "mode": .string(flags.mode.rawValue),
-      "prefetchLeadMinutes": .integer(Int64(flags.prefetchLeadMinutes)),
-      "ttlSeconds": .integer(Int64(flags.ttlSeconds)),
-      "iosCategoryIdentifier": .string(flags.iosCategoryIdentifier),
-      "androidChannelId": .string(flags.androidChannelId),
-      "androidChannelName": .string(flags.androidChannelName), "prefetchRunner": .string(flags.prefetchRunner),
-      "runnerRearm": .boolean(flags.runnerRearm),
+    let told: PayloadObject = [
+      "scheduler": .text(flags.scheduler), "mode": .text(flags.mode.rawValue),
+      "prefetchLeadMinutes": .count(flags.prefetchLeadMinutes), "ttlSeconds": .count(flags.ttlSeconds),
+      "iosCategoryIdentifier": .text(flags.iosCategoryIdentifier), "androidChannelId": .text(flags.androidChannelId),
+      "androidChannelName": .text(flags.androidChannelName), "prefetchRunner": .text(flags.prefetchRunner),
+      "runnerRearm": .boolean(flags.runnerRearm), "imageBaseURL": .text(flags.imageBaseURL),
     ]
-    told["imageBaseURL"] = flags.imageBaseURL.map { .string($0) }
     let channel: PayloadObject = [
-      "id": .string(flags.androidChannelId), "name": .string(flags.androidChannelName), "importance": "high",
+      "id": .text(flags.androidChannelId), "name": .text(flags.androidChannelName), "importance": "high",
     ]
     return [
-      "flags": .object(told), "channels": .array([.object(channel)]),
-      "categories": .array(
-        categories.map { .object(["id": .string($0.id), "actions": .array($0.actions.map(document))]) }),
+      "flags": .object(told), "channels": .list([channel]),
+      "categories": .list(categories.map { ["id": .text($0.id), "actions": .list($0.actions.map(document))] }),
     ]
   }
 
-  private static func document(_ action: SlotAction) -> PayloadValue {
-    .object([
-      "id": .string(action.id), "title": .string(action.title),
+  private static func document(_ action: SlotAction) -> PayloadObject {
+    [
+      "id": .text(action.id), "title": .text(action.title),
       "options": .array(action.isForeground ? ["foreground"] : []),
-    ])
+    ]
   }
 }
 
@@ -163,14 +159,13 @@ struct SlotsDocument {
 
   /// Its members in the order of their names.
   var json: PayloadObject {
-    let slots = slots.map { slot -> PayloadValue in
-      var document: PayloadObject = ["enabled": .boolean(slot.isEnabled)]
-      document["phase"] = slot.phase.map { .string($0) }
-      document["slot"] = .string(slot.slot)
-      document["weekdays"] = slot.weekdays.map { .array($0.map { .integer(Int64($0)) }) }
-      return .object(document)
+    let slots: [PayloadObject] = slots.map { slot in
+      [
+        "enabled": .boolean(slot.isEnabled), "phase": .text(slot.phase), "slot": .text(slot.slot),
+        "weekdays": slot.weekdays.map { .array($0.map { .integer(Int64($0)) }) },
+      ]
     }
-    return ["enabled": .boolean(enabled), "slots": .array(slots)]
+    return ["enabled": .boolean(enabled), "slots": .list(slots)]
   }
 }
 

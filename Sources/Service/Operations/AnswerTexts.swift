@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Glibc
+package import PushRules
 internal import PushStore
 
 /// Times as people and programs write them. Numbers are microseconds, those of instants since 1970.
@@ -115,19 +115,25 @@ extension TimeText {
   }
 }
 
-/// A JSON document of strings, finite numbers, booleans and lists of them, which cannot fail to encode.
-package protocol JSONAnswer: Encodable {}
+// Values of an answer's members; a member whose value is nil is left out.
+extension PayloadValue? {
+  package static func text(_ text: String?) -> Self { text.map { .string($0) } }
 
-extension JSONAnswer {
-  /// The document in UTF-8: `pushLogID` as `push_log_id`, what is nil left out, and the keys sorted, so that equal answers are
-  /// equal texts.
-  package var json: [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.keyEncodingStrategy = .convertToSnakeCase
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(self) else { preconditionFailure("an answer could not be encoded") }
-    return Array(data)
+  package static func count(_ count: Int) -> Self { .integer(Int64(count)) }
+
+  /// Microseconds since 1970, as text.
+  package static func instant(_ microseconds: Int64?) -> Self { microseconds.map { .string(TimeText.instant($0)) } }
+
+  /// A whole number is written without a point.
+  /// - Parameter number: finite.
+  package static func decimal(_ number: Double?) -> Self {
+    guard let number else { return nil }
+    if let whole = Int64(exactly: number) { return .integer(whole) }
+    guard let finite = try? FiniteNumber(number) else { preconditionFailure("an answer's number is not finite") }
+    return .number(finite)
   }
+
+  package static func list(_ objects: [PayloadObject]) -> Self { .array(objects.map { .object($0) }) }
 }
 
 enum CountWords {

@@ -28,8 +28,8 @@ package struct PayloadObject: Equatable, Sendable, ExpressibleByDictionaryLitera
 
   package init() {}
 
-  /// Members in the order written; of equal keys the last value stays.
-  package init(dictionaryLiteral elements: (String, PayloadValue)...) {
+  /// Members in the order written, without those whose value is nil; of equal keys the last value stays.
+  package init(dictionaryLiteral elements: (String, PayloadValue?)...) {
     for (key, value) in elements { self[key] = value }
   }
 

@@ -1,7 +1,9 @@
+internal import PushRules
+
 /// What a check found, before it has the name of the check. What may be judged is in extensions, apart from its query or call.
 package struct Judgement: Equatable, Sendable {
   /// How well it is. The raw values are those of the JSON form.
-  package enum Verdict: String, Encodable, Sendable {
+  package enum Verdict: String, Sendable {
     case ok
     /// Works, and the operator should look at it.
     case warning = "warn"
@@ -51,7 +53,7 @@ extension [Judgement] {
 }
 
 /// The result of one check: a line for the operator.
-package struct CheckFinding: Equatable, Encodable, Sendable {
+package struct CheckFinding: Equatable, Sendable {
   /// What was looked at: small letters, with what it is about behind a blank, e.g. `apns com.example.app/production`.
   package let name: String
   package let verdict: Judgement.Verdict
@@ -124,10 +126,12 @@ package struct Diagnosis: Sendable {
 
   /// One JSON object: `exit_code`, and `checks` with `name`, `verdict`, `found` and, where there is one, `remedy`.
   package var json: [UInt8] {
-    struct Document: JSONAnswer {
-      let exitCode: Int32
-      let checks: [CheckFinding]
+    let checks: [PayloadObject] = findings.map {
+      [
+        "found": .text($0.found), "name": .text($0.name), "remedy": .text($0.remedy),
+        "verdict": .text($0.verdict.rawValue),
+      ]
     }
-    return Document(exitCode: exitCode, checks: findings).json
+    return (["checks": .list(checks), "exit_code": .count(Int(exitCode))] as PayloadObject).encoded()
   }
 }

@@ -47,16 +47,13 @@ package struct CampaignExplanation: Sendable {
 
   /// For programs, as UTF-8; `openapi.yaml` has the schema (`CampaignExplanation`).
   package var json: [UInt8] {
-    var object = PayloadObject()
-    object["campaign"] = .string(campaign)
-    object["user_id"] = .string(userID)
-    object["known"] = .boolean(isKnown)
-    object["summary"] = .string(summary)
-    object["standing"] = story.standing.map(PayloadValue.string)
-    object["days"] = .array(story.days.map { .object($0.document) })
     let rows = story.rows ?? []
-    if story.slots?.isEmpty == false || !rows.isEmpty { object["slots"] = .array(rows.map { .object($0.document) }) }
-    return object.encoded()
+    let document: PayloadObject = [
+      "campaign": .text(campaign), "user_id": .text(userID), "known": .boolean(isKnown), "summary": .text(summary),
+      "standing": .text(story.standing), "days": .list(story.days.map(\.document)),
+      "slots": story.slots?.isEmpty == false || !rows.isEmpty ? .list(rows.map(\.document)) : nil,
+    ]
+    return document.encoded()
   }
 }
 
@@ -129,23 +126,14 @@ extension CampaignDayFacts {
   }
 
   fileprivate var document: PayloadObject {
-    var object = PayloadObject()
-    object["local_day"] = .string(localDay)
-    object["time_zone"] = .string(timeZone)
-    object["summary"] = .string(summary)
-    object["decision"] = decision.map(PayloadValue.string)
-    object["reason"] = reason.map(PayloadValue.string)
-    object["layer"] = layer.map(PayloadValue.string)
-    object["due_at"] = .string(TimeText.instant(dueAt))
-    object["decided_at"] = decidedAt.map { .string(TimeText.instant($0)) }
-    object["run_id"] = .string(runID.lowercased)
-    object["steps"] = .array(steps.map(PayloadValue.string))
-    object["inputs"] = .object(inputs)
-    object["input_tokens"] = .integer(Int64(inputTokens))
-    object["output_tokens"] = .integer(Int64(outputTokens))
-    object["cost_microdollars"] = .integer(Int64(costMicrodollars))
-    object["push"] = push.map { .object($0.document) }
-    return object
+    [
+      "local_day": .text(localDay), "time_zone": .text(timeZone), "summary": .text(summary),
+      "decision": .text(decision), "reason": .text(reason), "layer": .text(layer), "due_at": .instant(dueAt),
+      "decided_at": .instant(decidedAt), "run_id": .text(runID.lowercased),
+      "steps": .array(steps.map { .string($0) }), "inputs": .object(inputs), "input_tokens": .count(inputTokens),
+      "output_tokens": .count(outputTokens), "cost_microdollars": .count(costMicrodollars),
+      "push": push.map { .object($0.document) },
+    ]
   }
 }
 
@@ -174,18 +162,11 @@ extension SlotRowFacts {
   }
 
   fileprivate var document: PayloadObject {
-    var object = PayloadObject()
-    object["slot"] = .string(slot)
-    object["phase"] = phase.map(PayloadValue.string)
-    object["local_day"] = .string(localDay)
-    object["time_zone"] = .string(timeZone)
-    object["fire_at"] = .string(TimeText.instant(fireAt))
-    object["status"] = .string(status)
-    object["reason"] = reason.map(PayloadValue.string)
-    object["summary"] = .string(summary)
-    object["steps"] = .array(steps.map(PayloadValue.string))
-    object["push"] = push.map { .object($0.document) }
-    return object
+    [
+      "slot": .text(slot), "phase": .text(phase), "local_day": .text(localDay), "time_zone": .text(timeZone),
+      "fire_at": .instant(fireAt), "status": .text(status), "reason": .text(reason), "summary": .text(summary),
+      "steps": .array(steps.map { .string($0) }), "push": push.map { .object($0.document) },
+    ]
   }
 }
 
@@ -206,15 +187,10 @@ extension CampaignPushFacts {
   }
 
   fileprivate var document: PayloadObject {
-    var object = PayloadObject()
-    object["push_log_id"] = .string(logID.lowercased)
-    object["push_type"] = .string(pushType)
-    object["decision"] = .string(decision)
-    object["reason"] = reason.map(PayloadValue.string)
-    object["content"] = content.map(PayloadValue.string)
-    object["opened"] = .boolean(opened)
-    object["sent_at"] = sentAt.map { .string(TimeText.instant($0)) }
-    return object
+    [
+      "push_log_id": .text(logID.lowercased), "push_type": .text(pushType), "decision": .text(decision),
+      "reason": .text(reason), "content": .text(content), "opened": .boolean(opened), "sent_at": .instant(sentAt),
+    ]
   }
 }
 

@@ -43,7 +43,7 @@ package struct EventExplanation: Equatable, Sendable {
     }
   }
 
-  package struct Detail: Equatable, Sendable, Encodable {
+  package struct Detail: Equatable, Sendable {
     package let name: String
     package let value: String
   }
@@ -98,59 +98,33 @@ extension EventExplanation {
   /// Explanations for programs, as UTF-8: an object whose `events` has one member each. `openapi.yaml` has the schema
   /// (`Explanations`).
   package static func json(_ explanations: [EventExplanation]) -> [UInt8] {
-    Document(events: explanations.map(\.document)).json
+    (["events": .list(explanations.map(\.document))] as PayloadObject).encoded()
   }
 
-  private var document: Document.Event {
-    Document.Event(
-      subjectID: subjectID, kind: kind, known: isKnown, summary: summary,
-      committedAt: committedAt.map(TimeText.instant), steps: documents(of: steps),
-      recipients: recipients.map {
-        Document.Recipient(
-          userID: $0.userID, summary: $0.summary, decision: $0.decision, reason: $0.reason, pushLogID: $0.pushLogID,
-          steps: documents(of: $0.steps))
-      }, hasMoreRecipients: hasMoreRecipients)
+  private var document: PayloadObject {
+    [
+      "committed_at": .instant(committedAt), "has_more_recipients": .boolean(hasMoreRecipients), "kind": .text(kind),
+      "known": .boolean(isKnown), "recipients": .list(recipients.map(document)), "steps": .list(steps.map(document)),
+      "subject_id": .text(subjectID), "summary": .text(summary),
+    ]
   }
 
-  private func documents(of steps: [Step]) -> [Document.Step] {
-    steps.map { step in
-      Document.Step(
-        what: step.what.rawValue, at: TimeText.instant(step.at),
-        milliseconds: committedAt.map { Double(step.at - $0) / 1000 }, text: step.text, details: step.details)
-    }
+  private func document(of recipient: Recipient) -> PayloadObject {
+    [
+      "decision": .text(recipient.decision), "push_log_id": .text(recipient.pushLogID),
+      "reason": .text(recipient.reason), "steps": .list(recipient.steps.map(document)),
+      "summary": .text(recipient.summary), "user_id": .text(recipient.userID),
+    ]
   }
 
-  private struct Document: JSONAnswer {
-    struct Event: Encodable {
-      let subjectID: String
-      let kind: String
-      let known: Bool
-      let summary: String
-      let committedAt: String?
-      let steps: [Step]
-      let recipients: [Recipient]
-      let hasMoreRecipients: Bool
-    }
-
-    struct Recipient: Encodable {
-      let userID: String
-      let summary: String
-      let decision: String?
-      let reason: String?
-      let pushLogID: String?
-      let steps: [Step]
-    }
-
-    struct Step: Encodable {
-      let what: String
-      let at: String
-      /// Since the commit; absent when that is not known.
-      let milliseconds: Double?
-      let text: String
-      let details: [Detail]
-    }
-
-    let events: [Event]
+  /// With the milliseconds since the commit, where that is known.
+  private func document(of step: Step) -> PayloadObject {
+    [
+      "at": .instant(step.at),
+      "details": .list(step.details.map { ["name": .text($0.name), "value": .text($0.value)] }),
+      "milliseconds": .decimal(committedAt.map { Double(step.at - $0) / 1000 }), "text": .text(step.text),
+      "what": .text(step.what.rawValue),
+    ]
   }
 }
 

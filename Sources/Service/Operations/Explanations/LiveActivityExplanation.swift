@@ -80,30 +80,23 @@ package struct LiveActivityExplanation: Sendable {
   }
 
   package var json: [UInt8] {
-    var object: PayloadObject = [
-      "id": .string(record.id), "user_id": .string(record.user_id.text), "type": .string(record.type),
-      "version": .integer(Int64(record.version)),
-      "attributes": .object(record.attributes), "state": .object(record.state),
-      "started_at": .string(TimeText.instant(record.started_us)),
-      "update_tokens": .integer(Int64(record.update_tokens)),
-      "start_tokens": .integer(Int64(record.start_tokens)),
+    let document: PayloadObject = [
+      "id": .text(record.id), "user_id": .text(record.user_id.text), "type": .text(record.type),
+      "version": .count(record.version), "attributes": .object(record.attributes), "state": .object(record.state),
+      "started_at": .instant(record.started_us), "update_tokens": .count(record.update_tokens),
+      "start_tokens": .count(record.start_tokens), "ended_at": .instant(record.ended_us),
+      "end_reason": .text(record.end_reason), "summary": .text(sentences.joined(separator: " ")),
+      "updates": .list(record.updates.map(Self.document)),
     ]
-    object["ended_at"] = record.ended_us.map { .string(TimeText.instant($0)) }
-    object["end_reason"] = record.end_reason.map { .string($0) }
-    object["summary"] = .string(sentences.joined(separator: " "))
-    object["updates"] = .array(record.updates.map { .object(Self.document($0)) })
-    return object.encoded()
+    return document.encoded()
   }
 
   private static func document(_ update: LiveActivityRecord.Update) -> PayloadObject {
-    var object: PayloadObject = [
-      "subject_id": .string(update.subject_id), "version": .integer(Int64(update.version)),
-      "event": .string(update.event),
-      "merged": .integer(Int64(update.merged)), "priority": .integer(Int64(update.priority)),
-      "timestamp": .integer(update.timestamp), "decision": .string(update.decision ?? "pending"),
+    [
+      "subject_id": .text(update.subject_id), "version": .count(update.version), "event": .text(update.event),
+      "merged": .count(update.merged), "priority": .count(update.priority), "timestamp": .integer(update.timestamp),
+      "decision": .text(update.decision ?? "pending"), "reason": .text(update.reason),
+      "sent_at": .instant(update.sent_us),
     ]
-    object["reason"] = update.reason.map { .string($0) }
-    object["sent_at"] = update.sent_us.map { .string(TimeText.instant($0)) }
-    return object
   }
 }

@@ -139,30 +139,13 @@ extension HostEvent {
   /// The event as JSON, in the form that Standard Webhooks recommends: `type`, `timestamp` and `data`. It has ids, names and
   /// times, and no text of a message. Members without a value are left out; the same event is the same bytes.
   var body: [UInt8] {
-    HostEventDocument(
-      type: type, timestamp: TimeText.instant(occurredAt),
-      data: .init(
-        userID: userID.text, pushID: pushID?.lowercased, subjectID: subjectID?.text, kind: kind, reason: reason,
-        sentAt: sentAt.map(TimeText.instant), channel: channel, device: device)
-    ).json
+    let data: PayloadObject = [
+      "channel": .text(channel), "device": .text(device), "kind": .text(kind), "push_id": .text(pushID?.lowercased),
+      "reason": .text(reason), "sent_at": .instant(sentAt), "subject_id": .text(subjectID?.text),
+      "user_id": .text(userID.text),
+    ]
+    return (["data": .object(data), "timestamp": .instant(occurredAt), "type": .text(type)] as PayloadObject).encoded()
   }
-}
-
-private struct HostEventDocument: JSONAnswer {
-  struct Content: Encodable {
-    let userID: String
-    let pushID: String?
-    let subjectID: String?
-    let kind: String?
-    let reason: String?
-    let sentAt: String?
-    let channel: String?
-    let device: String?
-  }
-
-  let type: String
-  let timestamp: String
-  let data: Content
 }
 
 /// Signs webhooks that the service sends, as Standard Webhooks asks and ``WebhookAuthentication`` verifies.
