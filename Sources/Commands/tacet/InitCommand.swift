@@ -4,6 +4,7 @@ import Glibc
 import Logging
 import Operations
 import Postgres
+import PushRules
 import PushStore
 import Reactors
 import Settings

@@ -16,7 +16,6 @@ struct PushService {
   private let settings: ServeSettings
   private let logger: Logger
   private let plan: APNSPlan
-  private let channels: OtherChannels
   private let address: SocketAddress
   private let metricsAddress: SocketAddress?
   private let tls: TLSContext?
@@ -38,7 +37,6 @@ struct PushService {
     self.supervisor = supervisor
     self.readAgain = readAgain
     plan = try APNSPlan(settings.apns)
-    channels = try OtherChannels(settings)
     tls = try settings.tls?.context()
     address = try await settings.listenAddress.resolved()
     metricsAddress = try await settings.metricsAddress?.resolved()
@@ -130,9 +128,9 @@ struct PushService {
     let listening = ListenStatus(unusedBecause: settings.database.reasonNotToListen)
     let contract = ContractStatus()
     let sleep = settings.databaseSleep
-    let workers = try await PerReactor(group.reactors) { [settings, plan, channels, logger] number, reactor in
+    let workers = try await PerReactor(group.reactors) { [settings, plan, logger] number, reactor in
       ReactorWorker(
-        settings, number: number, of: group.reactors.count, database: database, plan: plan, channels: channels,
+        settings, number: number, of: group.reactors.count, database: database, plan: plan,
         listening: listening, contract: contract, sleep: sleep, clients: clients, metrics: registry, logger: logger,
         on: reactor)
     }
@@ -158,7 +156,7 @@ struct PushService {
     var routes = PushRoutes.make(
       services: services, authentication: WebhookAuthentication(keys), callers: callers,
       webhookWait: settings.webhooks.wait, devicesPerUserMax: settings.devicesPerUserMax,
-      offers: channels.offers, metrics: metricsAddress == nil ? text : nil, logger: logger)
+      offers: settings.channels.offers, metrics: metricsAddress == nil ? text : nil, logger: logger)
     DashboardRoutes.add(
       to: &routes, services: services, serviceKeys: settings.callers.serviceKeys.map(\.exposed), isTLS: tls != nil,
       routes: { await workers.routeConditions() },

@@ -299,58 +299,26 @@ extension PerReactor<ReactorWorker> {
   }
 }
 
-/// The channels beside APNs, as far as the settings set them up. Shared by the reactors.
-struct OtherChannels: Sendable {
-  private let settings: ServeSettings
-  private let signer: VAPIDSigner?
-  private let tokens: AccessTokenSource?
-
-  /// - Throws: `CryptographyError`; the settings' keys were checked when they were read.
-  init(_ settings: ServeSettings) throws {
-    self.settings = settings
-    signer = try settings.webPush.map {
-      VAPIDSigner(key: try P256PrivateKey(pem: $0.privateKey.exposed), subject: $0.subject)
-    }
-    tokens = settings.fcm.map { AccessTokenSource($0.account) }
-  }
-
+extension [any ConfiguredChannel] {
   var offers: TargetOffers {
     var browsers: WebPushOffer?
-    if let settings = settings.webPush, let signer {
-      browsers = WebPushOffer(publicKey: signer.publicKeyText, hosts: settings.hosts, links: settings.links)
+    if let channel = lazy.compactMap({ $0 as? WebPushChannel }).first {
+      browsers = WebPushOffer(publicKey: channel.signer.publicKeyText, hosts: channel.hosts, links: channel.links)
     }
-    return TargetOffers(webPush: browsers, takesAndroid: tokens != nil)
-  }
-
-  func deliverers(on reactor: isolated Reactor) -> OtherDeliverers {
-    var webPush: WebPushClient?
-    var fcm: FCMClient?
-    var deliverers: [any PushDeliverer] = []
-    if let settings = settings.webPush, let signer {
-      var configuration = WebPushClientConfiguration()
-      if let certificates = settings.certificates { configuration.trust = .only(certificates) }
-      let client = WebPushClient(configuration, signer: signer, on: reactor)
-      deliverers.append(WebPushDeliverer(client, hosts: settings.hosts, links: settings.links))
-      webPush = client
-    }
-    if let settings = settings.fcm, let tokens {
-      let client = FCMClient(tokens, settings.configuration, on: reactor)
-      deliverers.append(FCMDeliverer(client, style: settings.style))
-      fcm = client
-    }
-    return OtherDeliverers(all: deliverers, webPush: webPush, fcm: fcm)
+    return TargetOffers(webPush: browsers, takesAndroid: contains { $0 is FCMChannel })
   }
 }
 
 /// One reactor's deliverers beside that of APNs.
 struct OtherDeliverers {
   let all: [any PushDeliverer]
-  fileprivate let webPush: WebPushClient?
-  fileprivate let fcm: FCMClient?
+
+  init(_ channels: [any ConfiguredChannel], on reactor: isolated Reactor) {
+    all = channels.map { $0.makeDeliverer(on: reactor) }
+  }
 
   func close(on reactor: isolated Reactor) {
-    webPush?.close(on: reactor)
-    fcm?.close(on: reactor)
+    for deliverer in all { deliverer.close(on: reactor) }
   }
 
   func states(in pipeline: DeliveryPipeline) -> [OtherRouteState] {

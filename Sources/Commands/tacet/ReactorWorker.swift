@@ -61,7 +61,7 @@ final class ReactorWorker {
   ///   - sleep: shared by the reactors; nil when the service polls.
   init(
     _ settings: ServeSettings, number: Int, of reactorCount: Int, database: PostgresConfiguration, plan: APNSPlan,
-    channels: OtherChannels, listening: ListenStatus, contract: ContractStatus, sleep: DatabaseSleep?,
+    listening: ListenStatus, contract: ContractStatus, sleep: DatabaseSleep?,
     clients: ClientAccess?,
     metrics: any MetricsFactory, logger: Logger, on reactor: isolated Reactor
   ) {
@@ -97,7 +97,7 @@ final class ReactorWorker {
     if let sleep { callerPool.onUse = { sleep.stayAwake() } }
     badgeMax = settings.badgeMax
     apps = ReactorApps(plan, shadow: settings.shadow, metrics: metrics, logger: logger)
-    others = channels.deliverers(on: reactor)
+    others = OtherDeliverers(settings.channels, on: reactor)
     var configuration = PipelineConfiguration(settings)
     configuration.schedule.isLeading = number == 0
     configuration.schedule.isHelped = reactorCount > 1

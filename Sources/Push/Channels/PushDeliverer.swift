@@ -44,6 +44,9 @@ package protocol PushDeliverer: AnyObject {
 
   /// What a route over which a target was accepted is called in the target's registration.
   func environment(of route: DeliveryRoute) -> String?
+
+  /// Ends what is in flight and closes all connections.
+  func close(on reactor: isolated Reactor)
 }
 
 extension PushDeliverer {
@@ -54,6 +57,8 @@ extension PushDeliverer {
   package func route(besides route: DeliveryRoute) -> DeliveryRoute? { nil }
 
   package func environment(of route: DeliveryRoute) -> String? { nil }
+
+  package func close(on reactor: isolated Reactor) {}
 }
 
 /// One push to one target, before its channel gives it a form.

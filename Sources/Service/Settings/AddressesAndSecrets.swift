@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
+internal import PushRules
 
 package enum ListenAddress: Equatable, Sendable {
   /// A TCP port on the address of a host; the host is a name, an IPv4 address, or an IPv6 address without its brackets.

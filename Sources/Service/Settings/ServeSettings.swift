@@ -1,3 +1,4 @@
+package import Channels
 package import HTTP1
 internal import Postgres
 package import PushRules
@@ -15,10 +16,7 @@ package struct ServeSettings: Sendable {
   package let webhooks: WebhookSettings
   package let callers: CallerSettings
   package let apns: APNSSettings
-  package let webPush: WebPushSettings?
-  private let webPushValues: WebPushValues
-  package let fcm: FCMSettings?
-  private let fcmValues: FCMValues
+  private let channelReadings: [ChannelReading]
   package let events: EventSettings?
   private let eventValues: EventValues
   private let policy: PolicySettings
@@ -34,7 +32,7 @@ package struct ServeSettings: Sendable {
   /// - Throws: every problem at once.
   package init(
     environment: [String: String],
-    readFile: @escaping (String) throws(LocalFile.ReadError) -> [UInt8] = LocalFile.read(path:)
+    readFile: @escaping (String) throws(FileReadError) -> [UInt8] = LocalFile.read(path:)
   ) throws(SettingsError) {
     var reader = SettingsReader(environment: environment, readFile: readFile)
     database = DatabaseSettings(&reader)
@@ -44,10 +42,7 @@ package struct ServeSettings: Sendable {
     webhooks = WebhookSettings(&reader)
     callers = CallerSettings(&reader)
     let apns = APNSSettings(&reader)
-    webPushValues = WebPushValues(&reader)
-    webPush = WebPushSettings(webPushValues, &reader)
-    fcmValues = FCMValues(&reader)
-    fcm = FCMSettings(fcmValues, &reader)
+    channelReadings = KnownChannels.all.map { $0.read(&reader) }
     eventValues = EventValues(&reader)
     events = EventSettings(eventValues, &reader)
     policy = PolicySettings(&reader)
@@ -61,6 +56,9 @@ package struct ServeSettings: Sendable {
   package subscript<Value>(dynamicMember member: KeyPath<ProcessSettings, Value>) -> Value {
     process[keyPath: member]
   }
+
+  /// The channels beside APNs that are set up.
+  package var channels: [any ConfiguredChannel] { channelReadings.compactMap(\.channel) }
 
   package var suppression: SuppressionPolicy {
     SuppressionPolicy(window: policy.window, timeToLive: policy.timeToLive)
@@ -84,11 +82,11 @@ package struct ServeSettings: Sendable {
   /// follow them. Keys of apps and another certificate are not among them, but whether there is a certificate is.
   package func keysNeedingRestart(since start: ServeSettings) -> [String] {
     let secured = (tls == nil) == (start.tls == nil) ? [] : [TLSSettings.certificateFile.text]
+    let ofChannels = zip(channelReadings, start.channelReadings).flatMap { $0.changes(since: $1) }
     let changes =
       http.changes(since: start.http) + database.changes(since: start.database)
       + process.changes(since: start.process) + webhooks.changes(since: start.webhooks)
-      + callers.changes(since: start.callers) + webPushValues.changes(since: start.webPushValues)
-      + fcmValues.changes(since: start.fcmValues) + eventValues.changes(since: start.eventValues)
+      + callers.changes(since: start.callers) + ofChannels + eventValues.changes(since: start.eventValues)
       + policy.changes(since: start.policy) + campaigns.changes(since: start.campaigns)
       + log.changes(since: start.log)
     return secured + apns.changes(since: start.apns) + changes
@@ -131,7 +129,7 @@ package struct CommandSettings: Sendable {
   /// - Throws: every problem at once.
   package init(
     environment: [String: String], needsSession: Bool,
-    readFile: @escaping (String) throws(LocalFile.ReadError) -> [UInt8] = LocalFile.read(path:)
+    readFile: @escaping (String) throws(FileReadError) -> [UInt8] = LocalFile.read(path:)
   ) throws(SettingsError) {
     var reader = SettingsReader(environment: environment, readFile: readFile)
     database = DatabaseSettings(&reader)
@@ -156,11 +154,11 @@ package struct ExaminedSettings: Sendable {
 
   /// What keeps `tacet serve` from starting; empty when nothing does.
   package let problems: [SettingsProblem]
-  // Each part is nil when anything of it cannot be used; a channel and events also where they are not set up.
+  // Each part is nil when anything of it cannot be used; events also where they are not set up.
   package let database: DatabaseSettings?
   package let apns: APNSSettings?
-  package let webPush: WebPushSettings?
-  package let fcm: FCMSettings?
+  /// Every known channel, set up or not.
+  package let channels: [ChannelReading]
   package let events: EventSettings?
   package let callers: CallerSettings?
   package let campaigns: CampaignSettings?
@@ -177,7 +175,7 @@ package struct ExaminedSettings: Sendable {
   ///   - environment: the process's environment. readFile: how files are read.
   package init(
     environment: [String: String],
-    readFile: @escaping (String) throws(LocalFile.ReadError) -> [UInt8] = LocalFile.read(path:)
+    readFile: @escaping (String) throws(FileReadError) -> [UInt8] = LocalFile.read(path:)
   ) {
     do throws(SettingsError) {
       _ = try ServeSettings(environment: environment, readFile: readFile)
@@ -193,14 +191,13 @@ package struct ExaminedSettings: Sendable {
     }
     database = part { DatabaseSettings(&$0) }
     apns = part { APNSSettings(&$0) }
-    webPush = part { WebPushSettings(WebPushValues(&$0), &$0) }
-    fcm = part { FCMSettings(FCMValues(&$0), &$0) }
     events = part { EventSettings(EventValues(&$0), &$0) }
     callers = part { CallerSettings(&$0) }
     campaigns = part { CampaignSettings(&$0) }
     shadow = part { PolicySettings(&$0) }?.shadow
     unusedProxies = UnusedProxies.names(in: environment)
     var reader = SettingsReader(environment: environment, readFile: readFile)
+    channels = KnownChannels.all.map { $0.read(&reader) }
     let configFile = SettingNames.configFile.text
     var files = environment[configFile].map { [SecretFile(key: configFile, path: $0)] } ?? []
     func add(_ name: SettingName, _ reader: SettingsReader) {
@@ -209,9 +206,7 @@ package struct ExaminedSettings: Sendable {
       if !files.contains(file) { files.append(file) }
     }
     let keyFile = AppFields.privateKeyFile
-    for name in [keyFile, TLSSettings.keyFile, WebPushValues.privateKeyFile, FCMValues.accountFile] {
-      add(name, reader)
-    }
+    for name in [keyFile, TLSSettings.keyFile] + KnownChannels.all.flatMap({ $0.secretFiles }) { add(name, reader) }
     for section in reader.apps { reader.reading(section) { add(keyFile, $0) } }
     secretFiles = files
   }

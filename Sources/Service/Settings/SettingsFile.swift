@@ -1,3 +1,4 @@
+internal import Channels
 internal import HTTP1
 internal import PushRules
 
@@ -108,38 +109,17 @@ struct SettingsFile {
   }
 }
 
-/// What a settings file says of one app, between `[app com.example.app]` and the next section.
-struct AppSection: Equatable {
-  let bundleIdentifier: BundleIdentifier
-  var values: [String: String] = [:]
-
-  init(_ bundleIdentifier: BundleIdentifier) {
-    self.bundleIdentifier = bundleIdentifier
-  }
-
-  var header: String { "[app \(bundleIdentifier.text)]" }
-
-  init(header line: Substring) throws(UnusableValue) {
-    let expectation = "[app BUNDLE], such as [app com.example.app]"
-    guard line.hasPrefix("["), line.hasSuffix("]") else { throw UnusableValue("no section", expected: expectation) }
-    let words = line.dropFirst().dropLast().split(whereSeparator: \.isWhitespace)
-    guard words.count == 2, words[0] == "app", let bundle = try? BundleIdentifier(String(words[1])) else {
-      throw UnusableValue("no section", expected: expectation)
-    }
-    self.init(bundle)
-  }
-}
-
 enum SettingNames {
   /// The settings file; in the environment only.
   static let configFile: SettingName = "TACET_CONFIG"
 
-  static let all: [SettingName] =
-    DatabaseSettings.names + ProcessSettings.names + HTTPServiceConfiguration.names + TLSSettings.names
-    + WebhookSettings.names
-    + CallerSettings.names + AppFields.names + [AppFields.bundleID] + APNSServers.names + WebPushValues.names
-    + FCMValues.names + EventValues.names + PolicySettings.names + CampaignSettings.names + LogSettings.names
-    + [configFile]
+  static let all: [SettingName] = [
+    DatabaseSettings.names, ProcessSettings.names, HTTPServiceConfiguration.names, TLSSettings.names,
+    WebhookSettings.names,
+    CallerSettings.names, AppFields.names, [AppFields.bundleID], APNSServers.names,
+    KnownChannels.all.flatMap { $0.settingNames }, EventValues.names, PolicySettings.names, CampaignSettings.names,
+    LogSettings.names, [configFile],
+  ].flatMap(\.self)
 
   static let texts = all.map(\.text)
 
@@ -148,15 +128,16 @@ enum SettingNames {
 
   /// Beginnings of names that nothing but this service would use, so an unknown name with one of them is a typing
   /// error. Names like `LOG_…`, `DATABASE_…` and `HTTP_…` (`HTTP_PROXY`) are also those of other programs.
-  static let ownPrefixes = [
-    "APNS_", "BADGE_", "CONTENT_AUTH", "CONTENT_PRIVATE_", "CORS_", "DEVICES_PER_", "DRAIN_", "EVENTS_", "FCM_",
-    "FOLD_",
-    "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_", "HTTP_REQUEST_", "HTTP_WRITE_",
-    "JWKS_",
-    "JWT_AUD", "JWT_ISS", "LANGUAGE_MODEL_", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL", "METRICS_ADDR",
-    "PUSH_TRIGGER_", "READ_SYNC_", "RETENTION_", "SHADOW", "SLOT_PUSHES_", "SUPPRESSION_", "TACET_", "TLS_CERT",
-    "TLS_KEY", "TRUSTED_PROX", "VAPID_", "WEBHOOK_", "WEB_PUSH_",
-  ]
+  static let ownPrefixes =
+    [
+      "APNS_", "BADGE_", "CONTENT_AUTH", "CONTENT_PRIVATE_", "CORS_", "DEVICES_PER_", "DRAIN_", "EVENTS_",
+      "FOLD_",
+      "HTTP_BODY_", "HTTP_CONNECTION", "HTTP_HEADER_", "HTTP_IDLE_", "HTTP_PEER_", "HTTP_REQUEST_", "HTTP_WRITE_",
+      "JWKS_",
+      "JWT_AUD", "JWT_ISS", "LANGUAGE_MODEL_", "LISTEN_ADDR", "LISTEN_SOCKET_", "MESSAGE_TTL", "METRICS_ADDR",
+      "PUSH_TRIGGER_", "READ_SYNC_", "RETENTION_", "SHADOW", "SLOT_PUSHES_", "SUPPRESSION_", "TACET_", "TLS_CERT",
+      "TLS_KEY", "TRUSTED_PROX", "WEBHOOK_",
+    ] + KnownChannels.all.flatMap { $0.settingPrefixes }
 
   /// The known name that a mistyped one is most like: few letters differ, and more of the beginning is the same, since people
   /// leave endings off, or nearly all of the end.

@@ -1,6 +1,6 @@
 package import HTTP1
 package import Postgres
-internal import PushRules
+package import PushRules
 
 // Every setting is in the table of its group once. A new one takes a member with its default, a row, its use, a line in the page of
 // settings, and a test.
@@ -23,7 +23,9 @@ package struct DatabaseSettings: SettingsGroup {
   /// sessions; hosts that suspend databases wait five minutes themselves.
   package var idleTime = Duration.seconds(60)
 
-  static let table: [Setting<Self>] = [
+  package init() {}
+
+  package static let table: [Setting<Self>] = [
     Setting(.secret("DATABASE_URL"), \.connectionString, .connectionString, isRequired: true),
     Setting("DATABASE_POOL_MODE", \.poolMode, .choice),
     Setting("IDLE_MODE", \.idleMode, .choice),
@@ -47,7 +49,9 @@ package struct ProcessSettings: SettingsGroup {
   /// twice as long is what process managers wait, 30 s or more.
   package var drainLimit = Duration.seconds(15)
 
-  static let table: [Setting<Self>] = [
+  package init() {}
+
+  package static let table: [Setting<Self>] = [
     Setting("LISTEN_ADDRESS", \.listenAddress, .listenAddress),
     Setting("METRICS_ADDRESS", \.metricsAddress, .listenAddress),
     Setting("DEVICES_PER_USER_MAX", \.devicesPerUserMax, .integer(in: 1...50)),
@@ -60,7 +64,7 @@ package struct ProcessSettings: SettingsGroup {
 
 /// What the service lets its HTTP peers do. The server has the defaults.
 extension HTTPServiceConfiguration: SettingsGroup {
-  static let table: [Setting<Self>] = [
+  package static let table: [Setting<Self>] = [
     Setting("LISTEN_SOCKET_MODE", \.unixSocketMode, .fileMode),
     Setting("TRUSTED_PROXIES", \.proxies.peers, .trustedPeers),
     Setting("TRUSTED_PROXY_HEADER", \.proxies.field, .choice),
@@ -88,7 +92,9 @@ package struct WebhookSettings: SettingsGroup {
   /// caller should not be kept.
   package var wait = Duration.seconds(1)
 
-  static let table: [Setting<Self>] = [
+  package init() {}
+
+  package static let table: [Setting<Self>] = [
     Setting(.secret("WEBHOOK_SECRET"), \.secrets, .webhookSecrets, isRequired: true),
     Setting("WEBHOOK_WAIT_MILLISECONDS", \.wait, .milliseconds(in: 0...60_000)),
   ]
@@ -113,7 +119,9 @@ package struct CallerSettings: SettingsGroup {
   /// Whether clients can prove who they are; otherwise the client endpoints are off.
   package var acceptsClients: Bool { jwtSecret != nil || keySetURL != nil }
 
-  static let table: [Setting<Self>] = [
+  package init() {}
+
+  package static let table: [Setting<Self>] = [
     Setting(.secret("SERVICE_KEY"), \.serviceKeys, .bearerSecrets),
     Setting(.secret("JWT_SECRET"), \.jwtSecret, .signingSecret),
     Setting(.secret("JWKS_URL"), \.keySetURL, .keySetURL),
@@ -186,7 +194,9 @@ package struct CampaignSettings: SettingsGroup {
   /// Whether content URLs may lead to private, loopback and link-local addresses.
   package var allowsPrivateContent = false
 
-  static let table: [Setting<Self>] = [
+  package init() {}
+
+  package static let table: [Setting<Self>] = [
     Setting("PUSH_TRIGGER_ENABLED", \.isEnabled, .boolean),
     Setting("PUSH_TRIGGER_TIME", \.minutes, .timeOfDay),
     Setting("LANGUAGE_MODEL_PROVIDER", \.modelProvider, .choice),
@@ -221,7 +231,9 @@ package struct LogSettings: SettingsGroup {
   package var level = Level.info
   package var format = Format.text
 
-  static let table: [Setting<Self>] = [
+  package init() {}
+
+  package static let table: [Setting<Self>] = [
     Setting("LOG_LEVEL", \.level, .choice), Setting("LOG_FORMAT", \.format, .choice),
   ]
 }

@@ -1,5 +1,6 @@
 import Channels
 import Cryptography
+import PushRules
 import Testing
 
 @testable import Settings
@@ -20,17 +21,17 @@ struct ChannelSettingsTests {
   @Test("without a key and an account there are neither")
   func off() throws {
     let settings = try makeSettings()
-    #expect(settings.webPush == nil && settings.fcm == nil)
+    #expect(settings.channels.isEmpty)
   }
 
   @Test("a key brings browsers, in a setting or in a file, and a new one needs a restart")
   func keys() throws {
     let inline = try makeSettings(Self.browsers)
-    #expect(inline.webPush?.hosts == .standard)
-    #expect(inline.webPush?.links.origin == "https://chat.example.com")
+    #expect(inline.browsers?.hosts == .standard)
+    #expect(inline.browsers?.links.origin == "https://chat.example.com")
     let changes = Self.browsers.merging(["VAPID_PRIVATE_KEY": nil, "VAPID_PRIVATE_KEY_FILE": "/vapid.pem"]) { $1 }
     let file = try makeSettings(changes, files: ["/vapid.pem": Self.key])
-    #expect(file.webPush?.privateKey == inline.webPush?.privateKey)
+    #expect(file.browsers?.signer.publicKeyText == inline.browsers?.signer.publicKeyText)
     let other = Self.browsers.merging(["VAPID_PRIVATE_KEY": P256PrivateKey().pem]) { $1 }
     #expect(try makeSettings(other).keysNeedingRestart(since: inline) == ["VAPID_PRIVATE_KEY"])
   }
@@ -59,11 +60,19 @@ struct ChannelSettingsTests {
   @Test("an account brings Android, in a setting or in a file")
   func accounts() throws {
     let settings = try makeSettings(["FCM_SERVICE_ACCOUNT": Self.account, "FCM_MESSAGES": "data"])
-    #expect(settings.fcm?.account.projectIdentifier == "demo" && settings.fcm?.style.presentation == .dataOnly)
+    #expect(
+      settings.android?.tokens.account.projectIdentifier == "demo" && settings.android?.style.presentation == .dataOnly)
     let file = try makeSettings(["FCM_SERVICE_ACCOUNT_FILE": "/a"], files: ["/a": Self.account])
-    #expect(file.fcm?.account.projectIdentifier == "demo" && file.fcm?.style.presentation == .notification)
+    #expect(
+      file.android?.tokens.account.projectIdentifier == "demo" && file.android?.style.presentation == .notification)
     #expect(problems(["FCM_SERVICE_ACCOUNT": Self.account, "FCM_URL": "http://example.com"]).map(\.key) == ["FCM_URL"])
   }
+}
+
+extension ServeSettings {
+  fileprivate var browsers: WebPushChannel? { channels.lazy.compactMap { $0 as? WebPushChannel }.first }
+
+  fileprivate var android: FCMChannel? { channels.lazy.compactMap { $0 as? FCMChannel }.first }
 }
 
 @Suite("Settings of events for the host")

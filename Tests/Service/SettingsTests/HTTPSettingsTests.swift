@@ -1,4 +1,5 @@
 import HTTP1
+import PushRules
 import Reactors
 import Testing
 

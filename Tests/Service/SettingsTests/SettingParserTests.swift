@@ -1,4 +1,5 @@
 import FoundationEssentials
+import PushRules
 import Testing
 
 @testable import Settings

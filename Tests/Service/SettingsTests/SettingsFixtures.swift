@@ -1,4 +1,5 @@
 import Cryptography
+import PushRules
 import Settings
 
 /// A signing key made for this run.
@@ -35,9 +36,9 @@ func problems(_ changes: [String: String?], files: [String: String] = [:]) -> [S
 }
 
 /// A machine with these files.
-func makeFiles(_ files: [String: String]) -> (String) throws(LocalFile.ReadError) -> [UInt8] {
-  { path throws(LocalFile.ReadError) in
-    guard let text = files[path] else { throw LocalFile.ReadError(reason: "No such file or directory") }
+func makeFiles(_ files: [String: String]) -> (String) throws(FileReadError) -> [UInt8] {
+  { path throws(FileReadError) in
+    guard let text = files[path] else { throw FileReadError(reason: "No such file or directory") }
     return Array(text.utf8)
   }
 }

@@ -282,15 +282,15 @@ struct LocalFileTests {
   @Test("a larger one is refused")
   func larger() throws {
     try withFile(of: LocalFile.bytesMax + 1) { path in
-      #expect(throws: LocalFile.ReadError(reason: "larger than 1048576 bytes")) { try LocalFile.read(path: path) }
+      #expect(throws: FileReadError(reason: "larger than 1048576 bytes")) { try LocalFile.read(path: path) }
     }
   }
 
   @Test("what is not there or no file is refused in the system's words")
   func absent() {
-    #expect(throws: LocalFile.ReadError(reason: "No such file or directory")) {
+    #expect(throws: FileReadError(reason: "No such file or directory")) {
       try LocalFile.read(path: "/no/such/file")
     }
-    #expect(throws: LocalFile.ReadError(reason: "Is a directory")) { try LocalFile.read(path: "/") }
+    #expect(throws: FileReadError(reason: "Is a directory")) { try LocalFile.read(path: "/") }
   }
 }

@@ -65,6 +65,8 @@ extension FCMDeliverer: PushDeliverer {
     return attempt.reason == "THIRD_PARTY_AUTH_ERROR" ? attempt.suspectingTarget : attempt
   }
 
+  package func close(on reactor: isolated Reactor) { client.close(on: reactor) }
+
   private func message(_ push: OutgoingPush) throws(FCMMessageError) -> FCMMessage {
     var message = FCMMessage(token: push.target.address)
     message.timeToLive = .seconds(max(0, push.expiresAt - clock()))

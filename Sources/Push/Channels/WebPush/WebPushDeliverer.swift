@@ -75,6 +75,8 @@ extension WebPushDeliverer: PushDeliverer {
     return suspected
   }
 
+  package func close(on reactor: isolated Reactor) { client.close(on: reactor) }
+
   private func endpoint(of target: PushTarget) throws(PushRequestError) -> WebPushEndpoint {
     do throws(WebPushError) {
       return try WebPushEndpoint(target.address, among: hosts)

@@ -1,6 +1,5 @@
 internal import Campaigns
 internal import Channels
-internal import Cryptography
 internal import FoundationEssentials
 internal import HTTPTransfers
 internal import HTTPTypes
@@ -12,18 +11,6 @@ internal import Settings
 extension ServiceExamination {
   /// As long as a connection anywhere takes, and as the service waits.
   private static let limit = Duration.seconds(5)
-
-  /// Whether Google takes the service account's messages.
-  func android(on reactor: isolated Reactor) async -> Judgement {
-    guard let fcm = settings.fcm else { return .skipped("FCM_SERVICE_ACCOUNT is not set") }
-    let client = FCMClient(AccessTokenSource(fcm.account), fcm.configuration, on: reactor)
-    defer { client.close(on: reactor) }
-    // No device has it, so that an answer about it shows that everything else is right.
-    let token = "tacet-doctor:" + String(repeating: "0", count: 140)
-    // As long as APNs has.
-    let attempt = await client.validate(token, until: Reactor.now &+ 15_000_000_000, on: reactor)
-    return .android(attempt, project: fcm.account.projectIdentifier)
-  }
 
   /// Whether the host's webhook can be reached.
   func receiver(_ events: EventSettings, on reactor: isolated Reactor) async -> Judgement {
@@ -76,33 +63,11 @@ extension ServiceExamination {
 }
 
 extension Judgement {
-  /// What browsers subscribe with.
-  static func browsers(_ settings: WebPushSettings) -> Judgement {
-    guard let key = try? P256PrivateKey(pem: settings.privateKey.exposed) else {
-      return .failure("the key cannot be used", remedy: "make another VAPID_PRIVATE_KEY")
-    }
-    let text = Base64URL.encode(key.publicKey.x963)
-    let services = settings.hosts.routeNames.map { $0.split(separator: "/").last.map(String.init) ?? $0 }
-    return .ok(
-      "they subscribe with \(text.prefix(12))..., at \(services.joined(separator: ", ")); clicks open \(settings.links.origin)"
-    )
-  }
-
-  static func android(_ attempt: DeliveryAttempt, project: String) -> Judgement {
-    let reason = attempt.ledgerReason ?? "no reason"
-    switch (attempt.fault, attempt.disposition) {
-    case (nil, .accepted), (nil, .dropToken), (nil, .suspectToken): return .ok("project \(project) takes messages")
-    case (.configuration, _):
-      return .failure(
-        "project \(project) refuses the service account: \(reason)",
-        remedy: "see that the account is of the project, has the role cloudmessaging.messages.create, and that the "
-          + "Firebase Cloud Messaging API is on")
-    case (.connection, _):
-      return .failure(
-        "Google cannot be reached: \(reason)",
-        remedy: "see whether this host may connect to fcm.googleapis.com and oauth2.googleapis.com, or FCM_URL is right"
-      )
-    default: return .warning("the answer says nothing about the account: \(reason)")
+  init(_ finding: ChannelFinding) {
+    switch finding {
+    case .ok(let found): self = .ok(found)
+    case .warning(let found): self = .warning(found)
+    case .failure(let found, let remedy): self = .failure(found, remedy: remedy)
     }
   }
 

@@ -1,3 +1,4 @@
+internal import Channels
 internal import Glibc
 package import Logging
 internal import PushRules
@@ -8,7 +9,7 @@ internal import TemporalReferences
 /// Looks at everything that a service needs, from the settings to APNs, and tells what it finds.
 ///
 /// Changes nothing, and may run beside the service. Each look has a limit, and all of them together end within a minute:
-/// connecting takes 5 s, the database 15 s, APNs 15 s, FCM 15 s, the key set 5 s, the language model 5 s.
+/// connecting takes 5 s, the database 15 s, APNs 15 s, every other channel 15 s, the key set 5 s, the language model 5 s.
 package struct ServiceExamination: Sendable {
   static let settingsName = "settings"
 
@@ -44,8 +45,11 @@ package struct ServiceExamination: Sendable {
     } else {
       add("apns", [.skipped("the settings of APNs cannot be used")])
     }
-    add("browsers", [settings.webPush.map(Judgement.browsers) ?? .skipped("VAPID_PRIVATE_KEY is not set")])
-    add("fcm", [await android(on: reactor)])
+    for reading in settings.channels {
+      let check = reading.type.check
+      add(
+        check.name, [await reading.channel?.examine(on: reactor)].map { $0.map(Judgement.init) ?? .skipped(check.off) })
+    }
     if let events = settings.events { add("host events receiver", [await receiver(events, on: reactor)]) }
     add("jwks", [await keySet(on: reactor)])
     add("language model", [await languageModel(on: reactor)])

@@ -99,28 +99,4 @@ struct RouteJudgementTests {
     #expect(Judgement.receiver(.success(405)).verdict == .ok)
     #expect(Judgement.receiver(.failure(HTTPTransferError(.unreachable))).verdict == .failure)
   }
-
-  @Test(
-    "FCM's answer about the token shows that the account works, and each fault has its remedy",
-    arguments: [
-      (
-        DeliveryAttempt(.dropToken(invalidSinceMilliseconds: nil), status: 404, reason: "UNREGISTERED"),
-        .ok, false
-      ),
-      (DeliveryAttempt(.suspectToken, status: 403, reason: "SENDER_ID_MISMATCH"), .ok, false),
-      (DeliveryAttempt(.accepted, status: 200), .ok, false),
-      (
-        DeliveryAttempt(.fixCredentials, status: 403, reason: "SERVICE_DISABLED", fault: .configuration), .failure, true
-      ),
-      (DeliveryAttempt(.retryLater(minimumWait: .zero), reason: "unreachable", fault: .connection), .failure, true),
-      (
-        DeliveryAttempt(.retryLater(minimumWait: .zero), status: 503, reason: "UNAVAILABLE", fault: .service), .warning,
-        false
-      ),
-      (DeliveryAttempt(.fixRequest, status: 400, reason: "INVALID_ARGUMENT"), .warning, false),
-    ] as [(DeliveryAttempt, Judgement.Verdict, Bool)])
-  func android(_ attempt: DeliveryAttempt, _ verdict: Judgement.Verdict, _ hasRemedy: Bool) {
-    let judgement = Judgement.android(attempt, project: "demo")
-    #expect(judgement.verdict == verdict && (judgement.remedy != nil) == hasRemedy)
-  }
 }
