@@ -20,17 +20,13 @@ extension APNSControlRoutes {
   /// The most devices shown. The response has their total.
   private static let devicesShownMax = 10_000
 
-  private struct DeviceList: Encodable {
-    let tokens: [APNSDeviceDocument]
-    let total: Int
-  }
-
   private func addDevices(to routes: inout HTTPRoutes) {
     let (desk, service) = (desk, desk.service)
     routes.show("/tokens") { _ in
       let devices = service.withRegistry { $0.devices }
       let shown = devices.sorted { $0.key < $1.key }.prefix(Self.devicesShownMax)
-      return DeviceList(tokens: shown.map { APNSDeviceDocument($0.value, token: $0.key) }, total: devices.count)
+      return ["tokens": shown.map { APNSDeviceDocument($0.value, token: $0.key) }, "total": devices.count]
+        as JSONMembers
     }
     routes.add(.put, "/tokens/{token}") { request, _ in
       try desk.register(APNSDeviceDocument.read(request.body), token: request.parameter("token"))
@@ -42,23 +38,15 @@ extension APNSControlRoutes {
     }
   }
 
-  private struct Connections: Encodable {
-    let opened: Int
-    let refused: Int
-    let open: [ConnectionSummary]
-  }
-
-  private struct Health: Encodable {
-    let status = "ok"
-    let pushes: Int
-    let connections: Int
-  }
-
   private func addServer(to routes: inout HTTPRoutes) {
     let (desk, service, connections) = (desk, desk.service, desk.connections)
-    routes.show("/healthz") { _ in Health(pushes: service.withLog { $0.total }, connections: connections.open.count) }
+    routes.show("/healthz") { _ in
+      ["status": "ok", "pushes": service.withLog { $0.total }, "connections": connections.open.count] as JSONMembers
+    }
     routes.show("/connections") { _ in
-      Connections(opened: connections.openedCount, refused: connections.refusedCount, open: connections.open)
+      [
+        "opened": connections.openedCount, "refused": connections.refusedCount, "open": connections.open,
+      ] as JSONMembers
     }
     routes.take("/keys") { (key: KeyDocument) in try desk.register(key) }
     routes.take("/bundles") { (bundle: BundleDocument) in desk.register(bundle) }
@@ -70,22 +58,6 @@ extension APNSControlRoutes {
 }
 
 extension APNSControlRoutes {
-  private struct PushPage: Encodable {
-    let pushes: [APNSPushRecord]
-    let next: Int
-  }
-
-  private struct Totals: Encodable {
-    let total: Int
-    let outcomes: [String: Int]
-    let unprocessed: Int
-  }
-
-  private struct Lint: Encodable {
-    let counts: [String: Int]
-    let findings: [LintLog.Entry]
-  }
-
   private func addPushes(to routes: inout HTTPRoutes) {
     let service = desk.service
     routes.show("/pushes") { request in
@@ -96,27 +68,22 @@ extension APNSControlRoutes {
       query.collapseID = request.head.queryValue("collapse_id")
       query.identifier = request.head.queryValue("apns_id")
       let page = service.withLog { [query] in $0.records(query) }
-      return PushPage(pushes: page.records, next: page.next)
+      return ["pushes": page.records, "next": page.next] as JSONMembers
     }
     routes.forget("/pushes") { service.withLog { $0.removeAll() } }
     routes.await(
       "pushes", total: { service.withLog { $0.total } },
       totals: {
         let (total, outcomes) = service.withLog { ($0.total, $0.outcomes) }
-        return Totals(total: total, outcomes: outcomes, unprocessed: service.unprocessed)
+        return ["total": total, "outcomes": outcomes, "unprocessed": service.unprocessed] as JSONMembers
       }
     ) { await service.waitForPushes($0, within: $1, on: $2) }
     routes.show("/screen") { _ in ["lines": service.withLog { $0.screen.visible }] }
     routes.show("/lint") { _ in
       let lint = service.lint
       let counts = Dictionary(uniqueKeysWithValues: lint.counts.map { ($0.key.rawValue, $0.value) })
-      return Lint(counts: counts, findings: lint.entries)
+      return ["counts": counts, "findings": lint.entries] as JSONMembers
     }
-  }
-
-  private struct Faults: Encodable {
-    let waiting: [APNSFaultDocument]
-    let met: [FaultRecord]
   }
 
   private func addFaults(to routes: inout HTTPRoutes) {
@@ -126,7 +93,9 @@ extension APNSControlRoutes {
       return try struck.map { try ControlAnswer.json(["connections": $0]) } ?? ControlAnswer.done
     }
     routes.show("/faults") { _ in
-      Faults(waiting: service.withFaults { $0.map { APNSFaultDocument($0) } }, met: service.metFaults)
+      [
+        "waiting": service.withFaults { $0.map { APNSFaultDocument($0) } }, "met": service.metFaults,
+      ] as JSONMembers
     }
     routes.forget("/faults") {
       service.withFaults { $0 = [] }
@@ -138,13 +107,6 @@ extension APNSControlRoutes {
 extension APNSControlRoutes {
   /// A megabyte with ordinary states. A script that wants more says so.
   private static let activitiesShownDefault = 100
-
-  private struct ActivityList: Encodable {
-    let activities: [ActivityDocument]
-    let total: Int
-    let dropped: [String: Int]
-    let drops: [ActivityDropLog.Entry]
-  }
 
   private func addActivities(to routes: inout HTTPRoutes) {
     let service = desk.service
@@ -167,16 +129,17 @@ extension APNSControlRoutes {
   }
 
   /// The newest that match, oldest first, each with its newest pushes.
-  private static func activities(_ request: HTTPServerRequest, of service: SimulatedService) throws -> ActivityList {
+  private static func activities(_ request: HTTPServerRequest, of service: SimulatedService) throws -> JSONMembers {
     let (device, activity) = (request.head.queryValue("device"), request.head.queryValue("activity"))
     let limit = min(try request.queryNumber("limit") ?? activitiesShownDefault, ActivityBook.activitiesMax)
     let history = min(try request.queryNumber("history") ?? .max, ActivityHistory.entriesMax)
     let (all, drops) = service.withActivities { ($0.all, $0.drops) }
     let now = service.clock.now
     let shown = all.filter { (device ?? $0.device) == $0.device && (activity ?? $0.identifier) == $0.identifier }
-    return ActivityList(
-      activities: shown.suffix(limit).map { ActivityDocument($0, at: now, history: history) },
-      total: shown.count, dropped: drops.counts.byWord, drops: drops.entries)
+    return [
+      "activities": shown.suffix(limit).map { $0.members(at: now, history: history) }, "total": shown.count,
+      "dropped": drops.counts.byWord, "drops": drops.entries,
+    ]
   }
 }
 
@@ -190,72 +153,19 @@ struct RenewalDocument: ControlDocument {
   }
 }
 
-/// A Live Activity in responses: what its device shows.
-struct ActivityDocument: Encodable {
-  let activity: String
-  let device: String
-  let environment: SimulatedEnvironment
-  let bundle: String
-  let attributesType: String
-  let attributes: ActivityJSON?
-  let token: String?
-  let state: ActivityJSON?
-  let startedMilliseconds: Int64
-  let isStale: Bool
-  let isEnded: Bool
-  let isDismissed: Bool
-  let endedMilliseconds: Int64?
-  let dismissedMilliseconds: Int64?
-  let lastTimestamp: Int64?
-  let staleDate: Int64?
-  let relevanceScore: Double?
-  let alerts: Int
-  let lastAlert: ActivityJSON?
-  let appliedCount: Int
-  let applied: [AppliedPush]
-  let dropped: [String: Int]
-
-  private enum CodingKeys: String, CodingKey {
-    case activity, device, environment, attributes, token, state, alerts, applied, dropped
-    case bundle = "bundle_id"
-    case attributesType = "attributes_type"
-    case startedMilliseconds = "started_ms"
-    case isStale = "stale"
-    case isEnded = "ended"
-    case isDismissed = "dismissed"
-    case endedMilliseconds = "ended_ms"
-    case dismissedMilliseconds = "dismissed_ms"
-    case lastTimestamp = "last_timestamp"
-    case staleDate = "stale_date"
-    case relevanceScore = "relevance_score"
-    case lastAlert = "last_alert"
-    case appliedCount = "applied_count"
-  }
-
+extension SimulatedActivity {
+  /// What its device shows.
   /// - Parameter history: the most pushes listed; the newest are.
-  init(_ shown: SimulatedActivity, at now: WallInstant, history: Int) {
-    activity = shown.identifier
-    device = shown.device
-    environment = shown.owner.environment
-    bundle = shown.owner.bundle
-    attributesType = shown.attributesType
-    attributes = shown.attributes
-    token = shown.token
-    state = shown.state
-    startedMilliseconds = shown.startedAt.milliseconds
-    isStale = shown.isStale(at: now)
-    isEnded = shown.endedAt(now) != nil
-    isDismissed = shown.isDismissed(at: now)
-    endedMilliseconds = shown.endedAt(now)?.milliseconds
-    dismissedMilliseconds = shown.dismissedAt(now)?.milliseconds
-    lastTimestamp = shown.lastTimestamp
-    staleDate = shown.staleDate
-    relevanceScore = shown.relevanceScore
-    alerts = shown.alerts
-    lastAlert = shown.lastAlert
-    appliedCount = shown.history.count
-    applied = shown.history.entries.suffix(history)
-    dropped = shown.dropped.byWord
+  func members(at now: WallInstant, history most: Int) -> JSONMembers {
+    [
+      "activity": identifier, "device": device, "environment": owner.environment, "bundle_id": owner.bundle,
+      "attributes_type": attributesType, "attributes": attributes, "token": token, "state": state,
+      "started_ms": startedAt.milliseconds, "stale": isStale(at: now), "ended": endedAt(now) != nil,
+      "dismissed": isDismissed(at: now), "ended_ms": endedAt(now)?.milliseconds,
+      "dismissed_ms": dismissedAt(now)?.milliseconds, "last_timestamp": lastTimestamp, "stale_date": staleDate,
+      "relevance_score": relevanceScore, "alerts": alerts, "last_alert": lastAlert, "applied_count": history.count,
+      "applied": Array(history.entries.suffix(most)), "dropped": dropped.byWord,
+    ]
   }
 }
 

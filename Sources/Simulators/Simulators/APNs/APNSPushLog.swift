@@ -6,15 +6,7 @@ package struct APNSPushLog: Sendable {
   package static let capacityDefault = 200_000
 
   private let capacity: Int
-  private var kept: Deque<APNSPushRecord> = []
-  private var removed = 0
-
-  /// Requests since the start or the last ``removeAll()``, including evicted ones.
-  package private(set) var total = 0
-
-  /// The number of each outcome, such as `200` or `400 BadDeviceToken`, including evicted ones.
-  package var outcomes: [String: Int] { counts.counts }
-
+  private var log: RecordLog<APNSPushRecord>
   private var counts = OutcomeCounts()
 
   package private(set) var screen: PushScreen
@@ -23,50 +15,40 @@ package struct APNSPushLog: Sendable {
   /// - Parameter capacity: records kept in full, at least 1.
   package init(capacity: Int = capacityDefault) {
     self.capacity = max(1, capacity)
+    log = RecordLog(capacity: capacity)
     screen = PushScreen(capacity: self.capacity)
   }
 
-  /// Adds a record, and evicts the oldest when the log is full.
+  /// Requests since the start or the last ``removeAll()``, including evicted ones.
+  package var total: Int { log.total }
+
+  /// The number of each outcome, such as `200` or `400 BadDeviceToken`, including evicted ones.
+  package var outcomes: [String: Int] { counts.counts }
+
   /// - Returns: the record's number.
   @discardableResult
   package mutating func append(_ record: APNSPushRecord) -> Int {
     var record = record
-    total += 1
-    record.number = removed + kept.count + 1
+    record.number = log.nextNumber
     counts.count(record.status, record.reason)
     screen.show(record)
-    if kept.count == capacity {
-      kept.removeFirst()
-      removed += 1
-    }
-    kept.append(record)
+    log.append(record)
     return record.number
   }
 
-  /// Records when the connection got the response. Does nothing to an evicted record.
+  /// Records when the connection got the response.
   package mutating func markAnswered(_ number: Int, at moment: WallInstant) {
-    let index = number - removed - 1
-    guard kept.indices.contains(index) else { return }
-    kept[index].answeredMicroseconds = moment.microseconds
+    log.update(number) { $0.answeredMicroseconds = moment.microseconds }
   }
 
-  /// The matching records, oldest first.
-  /// - Returns: `next` is the `after` of the next query, the last number searched.
+  /// The matching records, oldest first, and the `after` of the next query.
   package func records(_ query: PushQuery) -> (records: [APNSPushRecord], next: Int) {
-    var found: [APNSPushRecord] = []
-    var index = max(0, query.after - removed)
-    while index < kept.count, found.count < min(query.limit, PushQuery.limitMax) {
-      if query.matches(kept[index]) { found.append(kept[index]) }
-      index += 1
-    }
-    return (found, max(query.after, removed + min(index, kept.count)))
+    log.records(after: query.after, limit: min(query.limit, PushQuery.limitMax), where: query.matches)
   }
 
   /// Removes records, counters and screens. Numbers continue.
   package mutating func removeAll() {
-    removed += kept.count
-    kept.removeAll()
-    total = 0
+    log.removeAll()
     counts = OutcomeCounts()
     screen = PushScreen(capacity: capacity)
   }
@@ -99,9 +81,9 @@ package struct PushQuery: Equatable, Sendable {
 }
 
 /// A request and its response, in the form of the control endpoint.
-package struct APNSPushRecord: Codable, Equatable, Sendable {
+package struct APNSPushRecord: Codable, Equatable, NumberedRecord {
   /// The request's number since the start, from 1, without gaps.
-  package internal(set) var number = 0
+  package var number = 0
   /// When the request's last byte was read, in microseconds since 1970.
   package var arrivedMicroseconds: Int64
   /// When the connection got the response, in microseconds since 1970; nil if it did not.

@@ -39,8 +39,7 @@ package final class APNSSimulator: Sendable {
   package init(_ configuration: APNSSimulatorConfiguration) throws {
     self.configuration = configuration
     service = SimulatedService(
-      clock: configuration.clock, seed: configuration.seed, recordsMax: configuration.recordsMax,
-      conduct: configuration.conduct)
+      clock: configuration.clock, recordsMax: configuration.recordsMax, conduct: configuration.conduct)
     service.withRegistry { $0 = configuration.registry }
     let identity = try configuration.identity.issue(by: "APNs simulator")
     certificateAuthority = identity.authority
@@ -204,8 +203,6 @@ package struct APNSSimulatorConfiguration: Sendable {
   package var reactors = 1
   /// The clock for provider tokens and expirations.
   package var clock = SimulationClock()
-  /// The seed of made identifiers.
-  package var seed = UInt64.random(in: 0...UInt64.max)
   /// Logs each answered push at `debug` by its number in the push log, and the messages of the control endpoint.
   package var logger = Logger(label: "apns")
 

@@ -9,13 +9,8 @@ package struct ActivityBook: Sendable {
 
   private var activities: [String: SimulatedActivity] = [:]
   private var order: Deque<String> = []
-  private var identifiers: MintedIdentifiers
 
   package private(set) var drops = ActivityDropLog()
-
-  init(seed: UInt64) {
-    identifiers = MintedIdentifiers(seed: seed)
-  }
 
   package var count: Int { activities.count }
 
@@ -38,15 +33,6 @@ extension ActivityBook {
     guard activities.count < Self.activitiesMax else { return nil }
     if activities.updateValue(activity, forKey: activity.identifier) == nil { order.append(activity.identifier) }
     return ended
-  }
-
-  mutating func mintIdentifier() -> String {
-    identifiers.next()
-  }
-
-  /// Update tokens are longer than device tokens, and Apple promises no length.
-  mutating func mintToken() -> String {
-    identifiers.bytes(80).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
   }
 
   /// Gives an activity its update token.
@@ -221,7 +207,7 @@ extension SimulationBooks {
     if let reason = start.drop {
       return activities.drop(reason, push: start.origin.push, device: start.deviceName)
     }
-    let identifier = activities.mintIdentifier()
+    let identifier = MintedIdentifiers.next()
     var activity = SimulatedActivity(
       identifier, on: start.deviceName, of: start.owner, attributesType: start.attributesType,
       attributes: start.push.attributes, startedAt: start.origin.at)
@@ -245,7 +231,8 @@ extension SimulationBooks {
   /// - Returns: the new one; nil without such an activity, or with a full registry.
   mutating func renewToken(of identifier: String, to token: String?, at now: WallInstant) -> String? {
     guard let activity = activities[identifier], activity.endedAt(now) == nil else { return nil }
-    let token = (token ?? activities.mintToken()).lowercased()
+    // Update tokens are longer than device tokens, and Apple promises no length.
+    let token = (token ?? MintedIdentifiers.bytes(80).hexadecimal).lowercased()
     let device = RegisteredDevice(
       environment: activity.owner.environment, bundle: activity.owner.bundle, name: activity.device,
       kind: .update(activity: identifier, attributesType: activity.attributesType))

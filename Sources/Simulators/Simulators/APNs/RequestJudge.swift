@@ -6,15 +6,12 @@ internal import HTTP2
 /// authentication, and authentication before topic and token; the rest of the order is our choice.
 package struct RequestJudge: Sendable {
   private let environment: SimulatedEnvironment
-  private var identifiers: MintedIdentifiers
   private var tokens = ProviderTokenCache()
   private var rates = TokenRateMeter()
 
   /// A judge for one of the two services.
-  /// - Parameter seed: the seed of made identifiers.
-  package init(environment: SimulatedEnvironment, seed: UInt64) {
+  package init(environment: SimulatedEnvironment) {
     self.environment = environment
-    identifiers = MintedIdentifiers(seed: seed)
   }
 
   /// Judges one request.
@@ -63,7 +60,7 @@ package struct RequestJudge: Sendable {
 
 // From a decision to a response.
 extension RequestJudge {
-  private mutating func verdict(
+  private func verdict(
     _ answer: ScriptedAnswer, on inquiry: APNSInquiry, _ registry: SimulationRegistry
   ) -> PushVerdict {
     if answer.status == 200 { return verdict(200, nil, nil, on: inquiry, registry) }
@@ -72,7 +69,7 @@ extension RequestJudge {
       rawBody: answer.rawBody.map { Array($0.utf8) }, on: inquiry, registry)
   }
 
-  private mutating func verdict(
+  private func verdict(
     _ status: Int, _ reason: String?, _ timestamp: Int64?, rawBody: [UInt8]? = nil, on inquiry: APNSInquiry,
     _ registry: SimulationRegistry
   ) -> PushVerdict {
@@ -81,7 +78,7 @@ extension RequestJudge {
       reason: reason,
       timestampMilliseconds: reason == nil ? nil : timestamp,
       identifier: identifier(for: inquiry),
-      uniqueIdentifier: status == 200 && environment == .sandbox ? identifiers.next() : nil,
+      uniqueIdentifier: status == 200 && environment == .sandbox ? MintedIdentifiers.next() : nil,
       body: rawBody ?? reason.map { AnswerBody.json(reason: $0, timestamp: timestamp) } ?? [],
       push: inquiry.push,
       isStored: inquiry.push.isStored(at: inquiry.now),
@@ -90,11 +87,11 @@ extension RequestJudge {
   }
 
   /// The request's own identifier if it is well-formed, else a new one.
-  private mutating func identifier(for inquiry: APNSInquiry) -> String {
+  private func identifier(for inquiry: APNSInquiry) -> String {
     guard let sent = inquiry.request.value(of: "apns-id"),
       APNSInquiry.isCanonicalIdentifier(sent)
     else {
-      return identifiers.next()
+      return MintedIdentifiers.next()
     }
     return sent
   }
@@ -151,44 +148,20 @@ package struct PushVerdict: Sendable {
   private var contentType: String { reason == nil && status >= 300 ? "text/html" : "application/json" }
 }
 
-/// Identifiers in APNs' form: upper case, without a version digit.
-///
-/// A seed makes a run repeatable. They need not be hard to guess.
-struct MintedIdentifiers {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
+enum MintedIdentifiers {
+  /// In APNs' form: upper case, without a version digit.
+  static func next() -> String {
+    var digits = bytes(16).hexadecimal.uppercased()
+    for place in [20, 16, 12, 8] { digits.insert("-", at: digits.index(digits.startIndex, offsetBy: place)) }
+    return digits
   }
 
-  mutating func next() -> String {
-    let digits = Self.hexadecimal(draw()) + Self.hexadecimal(draw())
-    var text = ""
-    for (index, digit) in digits.enumerated() {
-      if [8, 12, 16, 20].contains(index) { text.append("-") }
-      text.append(digit)
-    }
-    return text
-  }
+  static func bytes(_ count: Int) -> [UInt8] { (0..<count).map { _ in .random(in: 0...255) } }
+}
 
-  /// Bytes for names of other forms.
-  mutating func bytes(_ count: Int) -> [UInt8] {
-    (0..<count).map { _ in UInt8(truncatingIfNeeded: draw()) }
-  }
-
-  /// SplitMix64: one addition and three mixes; every state is valid.
-  private mutating func draw() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-
-  private static func hexadecimal(_ value: UInt64) -> String {
-    let digits = String(value, radix: 16, uppercase: true)
-    return String(repeating: "0", count: 16 - digits.count) + digits
-  }
+extension [UInt8] {
+  /// In lower case.
+  var hexadecimal: String { map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }
 
 /// A request for the judge, without socket, stream or clock.

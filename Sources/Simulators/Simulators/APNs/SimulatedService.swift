@@ -12,15 +12,14 @@ package final class SimulatedService: Sendable {
 
   /// A service with an empty registry.
   /// - Parameters:
-  ///   - seed: the seed of made identifiers.
   ///   - recordsMax: push records kept in full.
   ///   - conduct: the initial conduct of the server.
   package init(
-    clock: SimulationClock = SimulationClock(), seed: UInt64, recordsMax: Int = APNSPushLog.capacityDefault,
+    clock: SimulationClock = SimulationClock(), recordsMax: Int = APNSPushLog.capacityDefault,
     conduct: ServerConduct = ServerConduct()
   ) {
     self.clock = clock
-    books = Mutex(SimulationBooks(seed: seed, recordsMax: recordsMax, conduct: conduct))
+    books = Mutex(SimulationBooks(recordsMax: recordsMax, conduct: conduct))
   }
 
   package func withRegistry<Result: Sendable>(_ body: (inout SimulationRegistry) throws -> Result) rethrows -> Result {
@@ -106,7 +105,7 @@ struct SimulationBooks {
   var registry = SimulationRegistry()
   var log: APNSPushLog
   var lint = LintLog()
-  var activities: ActivityBook
+  var activities = ActivityBook()
   var faults: [WaitingFault] = []
   /// Also those of requests that are not in the push log.
   var metFaults = LatestEntries<FaultRecord>(capacity: 10_000)
@@ -114,16 +113,12 @@ struct SimulationBooks {
   var unprocessed = 0
   var waiters = ArrivalWaiters()
 
-  private var judges: [SimulatedEnvironment: RequestJudge]
+  private var judges = Dictionary(
+    uniqueKeysWithValues: SimulatedEnvironment.allCases.map { ($0, RequestJudge(environment: $0)) })
 
-  init(seed: UInt64, recordsMax: Int, conduct: ServerConduct) {
+  init(recordsMax: Int, conduct: ServerConduct) {
     self.conduct = conduct
     log = APNSPushLog(capacity: recordsMax)
-    activities = ActivityBook(seed: ~seed)
-    judges = [:]
-    for (index, environment) in SimulatedEnvironment.allCases.enumerated() {
-      judges[environment] = RequestJudge(environment: environment, seed: seed &+ UInt64(index))
-    }
   }
 
   mutating func receive(

@@ -109,6 +109,20 @@ enum ControlLimits {
   }
 }
 
+/// An object in a response; a member without a value is left out.
+struct JSONMembers: Encodable, ExpressibleByDictionaryLiteral {
+  private let members: [(name: String, value: (any Encodable)?)]
+
+  init(dictionaryLiteral members: (String, (any Encodable)?)...) {
+    self.members = members.map { ($0.0, $0.1) }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: MemberName.self)
+    for case (let name, let value?) in members { try container.encode(value, forKey: MemberName(name)) }
+  }
+}
+
 enum ControlAnswer {
   static func json(_ value: some Encodable) throws -> HTTPServerResponse {
     HTTPServerResponse(json: try sortedJSON(value))
@@ -118,11 +132,8 @@ enum ControlAnswer {
 }
 
 /// JSON with the members in alphabetical order, so that equal values are equal texts.
-func sortedJSON(
-  _ value: some Encodable, keys: JSONEncoder.KeyEncodingStrategy = .useDefaultKeys
-) throws -> [UInt8] {
+func sortedJSON(_ value: some Encodable) throws -> [UInt8] {
   let encoder = JSONEncoder()
-  encoder.keyEncodingStrategy = keys
   encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
   return Array(try encoder.encode(value))
 }
@@ -195,7 +206,7 @@ extension HTTPRoutes {
   /// A route that waits until `count` requests have come: ten seconds when the caller says nothing, longer than any should
   /// take, and ten minutes at the most.
   mutating func await(
-    _ noun: String, total: @escaping @Sendable () -> Int, totals: @escaping @Sendable () -> any Encodable & Sendable,
+    _ noun: String, total: @escaping @Sendable () -> Int, totals: @escaping @Sendable () -> any Encodable,
     _ wait: @escaping @Sendable (_ count: Int, _ limit: Duration, _ reactor: isolated Reactor) async -> Bool
   ) {
     add(.get, "/\(noun)/wait") { request, reactor in

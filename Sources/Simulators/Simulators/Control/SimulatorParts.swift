@@ -68,6 +68,71 @@ struct LatestEntries<Entry: Sendable>: Sendable {
   mutating func removeAll() { kept.removeAll() }
 }
 
+/// A record that has the number of its request, from 1 without gaps.
+package protocol NumberedRecord: Sendable {
+  var number: Int { get set }
+}
+
+/// The received requests: the newest in full, and the number of all.
+package struct RecordLog<Record: NumberedRecord>: Sendable {
+  private let capacity: Int
+  private var kept: Deque<Record> = []
+  private var removed = 0
+
+  /// Requests since the start or the last ``removeAll()``, including evicted ones.
+  package private(set) var total = 0
+
+  /// - Parameter capacity: records kept in full, at least 1.
+  init(capacity: Int) {
+    self.capacity = max(1, capacity)
+  }
+
+  /// Oldest first.
+  package var all: [Record] { Array(kept) }
+
+  /// The number of the next record.
+  var nextNumber: Int { removed + kept.count + 1 }
+
+  /// Adds a record under its number, and evicts the oldest when the log is full.
+  mutating func append(_ record: Record) {
+    var record = record
+    record.number = nextNumber
+    total += 1
+    if kept.count == capacity {
+      kept.removeFirst()
+      removed += 1
+    }
+    kept.append(record)
+  }
+
+  /// Changes a record. Does nothing to an evicted one.
+  mutating func update(_ number: Int, _ change: (inout Record) -> Void) {
+    let index = number - removed - 1
+    if kept.indices.contains(index) { change(&kept[index]) }
+  }
+
+  /// The matching records with a higher number, oldest first.
+  /// - Returns: `next` is the `after` of the next query, the last number searched.
+  package func records(
+    after number: Int, limit: Int, where matches: (Record) -> Bool
+  ) -> (records: [Record], next: Int) {
+    var found: [Record] = []
+    var index = max(0, number - removed)
+    while index < kept.count, found.count < limit {
+      if matches(kept[index]) { found.append(kept[index]) }
+      index += 1
+    }
+    return (found, max(number, removed + min(index, kept.count)))
+  }
+
+  /// Numbers continue.
+  mutating func removeAll() {
+    removed += kept.count
+    kept.removeAll()
+    total = 0
+  }
+}
+
 /// The number of each outcome, such as `200` or `400 BadDeviceToken`.
 struct OutcomeCounts: Sendable {
   /// Scripted answers may invent reasons; further ones count as `other`.

@@ -28,20 +28,6 @@ struct FCMControlRoutes: Sendable {
     return routes
   }
 
-  /// What a device has received.
-  private struct DeviceReport: Encodable {
-    let online: Bool
-    let delivered: [SimulatedDevice.Delivery]
-    let waiting: Int
-    let shown: Int
-    let deletedMessages: Bool
-
-    enum CodingKeys: String, CodingKey {
-      case online, delivered, waiting, shown
-      case deletedMessages = "deleted_messages"
-    }
-  }
-
   private func addDevices(to routes: inout HTTPRoutes) {
     let service = service
     routes.add(.put, "/tokens/{token}") { request, _ in
@@ -57,9 +43,10 @@ struct FCMControlRoutes: Sendable {
     routes.show("/tokens/{token}") { request in
       let device = service.withBooks { $0.registry.devices[request.parameter("token")] }
       guard let device else { throw ProblemDetails(.notFound) }
-      return DeviceReport(
-        online: device.isOnline, delivered: device.delivered, waiting: device.waitingCount, shown: device.shownCount,
-        deletedMessages: device.hasDeletedMessages)
+      return [
+        "online": device.isOnline, "delivered": device.delivered, "waiting": device.waitingCount,
+        "shown": device.shownCount, "deleted_messages": device.hasDeletedMessages,
+      ] as JSONMembers
     }
     routes.add(.delete, "/tokens/{token}") { request, _ in
       guard service.withBooks({ $0.registry.removeDevice(request.parameter("token")) }) else {
@@ -101,20 +88,16 @@ struct FCMControlRoutes: Sendable {
     routes.forget("/bearers") { service.withBooks { $0.registry.removeBearers() } }
   }
 
-  private struct MessagePage: Encodable {
-    let messages: [MessageRecord]
-    let next: Int
-  }
-
   private func addMessages(to routes: inout HTTPRoutes) {
     let service = service
     routes.show("/messages") { request in
       let after = try request.queryNumber("after") ?? 0
       let limit = min(try request.queryNumber("limit") ?? Self.pageDefault, Self.pageMax)
       let token = request.head.queryValue("token")
-      let found = service.messages.lazy.filter { $0.number > after && (token == nil || $0.token == token) }
-      let page = Array(found.prefix(limit))
-      return MessagePage(messages: page, next: page.last?.number ?? after)
+      let page = service.withBooks { books in
+        books.log.records(after: after, limit: limit) { token == nil || $0.token == token }
+      }
+      return ["messages": page.records, "next": page.records.last?.number ?? after] as JSONMembers
     }
     routes.forget("/messages") { service.forgetMessages() }
     routes.await(

@@ -78,29 +78,20 @@ struct GoogleError: Error, Equatable {
   /// The answer.
   /// - Parameter isReversed: whether the details come in the opposite order.
   func response(isReversed: Bool = false) throws -> HTTPServerResponse {
-    let content = Envelope(
-      error: .init(
-        code: http, message: message, status: status,
-        details: details.isEmpty ? nil : isReversed ? details.reversed() : details))
+    let content: JSONMembers = [
+      "error": [
+        "code": http, "message": message, "status": status,
+        "details": details.isEmpty ? nil : (isReversed ? details.reversed() : details).map(\.members),
+      ] as JSONMembers
+    ]
     var fields: HTTPFields = [.contentType: "application/json; charset=UTF-8"]
     if let retryAfter { fields[.retryAfter] = retryAfter }
     return HTTPServerResponse(
       status: HTTPResponse.Status(code: http), fields: fields, body: try sortedJSON(content))
   }
-
-  private struct Envelope: Encodable {
-    struct Failure: Encodable {
-      let code: Int
-      let message: String
-      let status: String
-      let details: [GoogleDetail]?
-    }
-
-    let error: Failure
-  }
 }
 
-enum GoogleDetail: Equatable, Encodable {
+enum GoogleDetail: Equatable {
   /// `google.firebase.fcm.v1.FcmError`
   case fcm(String)
   /// `google.rpc.BadRequest` with one violation: a field and a description.
@@ -108,31 +99,19 @@ enum GoogleDetail: Equatable, Encodable {
   /// `google.rpc.ErrorInfo`: a reason, and metadata.
   case info(String, [String: String] = [:])
 
-  private enum CodingKeys: String, CodingKey {
-    case type = "@type"
-    case errorCode, fieldViolations, reason, domain, metadata
-  }
-
-  private struct Violation: Encodable {
-    let field: String?
-    let description: String
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: CodingKeys.self)
+  var members: JSONMembers {
     switch self {
-    case .fcm(let code):
-      try values.encode("type.googleapis.com/google.firebase.fcm.v1.FcmError", forKey: .type)
-      try values.encode(code, forKey: .errorCode)
+    case .fcm(let code): ["@type": "type.googleapis.com/google.firebase.fcm.v1.FcmError", "errorCode": code]
     case .badRequest(let field, let description):
-      try values.encode("type.googleapis.com/google.rpc.BadRequest", forKey: .type)
-      try values.encode(
-        [Violation(field: field.isEmpty ? nil : field, description: description)], forKey: .fieldViolations)
+      [
+        "@type": "type.googleapis.com/google.rpc.BadRequest",
+        "fieldViolations": [["field": field.isEmpty ? nil : field, "description": description] as JSONMembers],
+      ]
     case .info(let reason, let metadata):
-      try values.encode("type.googleapis.com/google.rpc.ErrorInfo", forKey: .type)
-      try values.encode(reason, forKey: .reason)
-      try values.encode("googleapis.com", forKey: .domain)
-      try values.encode(metadata.merging(["service": "fcm.googleapis.com"]) { $1 }, forKey: .metadata)
+      [
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "googleapis.com",
+        "metadata": metadata.merging(["service": "fcm.googleapis.com"]) { $1 },
+      ]
     }
   }
 }
@@ -217,24 +196,16 @@ struct AssertionJudge {
 }
 
 extension ExchangeAnswer {
-  /// The fields of Google's answers.
-  private struct Content: Encodable {
-    var accessToken: String?
-    var expiresIn: Int?
-    var tokenType: String?
-    var idToken: String?
-    var error: String?
-    var errorDescription: String?
+  func response(token: String = "", expiresIn: Int = 0) throws -> HTTPServerResponse {
+    switch self {
+    case .token:
+      try Self.response(.ok, ["access_token": token, "expires_in": expiresIn, "token_type": "Bearer"])
+    case .identity: try Self.response(.ok, ["id_token": "eyJhbGciOiJSUzI1NiJ9.e30.c2ln"])
+    case .refusal(let error, let text): try Self.response(.badRequest, ["error": error, "error_description": text])
+    }
   }
 
-  func response(token: String = "", expiresIn: Int = 0) throws -> HTTPServerResponse {
-    let content =
-      switch self {
-      case .token: Content(accessToken: token, expiresIn: expiresIn, tokenType: "Bearer")
-      case .identity: Content(idToken: "eyJhbGciOiJSUzI1NiJ9.e30.c2ln")
-      case .refusal(let error, let text): Content(error: error, errorDescription: text)
-      }
-    let status: HTTPResponse.Status = content.error == nil ? .ok : .badRequest
-    return HTTPServerResponse(status: status, json: try sortedJSON(content, keys: .convertToSnakeCase))
+  private static func response(_ status: HTTPResponse.Status, _ content: JSONMembers) throws -> HTTPServerResponse {
+    HTTPServerResponse(status: status, json: try sortedJSON(content))
   }
 }

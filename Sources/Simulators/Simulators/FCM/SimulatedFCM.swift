@@ -1,5 +1,4 @@
 internal import Cryptography
-internal import DequeModule
 internal import Glibc
 internal import HTTP1
 internal import HTTPTypes
@@ -15,14 +14,14 @@ package final class SimulatedFCM: Sendable {
   private let books: Mutex<FCMBooks>
 
   init(recordsMax: Int) {
-    books = Mutex(FCMBooks(recordsMax: max(1, recordsMax)))
+    books = Mutex(FCMBooks(recordsMax: recordsMax))
   }
 
   /// The newest requests to send, oldest first.
-  package var messages: [MessageRecord] { books.withLock { Array($0.records) } }
+  package var messages: [MessageRecord] { books.withLock { $0.log.all } }
 
   /// Requests to send since the start or the last ``forgetMessages()``.
-  package var messageCount: Int { books.withLock { $0.total } }
+  package var messageCount: Int { books.withLock { $0.log.total } }
 
   /// Assertions that were exchanged for an access token.
   package var exchangeCount: Int { books.withLock { $0.exchangeCount } }
@@ -46,7 +45,7 @@ package final class SimulatedFCM: Sendable {
   func waitForMessages(_ count: Int, within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     let signal = Signal()
     let bound = ReactorBound(signal, on: reactor)
-    books.withLock { $0.waiters.add(bound, until: count, total: $0.total) }
+    books.withLock { $0.waiters.add(bound, until: count, total: $0.log.total) }
     return await signal.wait(for: limit, on: reactor)
   }
 }
@@ -59,15 +58,12 @@ struct FCMBooks {
   var audiences: Set<String> = []
   /// Milliseconds that the simulated clock is ahead.
   var clockOffset: Int64 = 0
-  private(set) var records: Deque<MessageRecord> = []
-  private(set) var total = 0
+  private(set) var log: RecordLog<MessageRecord>
   private(set) var exchangeCount = 0
-  private let recordsMax: Int
-  private var lastNumber = 0
   var waiters = ArrivalWaiters()
 
   init(recordsMax: Int) {
-    self.recordsMax = recordsMax
+    log = RecordLog(capacity: recordsMax)
   }
 
   /// Simulated milliseconds since 1970.
@@ -78,18 +74,12 @@ struct FCMBooks {
   }
 
   mutating func append(_ record: MessageRecord) {
-    var record = record
-    total += 1
-    lastNumber += 1
-    record.number = lastNumber
-    if records.count == recordsMax { records.removeFirst() }
-    records.append(record)
-    waiters.tell(total)
+    log.append(record)
+    waiters.tell(log.total)
   }
 
   mutating func forget() {
-    records = []
-    total = 0
+    log.removeAll()
     exchangeCount = 0
   }
 }
@@ -141,7 +131,7 @@ extension FCMBooks {
       record.take(message)
       try judge(message, of: known)
       if let refusal = fault?.refusal { throw refusal }
-      let name = "projects/\(known)/messages/\(message.isTrial ? "fake_message_id" : "0:\(now)%\(lastNumber + 1)")"
+      let name = "projects/\(known)/messages/\(message.isTrial ? "fake_message_id" : "0:\(now)%\(log.nextNumber)")"
       if !message.isTrial, fault?.rawResponse == nil { deliver(message, name) }
       record.name = name
       record.status = fault?.rawResponse?.status.code ?? 200
@@ -285,9 +275,9 @@ struct SimulatedBearer {
 }
 
 /// A request to send and its answer, in the form of the control endpoint.
-package struct MessageRecord: Codable, Equatable, Sendable {
+package struct MessageRecord: Codable, Equatable, NumberedRecord {
   /// From 1, without gaps; continues after records were forgotten.
-  package internal(set) var number = 0
+  package var number = 0
   /// Simulated milliseconds since 1970.
   package internal(set) var arrivedMilliseconds: Int64
   /// The project of the path, as sent.

@@ -166,18 +166,6 @@ struct ModelRoutes: Sendable {
 }
 
 struct ModelControlRoutes: Sendable {
-  private struct Requests: Encodable {
-    let requests: [RequestRecord]
-    let inFlight: Int
-    let inFlightMax: Int
-
-    enum CodingKeys: String, CodingKey {
-      case requests
-      case inFlight = "in_flight"
-      case inFlightMax = "in_flight_max"
-    }
-  }
-
   let model: SimulatedModel
 
   func add(to routes: inout HTTPRoutes) {
@@ -188,7 +176,9 @@ struct ModelControlRoutes: Sendable {
     }
     routes.show("/simulator/requests") { _ in
       let (requests, statistics) = (model.requests, model.statistics)
-      return Requests(requests: requests, inFlight: statistics.inFlight, inFlightMax: statistics.inFlightMax)
+      return [
+        "requests": requests, "in_flight": statistics.inFlight, "in_flight_max": statistics.inFlightMax,
+      ] as JSONMembers
     }
     routes.forget("/simulator/requests") { model.forgetRequests() }
     routes.show("/simulator/stats") { _ in model.statistics }

@@ -19,9 +19,9 @@ protocol ProviderFace: SendableMetatype {
   /// Reads a request with the right key.
   static func inquiry(of request: HTTPServerRequest) throws(ModelRefusal) -> ModelInquiry
 
-  static func content(_ output: ModelOutput, model: String, number: Int) -> any Encodable
+  static func content(_ output: ModelOutput, model: String, number: Int) -> JSONMembers
 
-  static func content(_ refusal: ModelRefusal, number: Int) -> any Encodable
+  static func content(_ refusal: ModelRefusal, number: Int) -> JSONMembers
 }
 
 extension ProviderFace {
@@ -49,13 +49,13 @@ extension ProviderFace {
   }
 
   static func response(_ output: ModelOutput, model: String, number: Int) throws -> HTTPServerResponse {
-    response(200, try json(content(output, model: model, number: number)), number)
+    response(200, try sortedJSON(content(output, model: model, number: number)), number)
   }
 
   static func response(
     _ refusal: ModelRefusal, number: Int, fields: [String: String] = [:]
   ) throws -> HTTPServerResponse {
-    response(refusal.status, try json(content(refusal, number: number)), number, fields)
+    response(refusal.status, try sortedJSON(content(refusal, number: number)), number, fields)
   }
 
   static func response(
@@ -64,10 +64,6 @@ extension ProviderFace {
     var fields: HTTPFields = [.contentType: "application/json", numberField: "req_sim_\(number)"]
     for (name, value) in more { if let name = HTTPField.Name(name) { fields[name] = value } }
     return HTTPServerResponse(status: HTTPResponse.Status(code: status), fields: fields, body: Array(content))
-  }
-
-  private static func json(_ value: any Encodable) throws -> [UInt8] {
-    try sortedJSON(value, keys: .convertToSnakeCase)
   }
 }
 
@@ -161,13 +157,29 @@ enum AnthropicFace: ProviderFace {
       material: document.messages.text(of: "user"), tokensMax: document.maxTokens)
   }
 
-  static func content(_ output: ModelOutput, model: String, number: Int) -> any Encodable {
-    AnthropicMessage(output, model: model, number: number)
+  static func content(_ output: ModelOutput, model: String, number: Int) -> JSONMembers {
+    let reason =
+      switch output.ending {
+      case .complete: "end_turn"
+      case .cutOff: "max_tokens"
+      case .refused: "refusal"
+      }
+    let block: JSONMembers = ["text": output.text, "type": "text"]
+    return [
+      "content": output.text.isEmpty ? [] : [block], "id": "msg_sim_\(number)", "model": model, "role": "assistant",
+      "stop_reason": reason, "stop_sequence": JSONValue.null, "type": "message",
+      "usage": [
+        "input_tokens": output.inputTokens, "output_tokens": output.outputTokens, "cache_creation_input_tokens": 0,
+        "cache_read_input_tokens": 0,
+      ],
+    ]
   }
 
-  static func content(_ refusal: ModelRefusal, number: Int) -> any Encodable {
-    let type = refusal.type ?? usualType(of: refusal.status)
-    return AnthropicFailure(error: .init(message: refusal.message, type: type), requestID: "req_sim_\(number)")
+  static func content(_ refusal: ModelRefusal, number: Int) -> JSONMembers {
+    [
+      "error": ["message": refusal.message, "type": refusal.type ?? usualType(of: refusal.status)],
+      "request_id": "req_sim_\(number)", "type": "error",
+    ]
   }
 
   private static func usualType(of status: Int) -> String {
@@ -214,61 +226,6 @@ private struct MessagesRequest: ControlDocument {
   }
 }
 
-private struct AnthropicFailure: Encodable {
-  struct Detail: Encodable {
-    let message: String
-    let type: String
-  }
-
-  let error: Detail
-  let requestID: String
-  let type = "error"
-}
-
-private struct AnthropicMessage: Encodable {
-  private struct Block: Encodable {
-    let text: String
-    let type = "text"
-  }
-
-  private struct Usage: Encodable {
-    let inputTokens: Int
-    let outputTokens: Int
-    let cacheCreationInputTokens = 0
-    let cacheReadInputTokens = 0
-  }
-
-  /// `null`, which a nil would leave out.
-  private struct Null: Encodable {
-    func encode(to encoder: any Encoder) throws {
-      var container = encoder.singleValueContainer()
-      try container.encodeNil()
-    }
-  }
-
-  private let content: [Block]
-  private let id: String
-  private let model: String
-  private let role = "assistant"
-  private let stopReason: String
-  private let stopSequence = Null()
-  private let type = "message"
-  private let usage: Usage
-
-  init(_ output: ModelOutput, model: String, number: Int) {
-    content = output.text.isEmpty ? [] : [Block(text: output.text)]
-    id = "msg_sim_\(number)"
-    self.model = model
-    stopReason =
-      switch output.ending {
-      case .complete: "end_turn"
-      case .cutOff: "max_tokens"
-      case .refused: "refusal"
-      }
-    usage = Usage(inputTokens: output.inputTokens, outputTokens: output.outputTokens)
-  }
-}
-
 /// OpenAI's chat completions. Source: platform.openai.com, "Chat Completions" and "Error codes".
 enum OpenAIFace: ProviderFace {
   static let provider = SimulatedProvider.openai
@@ -300,14 +257,33 @@ enum OpenAIFace: ProviderFace {
       material: document.messages.text(of: "user"), tokensMax: document.tokensMax)
   }
 
-  static func content(_ output: ModelOutput, model: String, number: Int) -> any Encodable {
-    OpenAICompletion(output, model: model, number: number)
+  static func content(_ output: ModelOutput, model: String, number: Int) -> JSONMembers {
+    let reason =
+      switch output.ending {
+      case .complete: "stop"
+      case .cutOff: "length"
+      case .refused: "content_filter"
+      }
+    let choice: JSONMembers = [
+      "finish_reason": reason, "index": 0, "message": ["content": output.text, "role": "assistant"],
+    ]
+    return [
+      "choices": [choice], "created": Int(Date().timeIntervalSince1970), "id": "chatcmpl-sim-\(number)", "model": model,
+      "object": "chat.completion",
+      "usage": [
+        "completion_tokens": output.outputTokens, "prompt_tokens": output.inputTokens,
+        "total_tokens": output.inputTokens + output.outputTokens,
+      ],
+    ]
   }
 
-  static func content(_ refusal: ModelRefusal, number: Int) -> any Encodable {
+  static func content(_ refusal: ModelRefusal, number: Int) -> JSONMembers {
     let usual = usualWords(of: refusal.status)
-    return OpenAIFailure(
-      error: .init(message: refusal.message, type: refusal.type ?? usual.type, code: refusal.code ?? usual.code))
+    return [
+      "error": [
+        "message": refusal.message, "type": refusal.type ?? usual.type, "code": refusal.code ?? usual.code,
+      ] as JSONMembers
+    ]
   }
 
   private static func usualWords(of status: Int) -> (type: String, code: String?) {
@@ -349,58 +325,5 @@ private struct CompletionRequest: ControlDocument {
     guard try values.decodeIfPresent(Bool.self, forKey: .stream) != true else {
       throw DecodingError.dataCorruptedError(forKey: .stream, in: values, debugDescription: "streams are not simulated")
     }
-  }
-}
-
-private struct OpenAIFailure: Encodable {
-  struct Detail: Encodable {
-    let message: String
-    let type: String
-    let code: String?
-  }
-
-  let error: Detail
-}
-
-private struct OpenAICompletion: Encodable {
-  private struct Message: Encodable {
-    let content: String
-    let role = "assistant"
-  }
-
-  private struct Choice: Encodable {
-    let finishReason: String
-    let index = 0
-    let message: Message
-  }
-
-  private struct Usage: Encodable {
-    let completionTokens: Int
-    let promptTokens: Int
-    let totalTokens: Int
-  }
-
-  private let choices: [Choice]
-  /// Unix seconds.
-  private let created: Int
-  private let id: String
-  private let model: String
-  private let object = "chat.completion"
-  private let usage: Usage
-
-  init(_ output: ModelOutput, model: String, number: Int) {
-    let reason =
-      switch output.ending {
-      case .complete: "stop"
-      case .cutOff: "length"
-      case .refused: "content_filter"
-      }
-    choices = [Choice(finishReason: reason, message: Message(content: output.text))]
-    created = Int(Date().timeIntervalSince1970)
-    id = "chatcmpl-sim-\(number)"
-    self.model = model
-    usage = Usage(
-      completionTokens: output.outputTokens, promptTokens: output.inputTokens,
-      totalTokens: output.inputTokens + output.outputTokens)
   }
 }

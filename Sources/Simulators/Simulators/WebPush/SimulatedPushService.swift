@@ -1,5 +1,4 @@
 package import Cryptography
-internal import DequeModule
 internal import FoundationEssentials
 internal import HTTP1
 internal import HTTPTypes
@@ -17,7 +16,8 @@ package final class SimulatedPushService: Sendable {
   private struct Books: Sendable {
     var subscriptions: [String: SimulatedSubscription] = [:]
     var faults: [PushFault] = []
-    var log: WebPushLog
+    var log: RecordLog<WebPushRecord>
+    var outcomes = OutcomeCounts()
     var waiters = ArrivalWaiters()
     /// Added to the wall clock, in milliseconds.
     var clockOffset: Int64 = 0
@@ -26,7 +26,7 @@ package final class SimulatedPushService: Sendable {
   }
 
   init(recordsMax: Int) {
-    books = Mutex(Books(log: WebPushLog(capacity: recordsMax)))
+    books = Mutex(Books(log: RecordLog(capacity: recordsMax)))
   }
 
   /// `https://127.0.0.1:8443`: scheme, host and port of all endpoints. Empty before the start.
@@ -88,16 +88,21 @@ package final class SimulatedPushService: Sendable {
 
   /// Requests since the start or ``forgetPushes()``, and how many had each outcome, such as `400 BadTtl`.
   package var totals: (total: Int, outcomes: [String: Int]) {
-    books.withLock { ($0.log.total, $0.log.outcomes.counts) }
+    books.withLock { ($0.log.total, $0.outcomes.counts) }
   }
 
   /// Forgets records and counters. Numbers continue.
   package func forgetPushes() {
-    books.withLock { $0.log.removeAll() }
+    books.withLock { books in
+      books.log.removeAll()
+      books.outcomes = OutcomeCounts()
+    }
   }
 
   func pushes(after number: Int, of subscription: String? = nil, limit: Int = .max) -> [WebPushRecord] {
-    books.withLock { $0.log.records(after: number, of: subscription, limit: limit) }
+    books.withLock { books in
+      books.log.records(after: number, limit: limit) { subscription == nil || $0.subscription == subscription }.records
+    }
   }
 
   /// - Returns: false when the limit passed first.
@@ -141,6 +146,7 @@ extension SimulatedPushService {
     record.reason = response.reason
     books.withLock { [record] books in
       books.log.append(record)
+      books.outcomes.count(record.status, record.reason)
       books.waiters.tell(books.log.total)
     }
     return response
@@ -169,9 +175,9 @@ extension WebPushRecord {
 }
 
 /// A request and its answer, in the form of the control endpoint.
-package struct WebPushRecord: Codable, Equatable, Sendable {
+package struct WebPushRecord: Codable, Equatable, NumberedRecord {
   /// The request's number since the start, from 1, without gaps.
-  package internal(set) var number = 0
+  package var number = 0
   /// When it came, in milliseconds since 1970.
   package var arrivedMilliseconds: Int64
   /// The subscription's identifier, as in the path.
@@ -212,51 +218,6 @@ package struct WebPushRecord: Codable, Equatable, Sendable {
     case audience = "aud"
     case subject = "sub"
     case expiration = "exp"
-  }
-}
-
-/// The received requests: the newest in full, and counters of all.
-struct WebPushLog: Sendable {
-  private let capacity: Int
-  private var kept: Deque<WebPushRecord> = []
-  private var removed = 0
-
-  /// Requests since the start or the last ``removeAll()``.
-  private(set) var total = 0
-  private(set) var outcomes = OutcomeCounts()
-
-  /// - Parameter capacity: records kept in full, at least 1.
-  init(capacity: Int) {
-    self.capacity = max(1, capacity)
-  }
-
-  mutating func append(_ record: WebPushRecord) {
-    var record = record
-    total += 1
-    record.number = removed + kept.count + 1
-    outcomes.count(record.status, record.reason)
-    if kept.count == capacity {
-      kept.removeFirst()
-      removed += 1
-    }
-    kept.append(record)
-  }
-
-  /// The matching records with a higher number, oldest first.
-  /// - Parameter subscription: nil for all.
-  func records(after number: Int, of subscription: String?, limit: Int) -> [WebPushRecord] {
-    let matching = kept.dropFirst(max(0, number - removed)).lazy.filter {
-      subscription == nil || $0.subscription == subscription
-    }
-    return Array(matching.prefix(limit))
-  }
-
-  /// Numbers continue.
-  mutating func removeAll() {
-    removed += kept.count
-    kept.removeAll()
-    total = 0
-    outcomes = OutcomeCounts()
   }
 }
 

@@ -11,21 +11,24 @@ struct WebPushControlRoutes: Sendable {
   /// The records of one answer: some megabytes.
   private static let recordsMax = 1000
 
-  private struct Totals: Encodable {
-    let total: Int
-    let outcomes: [String: Int]
-  }
-
   func table() -> HTTPRoutes {
     let (service, face) = (service, face)
+    // The form of the browser's `PushSubscription.toJSON()`, with what only the stand-in knows.
+    let shown: @Sendable (SimulatedSubscription) -> JSONMembers = { subscription in
+      [
+        "id": subscription.identifier, "endpoint": service.endpoint(of: subscription),
+        "keys": ["p256dh": subscription.p256dh, "auth": subscription.auth], "face": subscription.face,
+        "state": subscription.state, "vapid_key": subscription.serverKey,
+      ]
+    }
     var routes = HTTPRoutes()
     routes.add(.post, "/subscriptions") { request, _ in
       let subscription = try SubscriptionDocument.read(request.body).subscription(face)
       guard service.add(subscription) else { throw ProblemDetails.full("too many subscriptions") }
-      return try ControlAnswer.json(SubscriptionAnswer(subscription, service))
+      return try ControlAnswer.json(shown(subscription))
     }
     routes.show("/subscriptions") { _ in
-      ["subscriptions": service.subscriptions.map { SubscriptionAnswer($0, service) }]
+      ["subscriptions": service.subscriptions.map(shown)]
     }
     routes.add(.put, "/subscriptions/{id}/state") { request, _ in
       let state = try StateDocument.read(request.body).state
@@ -43,12 +46,12 @@ struct WebPushControlRoutes: Sendable {
     routes.forget("/pushes") { service.forgetPushes() }
     routes.await(
       "pushes", total: { service.totals.total },
-      totals: { Totals(total: service.totals.total, outcomes: service.totals.outcomes) }
+      totals: { ["total": service.totals.total, "outcomes": service.totals.outcomes] as JSONMembers }
     ) { await service.waitForPushes($0, within: $1, on: $2) }
-    routes.take("/faults") { (fault: WebPushFaultDocument) in
-      guard service.arrange(try fault.fault()) else { throw ProblemDetails.full("too many faults are waiting") }
+    routes.take("/faults") { (fault: PushFault) in
+      guard service.arrange(try fault.checked()) else { throw ProblemDetails.full("too many faults are waiting") }
     }
-    routes.show("/faults") { _ in ["waiting": service.faults.map { WebPushFaultDocument($0) }] }
+    routes.show("/faults") { _ in ["waiting": service.faults] }
     routes.forget("/faults") { service.removeFaults() }
     routes.add(.get, "/healthz", isHealthCheck: true) { _, _ in ControlAnswer.done }
     return routes
@@ -87,35 +90,6 @@ struct SubscriptionDocument: ControlDocument {
 
 }
 
-/// A subscription in the form of the browser's `PushSubscription.toJSON()`, with what only the stand-in knows.
-struct SubscriptionAnswer: Encodable {
-  struct Keys: Encodable {
-    let p256dh: String
-    let auth: String
-  }
-
-  let id: String
-  let endpoint: String
-  let keys: Keys
-  let face: PushServiceFace
-  let state: SimulatedSubscription.State
-  let vapidKey: String?
-
-  enum CodingKeys: String, CodingKey {
-    case id, endpoint, keys, face, state
-    case vapidKey = "vapid_key"
-  }
-
-  init(_ subscription: SimulatedSubscription, _ service: SimulatedPushService) {
-    id = subscription.identifier
-    endpoint = service.endpoint(of: subscription)
-    keys = Keys(p256dh: subscription.p256dh, auth: subscription.auth)
-    face = subscription.face
-    state = subscription.state
-    vapidKey = subscription.serverKey
-  }
-}
-
 struct StateDocument: ControlDocument {
   let state: SimulatedSubscription.State
 
@@ -124,8 +98,8 @@ struct StateDocument: ControlDocument {
   }
 }
 
-/// What goes wrong with some of the next requests.
-package struct PushFault: Equatable, Sendable {
+/// What goes wrong with some of the next requests, in the form of the control endpoint.
+package struct PushFault: ControlDocument, Encodable, Equatable {
   package enum Kind: String, Codable, CaseIterable, Sendable {
     /// A good push gets this answer instead of 201: a refusal, a redirect, `Retry-After`.
     case answer
@@ -141,22 +115,26 @@ package struct PushFault: Equatable, Sendable {
   package var kind: Kind
   /// Only requests for this subscription; nil for all.
   package var subscription: String?
-  /// Requests that pass first.
-  package var skip: Int
-  /// Requests that it hits then.
-  package var times: Int
-  /// The status of an `answer`.
-  package var status: Int
-  /// The header fields of an `answer`, such as `retry-after` and `location`.
-  package var fields: [String: String]
-  /// The content of an `answer`.
-  package var body: String
-  package var delayMilliseconds: Int
+  /// Requests that pass first; 0 when absent.
+  package var skip: Int?
+  /// Requests that it hits then; 1 when absent.
+  package var times: Int?
+  /// Of an `answer`: the status, header fields such as `retry-after` and `location`, and the content.
+  package var status: Int?
+  package var fields: [String: String]?
+  package var body: String?
+  /// Of a `delay`.
+  package var delayMilliseconds: Int?
+
+  enum CodingKeys: String, CodingKey, CaseIterable {
+    case kind, subscription, skip, times, status, fields, body
+    case delayMilliseconds = "delay_ms"
+  }
 
   /// Describes a fault; the defaults hit the next request.
   package init(
-    _ kind: Kind, subscription: String? = nil, skip: Int = 0, times: Int = 1, status: Int = 503,
-    fields: [String: String] = [:], body: String = "", delayMilliseconds: Int = 0
+    _ kind: Kind, subscription: String? = nil, skip: Int = 0, times: Int = 1, status: Int? = nil,
+    fields: [String: String]? = nil, body: String? = nil, delayMilliseconds: Int? = nil
   ) {
     self.kind = kind
     self.subscription = subscription
@@ -168,47 +146,8 @@ package struct PushFault: Equatable, Sendable {
     self.delayMilliseconds = delayMilliseconds
   }
 
-  var response: PushResponse { PushResponse(status: status, reason: "scripted", fields: fields, body: body) }
-}
-
-extension PushFault: CountedFault {
-  package var skipsLeft: Int {
-    get { skip }
-    set { skip = newValue }
-  }
-
-  package var timesLeft: Int {
-    get { times }
-    set { times = newValue }
-  }
-}
-
-/// An order of a fault, also a waiting one in responses.
-struct WebPushFaultDocument: ControlDocument, Encodable {
-  var kind: PushFault.Kind
-  var subscription: String?
-  /// 0 when absent.
-  var skip: Int?
-  /// 1 when absent.
-  var times: Int?
-  var status: Int?
-  var fields: [String: String]?
-  var body: String?
-  var delayMilliseconds: Int?
-
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case kind, subscription, skip, times, status, fields, body
-    case delayMilliseconds = "delay_ms"
-  }
-
-  init(_ fault: PushFault) {
-    (kind, subscription, skip, times) = (fault.kind, fault.subscription, fault.skip, fault.times)
-    if kind == .answer { (status, fields, body) = (fault.status, fault.fields, fault.body) }
-    if kind == .delay { delayMilliseconds = fault.delayMilliseconds }
-  }
-
   /// - Throws: `ProblemDetails` that names a missing, impossible or meaningless member.
-  func fault() throws(ProblemDetails) -> PushFault {
+  func checked() throws(ProblemDetails) -> PushFault {
     for (name, number) in [("skip", skip), ("times", times)] {
       try ControlLimits.check(name, number, to: ControlLimits.countMax)
     }
@@ -220,8 +159,25 @@ struct WebPushFaultDocument: ControlDocument, Encodable {
     guard (kind == .delay) == (delayMilliseconds != nil) else {
       throw ProblemDetails.unfit("delay has delay_ms; other kinds have not")
     }
-    return PushFault(
-      kind, subscription: subscription, skip: skip ?? 0, times: times ?? 1, status: status ?? 503,
-      fields: fields ?? [:], body: body ?? "", delayMilliseconds: delayMilliseconds ?? 0)
+    var fault = self
+    (fault.skip, fault.times) = (skipsLeft, timesLeft)
+    if kind == .answer { (fault.fields, fault.body) = (fields ?? [:], body ?? "") }
+    return fault
+  }
+
+  var response: PushResponse {
+    PushResponse(status: status ?? 503, reason: "scripted", fields: fields ?? [:], body: body ?? "")
+  }
+}
+
+extension PushFault: CountedFault {
+  package var skipsLeft: Int {
+    get { skip ?? 0 }
+    set { skip = newValue }
+  }
+
+  package var timesLeft: Int {
+    get { times ?? 1 }
+    set { times = newValue }
   }
 }

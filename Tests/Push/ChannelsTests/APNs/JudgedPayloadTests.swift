@@ -76,7 +76,7 @@ struct PayloadJudge {
   let deviceToken: DeviceToken
   private let key = P256PrivateKey()
   private let authorization: String
-  private var judge = RequestJudge(environment: .production, seed: 1)
+  private var judge = RequestJudge(environment: .production)
   private var binding = ProviderBinding()
   private var registry = SimulationRegistry()
 

@@ -367,7 +367,7 @@ struct ActivityStand {
     "alert":{"title":"Ride","body":"On its way"}
     """
 
-  let service = SimulatedService(clock: SimulationClock(standingAt: WallInstant(seconds: seconds)), seed: 1)
+  let service = SimulatedService(clock: SimulationClock(standingAt: WallInstant(seconds: seconds)))
   private let key = P256PrivateKey()
 
   init(allowsUpdates: Bool? = nil) {

@@ -31,7 +31,7 @@ struct RequestJudgeTests {
     registry.register(
       RegisteredDevice(environment: .production, bundle: "com.example.app", answers: script),
       token: try fixtures.deviceToken("ok"))
-    var judge = RequestJudge(environment: .production, seed: 1)
+    var judge = RequestJudge(environment: .production)
     var binding = ProviderBinding()
     let statuses = (0..<6).map { _ in
       judge.judge(request.inspected, binding: &binding, registry: &registry, now: fixtures.now).status
@@ -44,7 +44,7 @@ struct RequestJudgeTests {
     let fixtures = try CaseFixtures.shared()
     var registry = try fixtures.registry()
     registry.acceptsAnyToken = true
-    var judge = RequestJudge(environment: .production, seed: 1)
+    var judge = RequestJudge(environment: .production)
     var binding = ProviderBinding()
     for (path, status) in [("/3/device/00ff", 200), ("/3/device/00fg", 400), ("/3/device/00f", 400)] {
       let request = try CaseRequest(
@@ -57,7 +57,7 @@ struct RequestJudgeTests {
   }
 
   private func judge(_ request: CaseRequest, _ fixtures: CaseFixtures) throws -> PushVerdict {
-    var judge = RequestJudge(environment: request.environment, seed: 1)
+    var judge = RequestJudge(environment: request.environment)
     var binding = ProviderBinding()
     var registry = try fixtures.registry()
     return judge.judge(request.inspected, binding: &binding, registry: &registry, now: fixtures.now)
@@ -66,13 +66,9 @@ struct RequestJudgeTests {
 
 @Suite("Identifiers that the service makes")
 struct MintedIdentifiersTests {
-  @Test("they are upper-case UUIDs in form, and a seed gives the same ones again")
+  @Test("they are upper-case UUIDs in form, and each is another one")
   func form() {
-    var one = MintedIdentifiers(seed: 7)
-    var other = MintedIdentifiers(seed: 7)
-    let made = (0..<100).map { _ in one.next() }
-    let again = (0..<100).map { _ in other.next() }
-    #expect(made == again)
+    let made = (0..<100).map { _ in MintedIdentifiers.next() }
     #expect(Set(made).count == 100)
     #expect(made.allSatisfy { APNSInquiry.isCanonicalIdentifier($0.lowercased()) && $0 == $0.uppercased() })
   }

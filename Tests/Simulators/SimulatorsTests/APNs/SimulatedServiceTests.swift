@@ -9,7 +9,7 @@ import Testing
 struct SimulatedServiceTests {
   private let key = P256PrivateKey()
   private let service = SimulatedService(
-    clock: SimulationClock(standingAt: WallInstant(seconds: 1_790_000_000)), seed: 1)
+    clock: SimulationClock(standingAt: WallInstant(seconds: 1_790_000_000)))
 
   init() {
     let key = key
