@@ -175,7 +175,10 @@ let package = Package(
     support("Support/TestHosts"),
     support(
       "Support/TestIDs",
-      ["Postgres", "PushRules", "PushStore", "TestPostgres", "TestReactors", "TestRepository", logging]),
+      [
+        "Postgres", "PushRules", "PushStore", "TestPostgres", "TestProcesses", "TestReactors", "TestRepository",
+        logging,
+      ]),
     support("Support/TestKeys", ["COpenSSL", "Cryptography"]),
     support("Support/TestLogs", [logging]),
     support("Support/TestPostgres", ["TestProcesses"]),

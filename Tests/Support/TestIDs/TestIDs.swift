@@ -1,6 +1,7 @@
 package import Foundation
 package import PushRules
 package import PushStore
+internal import TestProcesses
 package import TestRepository
 package import Testing
 
@@ -54,6 +55,7 @@ extension Repository {
     } catch {
       preconditionFailure("a script cannot be written: \(error)")
     }
+    TemporaryFiles.removeAtExit(file.path)
     return file
   }
 }

@@ -31,7 +31,7 @@ package final class TestPgBouncer: Sendable {
   }
 
   private init(_ server: TestPostgres, _ poolSize: Int, _ settings: [String]) throws {
-    folder = try makeTemporaryFolder("test-pgbouncer")
+    folder = try makeTemporaryFolder("test-pgbouncer", isKept: true)
     port = try freePort()
     let file = folder + "/pgbouncer.ini"
     let lines = [

@@ -47,7 +47,7 @@ package final class TestPostgres: Sendable {
   }
 
   private init(isDurable: Bool, settings: [String]) throws {
-    folder = try makeTemporaryFolder()
+    folder = try makeTemporaryFolder("test-postgres", isKept: true)
     port = try freePort()
     options = Self.options(in: folder, isDurable: isDurable, settings)
     try initialize()
@@ -55,7 +55,7 @@ package final class TestPostgres: Sendable {
   }
 
   init(standbyOf primary: TestPostgres) throws {
-    folder = try makeTemporaryFolder()
+    folder = try makeTemporaryFolder("test-postgres", isKept: true)
     port = try freePort()
     options = Self.options(in: folder, isDurable: false, [])
     try copy(primary)

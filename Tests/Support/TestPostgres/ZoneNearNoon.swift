@@ -1,10 +1,10 @@
 import Foundation
 
-/// A zone in which it is noon now or soon, so that no test about somebody's day meets midnight. `Etc/GMT` zones have no
-/// changes of their clocks.
+/// A zone in which it was noon when the tests began, so that none that is about somebody's day meets midnight. `Etc/GMT` zones have
+/// no changes of their clocks.
 package enum ZoneNearNoon {
-  /// Its name in the tz database.
-  package static var name: String { name(at: 12) }
+  /// Its name in the tz database, one for the whole run: another an hour later could be on another day.
+  package static let name = name(at: 12)
 
   /// The name of a zone in which this hour has begun.
   package static func name(at hour: Int) -> String {

@@ -124,24 +124,46 @@ package func asServer(_ command: [String]) -> [String] {
   return ["setpriv", "--reuid=\(entry.pw_uid)", "--regid=\(entry.pw_gid)", "--clear-groups"] + command
 }
 
-/// A folder whose path is short enough for a Unix socket.
-package func makeTemporaryFolder(_ name: String = "test-postgres") throws -> String {
+/// A folder whose path is short enough for a Unix socket. It is removed with all that is in it when this process ends.
+/// - Parameter isKept: whether somebody else removes it, as the shell does that stops a server.
+package func makeTemporaryFolder(_ name: String, isKept: Bool = false) throws -> String {
   let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp"
   var template = Array("\(folder)/\(name)-XXXXXX".utf8CString)
   guard mkdtemp(&template) != nil else { throw TestProcessError(description: "mkdtemp: errno \(errno)") }
-  return String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  let path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  if !isKept { TemporaryFiles.removeAtExit(path) }
+  return path
 }
 
-/// A port that is free now, from below the range the kernel hands out by itself, so that it stays free until used.
+/// What the tests have written and nobody needs when they have ended.
+package enum TemporaryFiles {
+  private static let paths = Mutex<[String]>([])
+
+  /// Removes a file, or a folder with all that is in it, when this process ends.
+  package static func removeAtExit(_ path: String) {
+    let isFirst = paths.withLock { paths in
+      paths.append(path)
+      return paths.count == 1
+    }
+    if isFirst {
+      atexit { for path in TemporaryFiles.paths.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) } }
+    }
+  }
+}
+
+/// A port that is free now, from below the range the kernel hands out by itself, so that it stays free until used. No other test of
+/// this process is given the same.
 package func freePort() throws -> UInt16 {
   for _ in 0..<portTriesMax {
     let port = UInt16.random(in: 10_000..<32_768)
-    if try isFree(port) { return port }
+    if try isFree(port), portsGiven.withLock({ $0.insert(port).inserted }) { return port }
   }
   throw TestProcessError(description: "no free port in \(portTriesMax) tries")
 }
 
 private let portTriesMax = 100
+
+private let portsGiven = Mutex<Set<UInt16>>([])
 
 private func isFree(_ port: UInt16) throws -> Bool {
   let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
