@@ -68,8 +68,8 @@ struct AppTests {
       let reporter = TacetClient.PresenceReporter(client)
       await reporter.show(.conversation(try uuid(conversation.id)))
       try await scene.wait(
-        until:
-          "exists (select from conversation_participants where user_id = '\(user)' and last_seen is not null)")
+        for: "1",
+        to: "select count(*) from conversation_participants where user_id = '\(user)' and last_seen is not null")
       let message = try await conversation.say()
       #expect(try await scene.ledger(of: message, rows: 1) == [user: "held user_viewing"])
       await reporter.show(nil)
@@ -124,14 +124,6 @@ struct AppTests {
 }
 
 extension ServiceScene {
-  /// Waits until a condition of SQL holds.
-  fileprivate func wait(until condition: String) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while try await sql("select \(condition)") != "t" {
-      try #require(ContinuousClock.now < deadline, "never: \(condition)")
-    }
-  }
-
   /// Waits for a push.
   fileprivate func push(_ isWanted: (APNSPushRecord) -> Bool) async throws -> APNSPushRecord {
     while true {

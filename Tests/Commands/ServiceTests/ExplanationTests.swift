@@ -155,11 +155,7 @@ struct ExplanationTests {
     _ = try await scene.ledger(of: old, rows: 1)
     let text = try await scene.explain(old)
     #expect(text.unwrapped.contains("No push, because the message was 2 h old by then, and is worth a push for 1 h."))
-    let deadline = ContinuousClock.now + .seconds(20)
-    while try await scene.sql("select count(*) from tacet.parked") == "0" {
-      try #require(ContinuousClock.now < deadline)
-      try await Task.sleep(for: .milliseconds(50))
-    }
+    try await scene.wait(for: "1", to: "select count(*) from tacet.parked")
     let parked = try await scene.explain(poisoned)
     #expect(parked.unwrapped.contains("it was set aside (parked) after 100 claims"), "\(parked)")
     try await service.stop()

@@ -24,14 +24,14 @@ struct ReloadTests {
       try apps.registerCoachKey("KEY0000003")
       try apps.writeSettings(apps.coachSection(key: "KEY0000003"))
       try await service.process.signal(SIGHUP)
-      var messages: [String] = []
-      for _ in 0..<10 { messages.append(try await conversation.say()) }
+      async let duringReload = conversation.say(times: 10)
       let line = try await service.process.line(containing: "settings reloaded")
       #expect(line.contains("keys=\(AppsScene.coach)") && !line.contains("needs_restart"), "\(line)")
       let underWay = try await scene.pushes(of: slow, atLeast: 40).filter { $0.answeredMicroseconds == nil }
       #expect(Set(underWay.map(\.topic)) == Set(both))
+      var messages = try await duringReload
       apps.revokeKey("KEY0000002")
-      for _ in 0..<10 { messages.append(try await conversation.say()) }
+      messages += try await conversation.say(times: 10)
 
       for message in messages {
         let pushes = try await apps.pushesByApp(of: message, both)

@@ -158,12 +158,16 @@ struct RunningService {
     #expect(code == 0, "\(process.text)")
   }
 
-  /// What `/readyz` says once every reactor has its connections; its last answer when that takes too long.
-  func readiness() async throws -> HTTPAnswer {
-    let deadline = ContinuousClock.now + .seconds(20)
+  /// What `/readyz` says once it is as awaited, by default once every reactor has its connections; its last answer when that takes
+  /// too long.
+  func readiness(
+    within limit: Duration = .seconds(20), until isAwaited: (HTTPAnswer) -> Bool = { $0.status == 200 }
+  ) async throws -> HTTPAnswer {
+    let deadline = ContinuousClock.now + limit
     while true {
       let answer = try await get("/readyz")
-      if answer.status == 200 || ContinuousClock.now > deadline { return answer }
+      if isAwaited(answer) || ContinuousClock.now > deadline { return answer }
+      try await Task.sleep(for: .milliseconds(20))
     }
   }
 
@@ -188,6 +192,16 @@ struct RunningService {
   func counter(_ name: String) async throws -> Int {
     try await get("/metrics").text.split(separator: "\n").filter { $0.hasPrefix(name) }
       .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
+  }
+
+  /// The same, once it is as large as expected; what it is when that takes too long. What the ledger says is counted a moment
+  /// after it can be read.
+  func counter(_ name: String, reaching count: Int) async throws -> Int {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while true {
+      let value = try await counter(name)
+      if value >= count || ContinuousClock.now > deadline { return value }
+    }
   }
 }
 
@@ -265,6 +279,13 @@ struct Conversation {
       """)
   }
 
+  /// Commits messages one after the other; their ids.
+  func say(times count: Int) async throws -> [String] {
+    var messages: [String] = []
+    for _ in 0..<count { messages.append(try await say()) }
+    return messages
+  }
+
   /// Commits `count` messages one after the other, each in a transaction of its own.
   func burst(of count: Int) async throws {
     try await scene.sql(
@@ -320,127 +341,39 @@ extension ServiceScene {
       }
     }
   }
-}
 
-/// The built `tacet` as a child of this process, with its output.
-///
-/// A small shell stands between, which kills the service when its input ends: no service outlives the tests.
-final class ServiceProcess: Sendable {
-  private static let script = """
-    exec 3<&0
-    "$@" </dev/null 3<&- & service=$!
-    echo "pid $service"
-    ( read word <&3; kill -KILL $service ) 2>/dev/null & watcher=$!
-    wait $service
-    echo "exit $?"
-    kill $watcher 2>/dev/null
-    """
-
-  private let child: ChildProcess
-  private let input: Int32
-  private let output: OutputLines
-
-  /// Starts `tacet` with these arguments and, besides `PATH`, only these settings.
-  init(_ arguments: [String], settings: [String: String]) throws {
-    RunLogs.note(settings: settings)
-    let standardInput = try ClosedPipe()
-    let standardOutput = try ClosedPipe()
-    defer {
-      close(standardInput.reading)
-      close(standardOutput.writing)
-    }
-    child = try ChildProcess(
-      ["/bin/sh", "-c", Self.script, "service", builtProgram("tacet")] + arguments, input: standardInput.reading,
-      output: standardOutput.writing,
-      environment: settings.merging(["PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]) { mine, _ in mine })
-    input = standardInput.writing
-    output = OutputLines(readingFrom: standardOutput.reading, log: RunLogs.name(for: arguments.first ?? "tacet"))
-  }
-
-  deinit {
-    close(input)
-    _ = child.wait()
-  }
-
-  /// The first line that contains a text, already printed or yet to come.
-  func line(containing text: String, within limit: Duration = .seconds(30)) async throws -> String {
-    try await output.line(containing: text, within: limit)
-  }
-
-  /// Everything printed so far.
-  var text: String { output.text }
-
-  /// Waits for the end; the exit code, 128 and more for a signal.
-  func exitCode(within limit: Duration = .seconds(30)) async throws -> Int {
-    Int(try await line(containing: "exit ", within: limit).dropFirst("exit ".count)) ?? -1
-  }
-
-  /// Its resident memory, in bytes.
-  var residentBytes: Int {
-    get async throws {
-      let status = try String(contentsOfFile: "/proc/\(try await id)/status", encoding: .utf8)
-      return (status.firstMatch(of: /VmRSS:\s+(\d+) kB/).flatMap { Int($0.1) } ?? 0) * 1024
+  /// The ledger of a message once it is in the inbox no more, and nothing of it is held: the last word about every recipient.
+  func settled(_ message: String) async throws -> [String: String] {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while true {
+      // Recorded with the last of its rows, so nothing is added to what is read after it has gone.
+      let isDecided = try await sql("select count(*) from tacet.inbox where subject_id = '\(message)'") == "0"
+      let ledger = try await self.ledger(of: message, rows: 1)
+      if isDecided, ledger.values.allSatisfy({ !$0.hasPrefix("held") }) { return ledger }
+      guard ContinuousClock.now < deadline else { throw TestProcessError(description: "still \(ledger)") }
     }
   }
 
-  func signal(_ number: Int32) async throws {
-    guard let id = pid_t(try await line(containing: "pid ").dropFirst("pid ".count)) else { return }
-    kill(id, number)
+  /// From the commit of a message to APNs' answer, by the ledger: the time of the test's own processes is not in it.
+  func timeToPush(_ message: String) async throws -> Duration {
+    let ledger = try await settled(message)
+    try #require(ledger.values.contains("sent "), "\(ledger)")
+    let sql = """
+      select (extract(epoch from max(sent_at - enqueued_at)) * 1000)::bigint from tacet.push_log
+      where subject_id = '\(message)' and decision = 'sent'
+      """
+    return .milliseconds(try #require(Int64(try await self.sql(sql))))
   }
 
-  /// The service's process id.
-  var id: pid_t {
-    get async throws { pid_t(try await line(containing: "pid ").dropFirst("pid ".count)) ?? 0 }
-  }
-}
-
-/// Lines of a pipe, read by a thread of their own.
-private final class OutputLines: Sendable {
-  private struct State {
-    var lines: [String] = []
-    var isEnded = false
-  }
-
-  private let state = Mutex(State())
-  private let changed = DispatchSemaphore(value: 0)
-
-  /// - Parameter log: the file of the run's logs that gets the same.
-  init(readingFrom descriptor: Int32, log: String) {
-    Thread.detachNewThread { [self] in
-      let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-      var rest = Data()
-      while case let data = handle.availableData, !data.isEmpty {
-        rest += data
-        RunLogs.append(data, to: log)
-        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-          let line = String(decoding: rest[..<end], as: UTF8.self)
-          rest = Data(rest[(end + 1)...])
-          state.withLock { $0.lines.append(line) }
-          changed.signal()
-        }
-      }
-      state.withLock { $0.isEnded = true }
-      changed.signal()
-    }
-  }
-
-  var text: String { state.withLock { $0.lines.joined(separator: "\n") } }
-
-  func line(containing text: String, within limit: Duration) async throws -> String {
+  /// Waits until a query says so; nothing announces what a table has.
+  func wait(
+    for answer: String, to query: String, within limit: Duration = .seconds(20),
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
     let deadline = ContinuousClock.now + limit
-    return try await onOwnThread { [self] in
-      while true {
-        let (found, isEnded) = state.withLock { state in
-          (state.lines.first { $0.contains(text) }, state.isEnded)
-        }
-        if let found { return found }
-        let left = deadline - ContinuousClock.now
-        guard !isEnded, left > .zero else {
-          throw TestProcessError(description: "no line with \"\(text)\" in:\n\(self.text)")
-        }
-        // One waiter at a time takes the signal; it is woken again within a tenth of a second in any case.
-        _ = changed.wait(timeout: .now() + .milliseconds(100))
-      }
+    while case let said = try await sql(query), said != answer {
+      try #require(
+        ContinuousClock.now < deadline, "\(query): \(said) instead of \(answer)", sourceLocation: sourceLocation)
     }
   }
 }

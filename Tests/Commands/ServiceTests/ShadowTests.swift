@@ -17,9 +17,10 @@ struct ShadowTests {
       let chat = try await ShadowChat(scene)
       let sender = try UsualSender(scene)
       defer { sender.end() }
-      try await scene.awaitCount("pg_class where oid = to_regclass('public.push_attempts')", rows: 1)
+      try await scene.wait(
+        for: "1", to: "select count(*) from pg_class where oid = to_regclass('public.push_attempts')")
       let messages = [try await chat.say(), try await chat.say()]
-      try await scene.awaitCount("public.push_attempts", rows: 8)
+      try await scene.wait(for: "8", to: "select count(*) from public.push_attempts")
 
       let report = try await scene.sql(
         """
@@ -52,7 +53,7 @@ struct ShadowTests {
   private static func settings(reaching services: DeafServer) -> [String: String] {
     let origin = "https://127.0.0.1:\(services.port)"
     return [
-      "SHADOW": "true", "APNS_URL": origin, "APNS_SANDBOX_URL": origin, "SUPPRESSION_WINDOW_SECONDS": "2",
+      "SHADOW": "true", "APNS_URL": origin, "APNS_SANDBOX_URL": origin, "SUPPRESSION_WINDOW_SECONDS": "8",
       "SERVICE_KEY": "the-service-key-of-the-tests-long-enough",
     ]
   }
@@ -63,7 +64,8 @@ struct ShadowTests {
     let readiness = try await service.readiness()
     #expect(readiness.status == 200)
     #expect(readiness.text.contains("SHADOW is true: pushes are recorded, none is sent"))
-    #expect(try await service.counter(#"tacet_outcomes_total{decision="skipped",kind="message",reason="shadow"}"#) == 6)
+    let withheld = #"tacet_outcomes_total{decision="skipped",kind="message",reason="shadow"}"#
+    #expect(try await service.counter(withheld, reaching: 6) == 6)
   }
 
   @Test("pushes of every other kind, to browsers and Android too, are withheld by name")
@@ -80,7 +82,7 @@ struct ShadowTests {
       let answer = try await service.post(
         "/v1/pushes", #"{"user_id": "\#(user)", "kind": "check_in", "title": "Hello", "body": ""}"#)
       #expect(answer.text.contains(#""reason":"shadow""#), "\(answer.text)")
-      try await scene.awaitCount("tacet.push_log where push_type = 'check_in'", rows: 1)
+      try await scene.wait(for: "1", to: "select count(*) from tacet.push_log where push_type = 'check_in'")
       let verdicts = try await scene.sql(
         """
         select string_agg(split_part(a ->> 'route', '/', 1) || ' ' || (a ->> 'verdict'), ', ' order by a ->> 'route' collate "C")
@@ -103,14 +105,6 @@ extension ServiceScene {
     let code = try await run.exitCode(within: .seconds(60))
     let lines = run.text.split(separator: "\n").filter { !$0.hasPrefix("pid ") && !$0.hasPrefix("exit ") }
     return (lines.joined(separator: "\n"), code)
-  }
-
-  /// Waits until a table has so many rows.
-  fileprivate func awaitCount(_ table: String, rows: Int) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while try await sql("select count(*) from \(table)") != "\(rows)" {
-      guard ContinuousClock.now < deadline else { throw TestProcessError(description: "not \(rows) rows of \(table)") }
-    }
   }
 }
 
@@ -145,7 +139,7 @@ private struct ShadowChat {
   var away: String { conversation.people[0] }
   private var reader: String { conversation.people[3] }
 
-  /// A message to: one who is away; one who looks at it; one who looked ten seconds ago; one who reads it at once elsewhere; one who
+  /// A message to: one who is away; one who looks at it; one who looked 20 seconds ago; one who reads it at once elsewhere; one who
   /// has muted the conversation; one without a device; and one who was looking and leaves without having seen it.
   func say() async throws -> String {
     let people = conversation.people
@@ -155,7 +149,7 @@ private struct ShadowChat {
       where user_id = '\(people[person])';
       """
     }
-    try await scene.sql(seen("0 s", 1) + seen("10 s", 2) + seen("0 s", 6))
+    try await scene.sql(seen("0 s", 1) + seen("20 s", 2) + seen("0 s", 6))
     let message = try await conversation.say(readBy: [reader])
     _ = try await scene.ledger(of: message, rows: people.count)
     try await scene.sql(

@@ -34,16 +34,14 @@ struct SleepTests {
   @Test("polls where it is not told otherwise")
   func polls() async throws {
     try await ServiceScene.play { scene, service in
-      let before = try await scene.transactions()
-      try await Task.sleep(for: .seconds(3))
-      #expect(try await scene.transactions() > before + 3)
+      try await scene.awaitLooks(4)
       #expect(MetricsScrape(try await service.get("/metrics").text).sum("tacet_database_asleep") == nil)
     }
   }
 
   @Test("looks at a hold when its window ends")
   func hold() async throws {
-    try await ServiceScene.play(extra: Self.settings.merging(["SUPPRESSION_WINDOW_SECONDS": "8"]) { $1 }) {
+    try await ServiceScene.play(extra: Self.settings.merging(["SUPPRESSION_WINDOW_SECONDS": "15"]) { $1 }) {
       scene, service in
       let conversation = try await Conversation(scene, [.viewing()])
       let message = try await conversation.say()
@@ -104,12 +102,50 @@ extension ServiceScene {
           """)))
   }
 
-  /// Sessions that were ever opened. A new one is in the statistics when it ends.
+  /// Sessions that were ever opened. A new one is in the statistics when it ends, which is a moment after its client has gone; so
+  /// this waits until it is the only one.
   fileprivate func sessionsOpened() async throws -> Int {
-    try #require(Int(try await sql("select sessions from pg_stat_database where datname = current_database()")))
+    let others = """
+      exists (
+        select from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend')
+      """
+    let count = try await sql(
+      """
+      do $$ begin
+        for i in 1..2000 loop
+          exit when not \(others);
+          perform pg_sleep(0.01), pg_stat_clear_snapshot();
+        end loop;
+        perform pg_stat_clear_snapshot();
+      end $$;
+      select sessions from pg_stat_database where datname = current_database()
+      """)
+    return try #require(Int(count))
   }
 
-  fileprivate func transactions() async throws -> Int {
-    try #require(Int(try await sql("select xact_commit from pg_stat_database where datname = current_database()")))
+  /// Waits until some session has looked for work so often.
+  fileprivate func awaitLooks(_ count: Int) async throws {
+    try await sql(
+      """
+      do $$
+      declare
+        looks int := 0;
+        newest timestamptz := clock_timestamp();
+        found timestamptz;
+        deadline timestamptz := newest + interval '30 s';
+      begin
+        while looks < \(count) loop
+          if clock_timestamp() > deadline then raise '% looks in 30 s', looks; end if;
+          perform pg_sleep(0.02), pg_stat_clear_snapshot();
+          select max(a.query_start) into found from pg_stat_activity a
+          where a.datname = current_database() and a.pid <> pg_backend_pid() and a.query like '%from tacet.inbox i%';
+          if found > newest then
+            looks := looks + 1;
+            newest := found;
+          end if;
+        end loop;
+      end $$
+      """)
   }
 }

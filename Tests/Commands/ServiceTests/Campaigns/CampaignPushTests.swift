@@ -223,8 +223,9 @@ struct CampaignStopTests {
 
   @Test("ends with whom it has begun, and the next process takes the others at once, unless it is switched off")
   func resumed() async throws {
-    let script = ModelScript(.init(.reply(), delayMilliseconds: 400))
-    let coach = try await CoachScene(script)
+    // Five at once: the first ten take six seconds, more than the stop needs to arrive on a busy machine.
+    let script = ModelScript(.init(.reply(), delayMilliseconds: 3_000, times: 10), .init(.reply()))
+    let coach = try await CoachScene(script, settings: ["LANGUAGE_MODEL_MILLISECONDS": "30000"])
     let users = (0..<Self.count).map { _ in CoachUser(.away) }
     try await coach.add(users)
     let first = try await coach.scene.startService()

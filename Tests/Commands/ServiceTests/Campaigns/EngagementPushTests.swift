@@ -72,8 +72,9 @@ struct EngagementPushTests {
       #expect(payload.type == "reengagement" && payload.user_id == user.id)
       #expect(payload.aps.category == "RE_ENGAGEMENT" && payload.aps.level == "time-sensitive")
       #expect(record.collapseID == "lapse_4")
+      // Its limit and what a busy machine adds, and not the half minute of the model.
       let taken = try await coach.scene.sql(
-        "select extract(epoch from decided_at - enrolled_at) < 4 from tacet.campaign_decisions where campaign = 'lapse'"
+        "select extract(epoch from decided_at - enrolled_at) < 20 from tacet.campaign_decisions where campaign = 'lapse'"
       )
       #expect(taken == "t")
       #expect(try await coach.scene.sql("select re_engagement_attempts from tacet.activity") == "1")

@@ -86,11 +86,15 @@ struct ChannelTests {
       #expect(
         channels.browsers.service.arrange(
           PushFault(.answer, times: 10_000, status: 503, delayMilliseconds: 5000)))
-      let hanging = try await Self.milliseconds(of: conversation, 20)
+      // A push service that hangs delays all three series; other work on the machine does not.
+      var hanging: [Double] = []
+      while hanging.count < 3, hanging.last.map({ $0 >= max(3 * usual, usual + 50) }) ?? true {
+        hanging.append(try await Self.milliseconds(of: conversation, 20))
+      }
       print(
         "commit to APNs, median of 20 messages to 20 people each: \(usual) ms, while the browsers' service hangs \(hanging) ms"
       )
-      #expect(hanging < max(3 * usual, usual + 50))
+      #expect(hanging.min() ?? .infinity < max(3 * usual, usual + 50))
     }
   }
 

@@ -15,7 +15,7 @@ struct UnreadCrashTests {
   private static let rounds = 6
   private static let kills = 3
   /// After how long a push is unread.
-  private static let after = Duration.seconds(3)
+  private static let after = Duration.seconds(6)
 
   /// What a person does about a push.
   private enum Deed {

@@ -49,18 +49,6 @@ struct HostileHostTests {
   }
 }
 
-extension ServiceScene {
-  /// From the commit of a message to APNs' answer, by the ledger.
-  fileprivate func timeToPush(_ message: String) async throws -> Duration {
-    _ = try await ledger(of: message, rows: 1)
-    let sql = """
-      select (extract(epoch from sent_at - enqueued_at) * 1000)::bigint from tacet.push_log
-      where subject_id = '\(message)' and decision = 'sent'
-      """
-    return .milliseconds(try #require(Int64(try await self.sql(sql))))
-  }
-}
-
 extension RunningService {
   /// `VmRSS` of the service.
   fileprivate func residentKilobytes() async throws -> Int {
@@ -91,7 +79,7 @@ struct HiddenRowsTests {
     // Hidden before the commit, as an application inserts it.
     for shape in HiddenShape.all {
       try await scene.sql("begin; \(host.saying); \(host.written(shape.hide)); commit")
-      try await expectNothingWaits(in: scene)
+      try await scene.wait(for: "0", to: "select count(*) from tacet.inbox")
       let sent = try await scene.sql("select count(*) from tacet.push_log where decision = 'sent'")
       #expect(sent == "0", "\(shape)")
       try await scene.sql(host.written(shape.show))
@@ -102,13 +90,6 @@ struct HiddenRowsTests {
     #expect(try await scene.sql("select count(*) from tacet.push_log where decision = 'sent'") == "1")
     try await service.stop()
     await scene.simulator.stop()
-  }
-
-  private func expectNothingWaits(in scene: ServiceScene) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while try await scene.sql("select count(*) from tacet.inbox") != "0" {
-      guard ContinuousClock.now < deadline else { throw TestProcessError(description: "a message waits for 20 s") }
-    }
   }
 }
 
