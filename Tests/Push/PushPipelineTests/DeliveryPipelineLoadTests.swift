@@ -114,7 +114,7 @@ struct DeliveryPipelineLoadTests {
 
   /// The first statements after a restart find no session yet.
   private func postWhenBack(_ count: Int, in chat: Chat, on reactor: isolated Reactor) async throws {
-    for _ in 0..<20 {
+    for _ in 0..<300 {
       do {
         try await chat.post(count, on: reactor)
         return

@@ -232,7 +232,7 @@ struct DeliveryPipelineHoldTests {
   @Test("a hold that ends is sent, by the pipeline's own timer")
   func released() async throws {
     // Long enough that a machine under load posts the message within it.
-    try await PipelineRig.run(window: .seconds(2), configure: withoutPolls) { rig, reactor in
+    try await PipelineRig.run(window: .seconds(4), configure: withoutPolls) { rig, reactor in
       let chat = try await Chat(in: rig, on: reactor)
       rig.start(on: reactor)
       try await chat.see(on: reactor)

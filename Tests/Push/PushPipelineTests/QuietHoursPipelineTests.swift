@@ -12,14 +12,14 @@ struct QuietHoursPipelineTests {
   /// A message lives for less time than it is held here.
   private static let shortLife: @Sendable (inout PipelineConfiguration) -> Void = {
     withoutPolls(&$0)
-    $0.policy = SuppressionPolicy(window: .seconds(2), timeToLive: .seconds(3))
+    $0.policy = SuppressionPolicy(window: .seconds(4), timeToLive: .seconds(5))
   }
 
   @Test("a message in quiet hours is held until exactly their end, is sent then by itself, and has not expired")
   func held() async throws {
     try await Chat.run(configure: Self.shortLife) { rig, chat, reactor in
       rig.start(on: reactor)
-      try await Self.quiet(chat, end: "5 s", in: rig, on: reactor)
+      try await Self.quiet(chat, end: "8 s", in: rig, on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       let first = try await rig.outcomes(of: id, on: reactor)
       #expect(first.map(\.reason) == ["quiet_hours"])
@@ -42,7 +42,7 @@ struct QuietHoursPipelineTests {
       try await chat.see(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["user_viewing"])
-      try await Self.quiet(chat, end: "5 s", in: rig, on: reactor)
+      try await Self.quiet(chat, end: "8 s", in: rig, on: reactor)
       let second = try await rig.outcomes(of: id, on: reactor) { $0.first?.reason != "user_viewing" }
       #expect(second.map(\.reason) == ["quiet_hours"])
       let last = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision != .held }

@@ -45,18 +45,22 @@ struct RecorderTests {
       let (events, owner, recorder) = try await decided(7, in: chat, of: rig, on: reactor)
       recorder.add(events[0], on: reactor)
       try await owner.recorded(1, on: reactor)
+      let urgent = Reactor.now
       for event in events[1...2] { recorder.add(event, isUrgent: true, on: reactor) }
       try await owner.recorded(3, on: reactor)
       for event in events[3...4] {
         recorder.add(event, on: reactor)
         recorder.tickEnded(on: reactor)
       }
+      let isClose = Reactor.now - urgent < 25_000_000
       try await owner.recorded(5, on: reactor)
       recorder.add(events[5], on: reactor)
       recorder.add(events[6], on: reactor)
       recorder.hurry(on: reactor)
       try await owner.recorded(7, on: reactor)
-      #expect(owner.batches == [1, 2, 2, 2])
+      // Where the write itself took longer than the pace, what came then did not follow it closely.
+      #expect(
+        owner.batches == (isClose ? [1, 2, 2, 2] : [1, 2, 1, 1, 2]) || !isClose && owner.batches == [1, 2, 2, 2])
     }
   }
 

@@ -53,7 +53,7 @@ struct SleepingPipelineTests {
         with decided as (delete from tacet.inbox returning *)
         insert into tacet.deliveries (
           subject_id, user_id, kind, conversation_id, due_at, enqueued_at, attempts, state, accepted_devices)
-        select d.subject_id, '\(chat.recipients[0])', d.kind, d.conversation_id, now() + interval '1.5 s', d.enqueued_at,
+        select d.subject_id, '\(chat.recipients[0])', d.kind, d.conversation_id, now() + interval '4 s', d.enqueued_at,
           1, 'held', '{}'
         from decided d
         """, on: reactor)

@@ -102,11 +102,16 @@ struct ImportTests {
       insert into tacet.inbox (subject_id, kind, available_at)
       select gen_random_uuid(), 'message', now() - interval '2 years' from generate_series(1, 30000)
       """)
-    let message = try await chat.send()
-    let started = ContinuousClock.now
-    let claimed = try await withStore(chat.database) { try await $0.claimMessages(Self.limits(), on: $1) }
-    #expect(claimed.map(\.subject) == [.message(message)])
-    #expect(ContinuousClock.now - started < .seconds(1))
+    // What the import costs delays each of three messages; other work on the machine does not.
+    var times: [Duration] = []
+    while times.count < 3, times.last ?? .seconds(1) >= .seconds(1) {
+      let message = try await chat.send()
+      let started = ContinuousClock.now
+      let claimed = try await withStore(chat.database) { try await $0.claimMessages(Self.limits(), on: $1) }
+      times.append(ContinuousClock.now - started)
+      #expect(claimed.map(\.subject) == [.message(message)])
+    }
+    #expect(times.contains { $0 < .seconds(1) }, "\(times)")
     var discarded = 0
     while case let count = try await discard(chat.database), count > 0 { discarded += count }
     #expect(discarded == 30_000)

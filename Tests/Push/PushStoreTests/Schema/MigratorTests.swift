@@ -103,8 +103,8 @@ struct MigratorTests {
       ) { _, outcome in
         guard case .waiting = outcome else { return }
         waits += 1
-        // The host's inserts wait as long; twice and more of it is for a busy machine.
-        #expect(ContinuousClock.now - start < .seconds(5))
+        // The host's inserts wait as long; ten times of it is for a busy machine. The holder lets go of nothing by itself.
+        #expect(ContinuousClock.now - start < .seconds(20))
         released.signal(on: reactor)
       }
       #expect(waits == 1)

@@ -67,6 +67,7 @@ struct DatabaseIdentityTests {
     try await onReactor { [configuration] reactor in
       let pool = PostgresPool(configuration, size: 1, acquireLimit: .milliseconds(300), logger: quiet)
       pool.start(on: reactor)
+      while pool.failure == nil { await reactor.sleep(for: .milliseconds(1)) }
       await #expect(throws: PostgresError.self) {
         try await pool.query(PushStatements.isOwnDatabase, [], on: reactor)
       }
