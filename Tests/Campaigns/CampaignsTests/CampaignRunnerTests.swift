@@ -320,7 +320,7 @@ struct CampaignSleepTests {
     let user = try await scene.addUser()
     try await scene.addConversation(of: user, daysAgo: 4, ["I said yes too fast again."])
     try await scene.sql(
-      "update tacet.campaigns set local_time = ((now() at time zone '\(scene.zone)') + interval '3 seconds')::time")
+      "update tacet.campaigns set local_time = ((now() at time zone '\(scene.zone)') + interval '6 seconds')::time")
     let sleep = DatabaseSleep(after: .milliseconds(100))
     var pace = CampaignPace()
     pace.lookInterval = .milliseconds(100)
@@ -330,7 +330,7 @@ struct CampaignSleepTests {
         _ = sleep.begin(now: Reactor.now)
         await reactor.sleep(for: .milliseconds(5))
       }
-      for _ in 0..<1000 where sleep.isAsleep { await reactor.sleep(for: .milliseconds(10)) }
+      for _ in 0..<3000 where sleep.isAsleep { await reactor.sleep(for: .milliseconds(10)) }
       #expect(!sleep.isAsleep)
       var decision = ""
       for _ in 0..<200 where !decision.hasPrefix("committed") {

@@ -142,7 +142,7 @@ struct HTTP2ConnectionFailureTests {
   @Test("a slow server that answers PINGs is not given up; the request's own time limit ends it")
   func deadline() async throws {
     try await Exchange.run(answers: false, client: impatient()) { exchange, reactor in
-      exchange.outcomes.send(1, over: exchange.client, within: .milliseconds(400), on: reactor)
+      exchange.outcomes.send(1, over: exchange.client, within: .seconds(2), on: reactor)
       try await exchange.outcomes.arrived(on: reactor)
       #expect(exchange.outcomes.unknown == [0: .deadline])
       #expect(exchange.client.state == .ready)
@@ -208,7 +208,7 @@ struct HTTP2ConnectionFailureTests {
     var configuration = HTTP2ClientConfiguration()
     configuration.silenceBeforePing = .milliseconds(50)
     configuration.pingLateAfter = .milliseconds(50)
-    configuration.pingTimeout = .milliseconds(100)
+    configuration.pingTimeout = .seconds(1)
     return configuration
   }
 }

@@ -25,9 +25,9 @@ struct HTTP2ServerConnectionTests {
       for acknowledges in [false, true] {
         var configuration = HTTP2ClientConfiguration()
         configuration.silenceBeforePing = .milliseconds(20)
-        configuration.pingTimeout = .milliseconds(200)
+        configuration.pingTimeout = .seconds(1)
         let exchange = try await Exchange.start(answers: false, client: configuration, on: reactor)
-        exchange.outcomes.send(1, over: exchange.client, within: .milliseconds(600), on: reactor)
+        exchange.outcomes.send(1, over: exchange.client, within: .seconds(2), on: reactor)
         try await exchange.server.received(1, on: reactor)
         exchange.server.connection.acknowledgesPings = acknowledges
         try await exchange.outcomes.arrived(on: reactor)

@@ -88,7 +88,8 @@ struct ConnectRaceTests {
         #expect(error.code == .connectionLost)
       }
       #expect(try await pool.query(port, on: reactor).one().decode(0) == Int(other.port))
-      #expect(Reactor.now - start < Duration.seconds(2).clampedNanoseconds)
+      // Three quarters of a second by the rules; without them the silence lasts until the test ends it.
+      #expect(Reactor.now - start < Duration.seconds(4).clampedNanoseconds)
       await pool.close(on: reactor)
     }
   }
@@ -235,7 +236,7 @@ struct HostFailureTests {
         #expect(try await pool.query(port, on: reactor).one().decode(0) == Int(standby.port))
       }
       // 0.75 s by the rules; half a minute would be the heartbeat's.
-      #expect(Reactor.now - promoted < Duration.seconds(3).clampedNanoseconds)
+      #expect(Reactor.now - promoted < Duration.seconds(10).clampedNanoseconds)
       await listener.close(on: reactor)
       await idle.close(on: reactor)
       await watchful.close(on: reactor)
@@ -248,7 +249,8 @@ struct HostFailureTests {
     try await withConnection(to: server.conninfo()) { connection, reactor in
       server.freeze()
       reactor.start {
-        await reactor.sleep(for: .milliseconds(900))
+        // Beyond the quarter that is enough where there is another, and far from the second on a busy machine too.
+        await reactor.sleep(for: .milliseconds(500))
         server.thaw()
       }
       try await connection.query(one, on: reactor)

@@ -201,7 +201,7 @@ struct PostgresConnectionScriptTests {
         let error = try? await failure { try await connection.query(one, on: reactor) }
         #expect(error?.code == .tooManyPending)
       }
-      try await connection.simple("select pg_sleep(0.3)", on: reactor)
+      try await connection.simple("select pg_sleep(1.5)", on: reactor)
       #expect(await done.wait(for: .zero, on: reactor))
     }
   }

@@ -30,15 +30,15 @@ struct PostgresPoolIdlingTests {
     try await onReactor { reactor in
       // A statement and a lease are longer than the limit, and the pauses between uses so much shorter that no busy machine
       // makes up for it.
-      let pool = try await Self.pool(limit: .milliseconds(600))
+      let pool = try await Self.pool(limit: .milliseconds(1500))
       pool.start(on: reactor)
-      try await pool.query(sleepStatement, [0.9], on: reactor)
+      try await pool.query(sleepStatement, [2.0], on: reactor)
       for _ in 0..<10 {
         try await pool.query(one, on: reactor)
         await reactor.sleep(for: .milliseconds(80))
       }
       _ = try await pool.withConnection(on: reactor) { connection in
-        await reactor.sleep(for: .milliseconds(900))
+        await reactor.sleep(for: .milliseconds(2000))
         return try await connection.query(one, on: reactor)
       }
       #expect(pool.idling?.hasRested == false)
@@ -87,6 +87,7 @@ struct PostgresPoolIdlingTests {
         _ = try await failure { try await pool.query(one, on: reactor) }
         // Longer than the idle limit, and than the first attempt of every session.
         await reactor.sleep(for: .milliseconds(200))
+        for _ in 0..<2000 where !pool.isResting { await reactor.sleep(for: .milliseconds(1)) }
         #expect(pool.isResting && pool.failure == nil, "\(milliseconds) ms")
         await pool.close(on: reactor)
       }

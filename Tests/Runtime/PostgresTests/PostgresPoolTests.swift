@@ -97,7 +97,7 @@ struct PostgresPoolTests {
   func frozen() async throws {
     let server = try await TestPostgres.launch()
     try await withConnection(
-      to: server.conninfo(), { ($0.statementLimit, $0.silenceLimit) = (.milliseconds(50), .milliseconds(50)) }
+      to: server.conninfo(), { ($0.statementLimit, $0.silenceLimit) = (.milliseconds(500), .milliseconds(500)) }
     ) { connection, reactor in
       try await connection.query(one, on: reactor)
       server.freeze()

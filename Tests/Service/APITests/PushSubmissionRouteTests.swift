@@ -174,7 +174,7 @@ struct ScheduledPushTests {
     try await rig.psql(
       """
       do $$ begin
-        for i in 1..1000 loop
+        for i in 1..3000 loop
           exit when (select count(*) from tacet.push_log) >= \(count);
           perform pg_sleep(0.01);
           commit;
@@ -189,7 +189,7 @@ struct ScheduledPushTests {
     try await ServiceRig.run { rig in
       rig.startPipeline()
       let user = try await Self.makeUser(in: rig)
-      let response = try await Self.post(user, #""send_at":"\#(Self.time(in: 1.5))""#, in: rig)
+      let response = try await Self.post(user, #""send_at":"\#(Self.time(in: 4))""#, in: rig)
       #expect(response.status == 202)
       #expect(try await rig.psql("select count(*) from tacet.push_log") == "0\n")
       #expect(try await Self.decided(1, in: rig) == "sent|\n")

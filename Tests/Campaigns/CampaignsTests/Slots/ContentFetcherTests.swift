@@ -85,7 +85,8 @@ struct ContentFetcherTests {
     try await ContentScene.run(.silence) { (scene) async throws in
       let row = scene.row()
       for _ in 0..<2 {
-        let changed = try await scene.withFetcher(limit: .milliseconds(50)) {
+        // Long enough for the request to arrive.
+        let changed = try await scene.withFetcher(limit: .seconds(2)) {
           try await $0.refresh([row], of: "daily", at: scene.url, on: $1)
         }
         #expect(changed == [])

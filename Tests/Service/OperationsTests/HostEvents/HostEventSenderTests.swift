@@ -88,7 +88,7 @@ struct HostEventSenderTests {
       let users = [HostID.new(), HostID.new()]
       rig.receiver.hold()
       try await rig.add(["push.sent"], of: users[0])
-      try await rig.sending(limit: .milliseconds(300)) {
+      try await rig.sending(limit: .milliseconds(1500)) {
         try await rig.until("exists (select from tacet.host_events where attempts = 1 and not is_claimed)")
         rig.receiver.release()
         try await rig.add(["push.sent"], of: users[1])
