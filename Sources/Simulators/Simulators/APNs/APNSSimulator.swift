@@ -28,10 +28,11 @@ package final class APNSSimulator: Sendable {
     var listeners: [BoundListener] = []
     var control: HTTPService?
 
-    /// Each environment once. It has a socket on every reactor.
     var addresses: [SimulatedEnvironment: SocketAddress] {
-      Dictionary(listeners.map { ($0.environment, $0.address) }) { first, _ in first }
+      Dictionary(uniqueKeysWithValues: listeners.map { ($0.environment, $0.address) })
     }
+
+    var reactor: Reactor { group.reactors[0] }
   }
 
   /// A simulator that does not listen yet.
@@ -50,12 +51,12 @@ package final class APNSSimulator: Sendable {
   /// Starts to listen. Clients can connect when it returns.
   /// - Throws: an error that names an unavailable address; then everything is stopped.
   package func start() async throws -> SimulatorAddresses {
-    var running = Running(group: try ReactorGroup(count: configuration.reactors, name: "simulator"))
+    var running = Running(group: try ReactorGroup(count: 1, name: "simulator"))
     do {
-      try await beginScenario(running.group)
+      try await beginScenario(running.reactor)
       try await listen(on: configuration.listeners, &running)
-      running.control = try await startControl(running.group)
-      continueScenario(running.group)
+      running.control = try await startControl(running.reactor)
+      continueScenario(running.reactor)
       self.running.withLock { [running] in $0 = running }
       return SimulatorAddresses(listeners: running.addresses, control: running.control?.address)
     } catch {
@@ -101,7 +102,7 @@ package final class APNSSimulator: Sendable {
   /// Waits until `count` pushes have been recorded since the start or the last clearing of the log.
   /// - Returns: false when the limit passed first, or the simulator does not run.
   package func waitForPushes(_ count: Int, within limit: Duration) async -> Bool {
-    guard let reactor = running.withLock({ $0?.group.reactors.first }) else { return false }
+    guard let reactor = running.withLock({ $0?.reactor }) else { return false }
     let service = service
     let isReached = try? await reactor.perform { reactor in
       await service.waitForPushes(count, within: limit, on: reactor)
@@ -115,37 +116,27 @@ extension APNSSimulator {
   private func listen(
     on addresses: [SimulatedEnvironment: SocketAddress], _ running: inout Running
   ) async throws {
-    for (environment, address) in addresses { try await listen(environment, on: address, &running) }
-  }
-
-  /// One socket for each reactor, all with the same port.
-  private func listen(
-    _ environment: SimulatedEnvironment, on address: SocketAddress, _ running: inout Running
-  ) async throws {
-    var address = address
-    for reactor in running.group.reactors {
-      let wanted = address
-      let (service, directory, context) = (service, connections, context)
-      let (policy, logger) = (configuration.streams, configuration.logger)
-      let listener = try await reactor.perform { reactor in
+    let (service, directory, context) = (service, connections, context)
+    let (policy, logger) = (configuration.streams, configuration.logger)
+    for (environment, address) in addresses {
+      let listener = try await running.reactor.perform { reactor in
         let server = PushServer(environment, service: service, directory: directory, policy: policy, logger: logger)
-        return try BoundListener(server, on: wanted, context: context, reactor: reactor)
+        return try BoundListener(server, on: address, context: context, reactor: reactor)
       }
       running.listeners.append(listener)
-      address = listener.address
     }
   }
 
   private var desk: ControlDesk { ControlDesk(service: service, connections: connections) }
 
-  private func beginScenario(_ group: ReactorGroup) async throws {
-    guard let scenario = configuration.scenario, let reactor = group.reactors.first else { return }
+  private func beginScenario(_ reactor: Reactor) async throws {
+    guard let scenario = configuration.scenario else { return }
     let desk = desk
     try await reactor.perform { reactor in try scenario.begin(at: desk, on: reactor) }
   }
 
-  private func continueScenario(_ group: ReactorGroup) {
-    guard let scenario = configuration.scenario, let reactor = group.reactors.first else { return }
+  private func continueScenario(_ reactor: Reactor) {
+    guard let scenario = configuration.scenario else { return }
     let (desk, logger) = (desk, configuration.logger)
     reactor.submit { reactor in
       await scenario.goOn(at: desk, on: reactor) { error in
@@ -154,11 +145,11 @@ extension APNSSimulator {
     }
   }
 
-  private func startControl(_ group: ReactorGroup) async throws -> HTTPService? {
+  private func startControl(_ reactor: Reactor) async throws -> HTTPService? {
     guard let address = configuration.control else { return nil }
     let routes = APNSControlRoutes(desk: desk).table()
     return try await HTTPService.start(
-      routes, on: address, reactors: Array(group.reactors.prefix(1)), logger: configuration.logger)
+      routes, on: address, reactors: [reactor], logger: configuration.logger)
   }
 
   private static func end(_ running: Running) async {
@@ -199,8 +190,6 @@ package struct APNSSimulatorConfiguration: Sendable {
   package var scenario: Scenario?
   /// Push records kept in full.
   package var recordsMax = APNSPushLog.capacityDefault
-  /// The number of reactors. One serves tens of thousands of pushes a second.
-  package var reactors = 1
   /// The clock for provider tokens and expirations.
   package var clock = SimulationClock()
   /// Logs each answered push at `debug` by its number in the push log, and the messages of the control endpoint.

@@ -10,7 +10,7 @@ package struct ActivityBook: Sendable {
   private var activities: [String: SimulatedActivity] = [:]
   private var order: Deque<String> = []
 
-  package private(set) var drops = ActivityDropLog()
+  package private(set) var drops = CountedLog<ActivityDrop, DroppedPush>()
 
   package var count: Int { activities.count }
 
@@ -21,7 +21,7 @@ package struct ActivityBook: Sendable {
 
   /// Records a push that reached no activity.
   mutating func drop(_ reason: ActivityDrop, push: Int, device: String? = nil, activity: String? = nil) {
-    drops.append(.init(push: push, reason: reason, device: device, activity: activity))
+    drops.append(DroppedPush(push: push, reason: reason, device: device, activity: activity), as: reason)
   }
 }
 
@@ -53,7 +53,7 @@ extension ActivityBook {
     let tokens = activities.values.compactMap(\.token)
     activities = [:]
     order = []
-    drops = ActivityDropLog()
+    drops = CountedLog()
     return tokens
   }
 
@@ -117,33 +117,15 @@ package enum ActivityDrop: String, CaseIterable, Codable, Sendable {
   case tooMany = "too_many"
 }
 
-/// Dropped pushes: a counter for each reason, and the latest ones.
-package struct ActivityDropLog: Sendable {
-  package struct Entry: Codable, Equatable, Sendable {
-    /// The number in the push log.
-    package let push: Int
-    package let reason: ActivityDrop
-    /// The device; nil when the push reached none.
-    package let device: String?
-    /// The activity; nil when the push belonged to none.
-    package let activity: String?
-  }
-
-  /// Enough to show a pattern. The counters show how common it is.
-  static let entriesMax = 1000
-
-  /// The number of drops for each reason, including evicted ones.
-  package private(set) var counts: [ActivityDrop: Int] = [:]
-
-  private var kept = LatestEntries<Entry>(capacity: entriesMax)
-
-  /// The latest drops, oldest first.
-  package var entries: [Entry] { kept.all }
-
-  mutating func append(_ entry: Entry) {
-    counts[entry.reason, default: 0] += 1
-    kept.append(entry)
-  }
+/// A push that was dropped, in the form of the control endpoint.
+package struct DroppedPush: Codable, Equatable, Sendable {
+  /// The number in the push log.
+  package let push: Int
+  package let reason: ActivityDrop
+  /// The device; nil when the push reached none.
+  package let device: String?
+  /// The activity; nil when the push belonged to none.
+  package let activity: String?
 }
 
 /// Live Activity pushes after their acceptance.

@@ -252,31 +252,20 @@ package struct LintFinding: Hashable, Sendable {
   }
 }
 
-/// Lint findings: a counter for each kind, and the latest ones in full.
-package struct LintLog: Sendable {
-  package struct Entry: Codable, Equatable, Sendable {
-    package let code: LintFinding.Code
-    package let detail: String
-    /// The number of the request in the push log.
-    package let push: Int
-  }
+/// A finding in the form of the control endpoint.
+package struct LintEntry: Codable, Equatable, Sendable {
+  package let code: LintFinding.Code
+  package let detail: String
+  /// The number of the request in the push log.
+  package let push: Int
+}
 
-  /// Enough to show a pattern. The counters show how common it is.
-  private static let entriesMax = 1000
+package typealias LintLog = CountedLog<LintFinding.Code, LintEntry>
 
-  package private(set) var counts: [LintFinding.Code: Int] = [:]
-
-  private var kept = LatestEntries<Entry>(capacity: entriesMax)
-
-  package init() {}
-
-  /// The latest findings, oldest first.
-  package var entries: [Entry] { kept.all }
-
+extension LintLog {
   mutating func append(_ findings: [LintFinding], push: Int) {
     for finding in findings {
-      counts[finding.code, default: 0] += 1
-      kept.append(Entry(code: finding.code, detail: finding.detail, push: push))
+      append(LintEntry(code: finding.code, detail: finding.detail, push: push), as: finding.code)
     }
   }
 }

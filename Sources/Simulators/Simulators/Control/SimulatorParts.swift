@@ -133,6 +133,22 @@ package struct RecordLog<Record: NumberedRecord>: Sendable {
   }
 }
 
+/// A counter for each kind of entry, and the latest 1000: enough to show a pattern, of which the counters show how common it is.
+package struct CountedLog<Kind: Hashable & Sendable, Entry: Sendable>: Sendable {
+  /// Including evicted ones.
+  package private(set) var counts: [Kind: Int] = [:]
+
+  private var kept = LatestEntries<Entry>(capacity: 1000)
+
+  /// The latest, oldest first.
+  package var entries: [Entry] { kept.all }
+
+  mutating func append(_ entry: Entry, as kind: Kind) {
+    counts[kind, default: 0] += 1
+    kept.append(entry)
+  }
+}
+
 /// The number of each outcome, such as `200` or `400 BadDeviceToken`.
 struct OutcomeCounts: Sendable {
   /// Scripted answers may invent reasons; further ones count as `other`.
