@@ -129,7 +129,7 @@ extension ServiceScene {
     while true {
       let (found, total) = simulator.service.withLog { ($0.records(PushQuery()).records, $0.total) }
       if let push = found.first(where: isWanted) { return push }
-      try #require(await simulator.waitForPushes(total + 1, within: .seconds(20)), "no such push")
+      try #require(await simulator.waitForPushes(total + 1, within: ServiceScene.patience), "no such push")
     }
   }
 }
@@ -297,7 +297,7 @@ struct AppsScene {
 
   /// Waits until the ledger says that the only recipient of a message has it.
   func sent(_ message: String) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + ServiceScene.patience
     while try await !scene.ledger(of: message, rows: 1).values.contains("sent ") {
       guard ContinuousClock.now < deadline else { throw TestProcessError(description: "\(message) is not sent") }
     }

@@ -21,6 +21,8 @@ enum DatabaseRoute: String, CaseIterable, Sendable {
 final class ServiceScene: Sendable {
   static let secret = "webhook-secret-of-the-tests"
   static let bundle = "com.example.app"
+  /// For what comes at once on a machine that has nothing else to do.
+  static let patience = Duration.seconds(60)
 
   private let current: Mutex<TestPostgres>
   private let standby: TestPostgres?
@@ -161,7 +163,7 @@ struct RunningService {
   /// What `/readyz` says once it is as awaited, by default once every reactor has its connections; its last answer when that takes
   /// too long.
   func readiness(
-    within limit: Duration = .seconds(20), until isAwaited: (HTTPAnswer) -> Bool = { $0.status == 200 }
+    within limit: Duration = ServiceScene.patience, until isAwaited: (HTTPAnswer) -> Bool = { $0.status == 200 }
   ) async throws -> HTTPAnswer {
     let deadline = ContinuousClock.now + limit
     while true {
@@ -197,7 +199,7 @@ struct RunningService {
   /// The same, once it is as large as expected; what it is when that takes too long. What the ledger says is counted a moment
   /// after it can be read.
   func counter(_ name: String, reaching count: Int) async throws -> Int {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + ServiceScene.patience
     while true {
       let value = try await counter(name)
       if value >= count || ContinuousClock.now > deadline { return value }
@@ -317,7 +319,7 @@ extension ServiceScene {
       let (found, now) = simulator.service.withLog { ($0.records(query).records, $0.total) }
       if found.count >= count { return found }
       total = now
-      guard await simulator.waitForPushes(total + 1, within: .seconds(20)) else {
+      guard await simulator.waitForPushes(total + 1, within: ServiceScene.patience) else {
         throw TestProcessError(description: "\(found.count) of \(count) pushes of \(message) arrived")
       }
     }
@@ -326,7 +328,7 @@ extension ServiceScene {
   /// The ledger of a message once every recipient has a row, as `user decision reason` lines.
   func ledger(of message: String, rows: Int) async throws -> [String: String] {
     let sql = "select user_id, decision, coalesce(reason, '') from tacet.push_log where subject_id = '\(message)'"
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + ServiceScene.patience
     while true {
       let lines = try await self.sql(sql).split(separator: "\n")
       if lines.count >= rows {
@@ -344,7 +346,7 @@ extension ServiceScene {
 
   /// The ledger of a message once it is in the inbox no more, and nothing of it is held: the last word about every recipient.
   func settled(_ message: String) async throws -> [String: String] {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + ServiceScene.patience
     while true {
       // Recorded with the last of its rows, so nothing is added to what is read after it has gone.
       let isDecided = try await sql("select count(*) from tacet.inbox where subject_id = '\(message)'") == "0"
@@ -367,7 +369,7 @@ extension ServiceScene {
 
   /// Waits until a query says so; nothing announces what a table has.
   func wait(
-    for answer: String, to query: String, within limit: Duration = .seconds(20),
+    for answer: String, to query: String, within limit: Duration = ServiceScene.patience,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     let deadline = ContinuousClock.now + limit
