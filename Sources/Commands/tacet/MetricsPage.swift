@@ -81,7 +81,7 @@ enum MetricsCatalogue {
       seriesMax: 256),
     MetricDescription(
       "tacet_push_answers_total",
-      "Attempts over Web Push and FCM that have ended; without an answer the status is none and the reason says why.",
+      "Attempts over channels beside APNs that have ended; without an answer the status is none and the reason says why.",
       .counter, seriesMax: 256),
     MetricDescription(
       "tacet_campaign_decisions_total",
@@ -192,7 +192,7 @@ extension ReactorFigures {
         "tacet_apns_route_needed", "1 when the route is an app's own or pushes wait for it.", figures, \.isNeeded),
       route("tacet_apns_route_connected", "1 when a connection is open.", figures, \.isConnected),
       breakers(figures.flatMap(\.routes)),
-      other("tacet_push_route_open", "1 when pushes to browsers or Android go, 0 when they wait.", figures) {
+      other("tacet_push_route_open", "1 when pushes over a channel beside APNs go, 0 when they wait.", figures) {
         $0.fault == nil
       },
       other("tacet_push_route_needed", "1 when pushes wait for the route.", figures, \.isNeeded),

@@ -1,4 +1,5 @@
 import API
+import Channels
 import Glibc
 import HTTP1
 import Logging
@@ -156,7 +157,7 @@ struct PushService {
     var routes = PushRoutes.make(
       services: services, authentication: WebhookAuthentication(keys), callers: callers,
       webhookWait: settings.webhooks.wait, devicesPerUserMax: settings.devicesPerUserMax,
-      offers: settings.channels.offers, metrics: metricsAddress == nil ? text : nil, logger: logger)
+      registrations: settings.channels.map(\.registration), metrics: metricsAddress == nil ? text : nil, logger: logger)
     DashboardRoutes.add(
       to: &routes, services: services, serviceKeys: settings.callers.serviceKeys.map(\.exposed), isTLS: tls != nil,
       routes: { await workers.routeConditions() },

@@ -299,16 +299,6 @@ extension PerReactor<ReactorWorker> {
   }
 }
 
-extension [any ConfiguredChannel] {
-  var offers: TargetOffers {
-    var browsers: WebPushOffer?
-    if let channel = lazy.compactMap({ $0 as? WebPushChannel }).first {
-      browsers = WebPushOffer(publicKey: channel.signer.publicKeyText, hosts: channel.hosts, links: channel.links)
-    }
-    return TargetOffers(webPush: browsers, takesAndroid: contains { $0 is FCMChannel })
-  }
-}
-
 /// One reactor's deliverers beside that of APNs.
 struct OtherDeliverers {
   let all: [any PushDeliverer]

@@ -55,7 +55,7 @@ extension APNSSettings {
     let stricter = apps.filter { $0.content != content }.map { ($0.bundleIdentifier.text, $0.content) }
     return ContentPolicy(
       service: content, apps: Dictionary(uniqueKeysWithValues: stricter),
-      defaultApp: defaultApp.bundleIdentifier.text)
+      defaultApp: defaultApp.bundleIdentifier.text, channels: KnownChannels.forms)
   }
 
   var endpoints: [APNSEnvironment: APNSEndpoint] {

@@ -17,8 +17,18 @@ package protocol ConfiguredChannel: Sendable {
   /// What `tacet doctor` calls the check of the channel, and what it says where the channel is not set up.
   static var check: (name: String, off: String) { get }
 
+  /// Who is asked, as explanations name it.
+  static var service: String { get }
+
+  /// A clause for each reason of the channel's own, as explanations say why a push did not arrive.
+  static var reasons: [String: String] { get }
+
+  static var form: ChannelForm { get }
+
   /// Nil where the channel is not set up, and where a problem was recorded.
   init?(_ values: Values, _ reader: inout SettingsReader)
+
+  var registration: TargetRegistration { get }
 
   /// One reactor's deliverer, without a connection yet.
   func makeDeliverer(on reactor: isolated Reactor) -> any PushDeliverer
@@ -36,6 +46,15 @@ package enum ChannelFinding: Equatable, Sendable {
 /// The channels beside APNs, in the order in which settings, routes and checks come.
 package enum KnownChannels {
   package static let all: [any ConfiguredChannel.Type] = [WebPushChannel.self, FCMChannel.self]
+
+  /// The channel of a route by its name; nil for a route of APNs.
+  package static func type(ofRoute name: String) -> (any ConfiguredChannel.Type)? {
+    all.first { name.hasPrefix($0.channel.rawValue + "/") }
+  }
+
+  package static var forms: [DeliveryChannel: ChannelForm] {
+    Dictionary(uniqueKeysWithValues: all.map { ($0.channel, $0.form) })
+  }
 }
 
 /// What the settings say of one channel.
@@ -65,9 +84,8 @@ extension ConfiguredChannel {
 }
 
 extension SettingsGroup {
-  /// The same for the values of a channel, whose type only the channel knows.
+  /// The same for the values of a channel, whose type only the channel knows; all names where they are another channel's.
   fileprivate func changes(sinceOther old: any SettingsGroup) -> [String] {
-    guard let old = old as? Self else { preconditionFailure("settings of another channel") }
-    return changes(since: old)
+    (old as? Self).map { changes(since: $0) } ?? Self.names.map(\.text)
   }
 }

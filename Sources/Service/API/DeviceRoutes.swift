@@ -113,11 +113,4 @@ extension Members {
   func decodeContent() throws -> String? {
     try decodeText("content", "must be full, sender, none or sealed") { ContentChoice(rawValue: $0) != nil }
   }
-
-  /// A public key of X25519 for which content can be sealed.
-  func decodeSealingKey() throws -> String? {
-    try decodeText("sealing_key", "must be the 32 bytes of an X25519 public key in base64url") {
-      SealingKey(text: $0)?.isUsable == true
-    }
-  }
 }

@@ -1,4 +1,5 @@
 package import Campaigns
+package import Channels
 internal import Cryptography
 package import HTTP1
 internal import HTTPTypes
@@ -19,11 +20,11 @@ package enum PushRoutes {
   /// - Parameters:
   ///   - callers: who may call the operations of apps and of other servers.
   ///   - devicesPerUserMax: devices that a user keeps, of each channel.
-  ///   - offers: what browsers and Android apps register with.
+  ///   - registrations: of the channels that are set up.
   ///   - metrics: the text of `/metrics`; nil when it is served elsewhere.
   package static func make(
     services: PerReactor<PushServices>, authentication: WebhookAuthentication, callers: CallerAuthentication,
-    webhookWait: Duration, devicesPerUserMax: Int, offers: TargetOffers = TargetOffers(),
+    webhookWait: Duration, devicesPerUserMax: Int, registrations: [TargetRegistration] = [],
     metrics: MetricsText?, logger: Logger
   ) -> HTTPRoutes {
     var group = RouteGroup(services: services, callers: callers, workers: authentication.workerTokens, logger: logger)
@@ -37,8 +38,10 @@ package enum PushRoutes {
       if let metrics { addMetrics(to: &routes, metrics) }
     }
     DeviceRoutes.add(to: &group, devicesMax: devicesPerUserMax)
-    TargetRoutes.add(to: &group, offers, targetsMax: devicesPerUserMax)
-    if let offer = offers.webPush { WorkerRoutes.add(to: &group, offer) }
+    TargetRoutes.add(to: &group, registrations, targetsMax: devicesPerUserMax)
+    for registration in registrations {
+      if let worker = registration.worker { WorkerRoutes.add(to: &group, of: registration.channel, worker) }
+    }
     ActivityRoutes.add(to: &group)
     PreferenceRoutes.add(to: &group)
     PushSubmissionRoute.add(to: &group, wait: webhookWait)

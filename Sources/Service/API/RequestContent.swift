@@ -17,9 +17,17 @@ enum RequestContent {
     _ type: Document.Type = Document.self, from bytes: [UInt8], idTypes: IDTypes = IDTypes(),
     limits: JSONLimits = .client
   ) throws(ProblemDetails) -> Document {
+    try read(bytes, idTypes: idTypes, limits: limits, Document.init(from:))
+  }
+
+  /// The same, of a document that ``decode(_:from:idTypes:limits:)`` has no type for.
+  static func read<Document>(
+    _ bytes: [UInt8], idTypes: IDTypes = IDTypes(), limits: JSONLimits = .client,
+    _ document: (any Decoder) throws -> Document
+  ) throws(ProblemDetails) -> Document {
     do {
       let value = try PayloadValue(json: bytes, limits: limits)
-      return try Document(from: PayloadDecoder(value, userInfo: [.idTypes: idTypes]))
+      return try document(PayloadDecoder(value, userInfo: [.idTypes: idTypes]))
     } catch let problem as ProblemDetails {
       throw problem
     } catch let error as DecodingError {
@@ -161,13 +169,6 @@ extension KeyedDecodingContainer {
     try contains(key) && !decodeNil(forKey: key) ? decodeID(kind, forKey: key) : nil
   }
 
-  /// A text that must look a certain way; nil when it is absent or null.
-  func decodeText(_ key: Key, _ demand: String, _ isGood: (String) -> Bool) throws -> String? {
-    guard let text = try decodeIfPresent(String.self, forKey: key) else { return nil }
-    try require(isGood(text), key, demand)
-    return text
-  }
-
   /// Refuses a list or an object that has more values than it may, before any of them is decoded.
   func requireFew(_ key: Key, _ countMax: Int, _ noun: String) throws {
     let count =
@@ -178,31 +179,17 @@ extension KeyedDecodingContainer {
       }
     try require(count <= countMax, key, "must not have more than \(countMax) \(noun)")
   }
-
-  func require(_ isMet: Bool, _ key: Key, _ demand: String) throws {
-    guard !isMet else { return }
-    throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: demand)
-  }
 }
-
-/// The name of a member of a document.
-struct MemberName: CodingKey, ExpressibleByStringLiteral {
-  let stringValue: String
-  var intValue: Int? { nil }
-
-  init(stringValue: String) { self.stringValue = stringValue }
-  init(stringLiteral name: String) { stringValue = name }
-  init?(intValue: Int) { nil }
-}
-
-typealias Members = KeyedDecodingContainer<MemberName>
 
 extension Decoder {
   /// The members of an object that has no others than these: a misspelt one would silently do nothing.
   /// - Throws: 400 that names the others.
   func members(_ names: String..., besides others: [String] = []) throws -> Members {
+    try members(of: others + names)
+  }
+
+  func members(of known: [String]) throws -> Members {
     let members = try container(keyedBy: MemberName.self)
-    let known = others + names
     let unknown = members.allKeys.map(\.stringValue).filter { name in !known.contains { $0.hasSameBytes(as: name) } }
     guard unknown.isEmpty else {
       // In the order of bytes, which costs less than that of texts.
@@ -210,13 +197,6 @@ extension Decoder {
       throw ProblemDetails.unknownMembers(sorted, at: codingPath)
     }
     return members
-  }
-}
-
-extension String {
-  /// Whether it can be written in paths, header fields and logs, and is not empty.
-  func isVisibleASCII(upTo bytesMax: Int) -> Bool {
-    (1...bytesMax).contains(utf8.count) && utf8.allSatisfy { (0x21...0x7E).contains($0) }
   }
 }
 

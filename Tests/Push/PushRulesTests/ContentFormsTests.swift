@@ -20,7 +20,9 @@ struct ContentFormsTests {
     var forms = ContentForms()
     return try forms.form(
       of: content.push(about: subject), for: PushTarget(channel, address: "ab", app: app, keys: keys),
-      by: ContentPolicy(service: ContentLevel(service), apps: apps, defaultApp: "com.example.first"),
+      by: ContentPolicy(
+        service: ContentLevel(service), apps: apps, defaultApp: "com.example.first",
+        channels: [DeliveryChannel(rawValue: "web_push"): .encrypted]),
       about: ContentForms.Event(subject, sender: content.sender, in: .builtIn, nil, issuedAt: 1))
   }
 

@@ -65,11 +65,11 @@ final class ServiceRig: Sendable {
   }
 
   /// Browsers of Mozilla and of this machine, and Android.
-  private static func offers() throws -> TargetOffers {
-    let browsers = WebPushOffer(
+  private static func registrations() throws -> [TargetRegistration] {
+    let browsers = TargetRegistration.webPush(
       publicKey: publicKey, hosts: try WebPushHosts(parsing: "*.push.services.mozilla.com, 127.0.0.1:8443"),
       links: try WebPushLinks(template: "https://chat.example.com/c/{conversation_id}"))
-    return TargetOffers(webPush: browsers, takesAndroid: true)
+    return [browsers, .fcm]
   }
 
   /// What browsers subscribe with.
@@ -138,7 +138,7 @@ final class ServiceRig: Sendable {
       services: services,
       authentication: WebhookAuthentication([.init(bearer: secret, signingKey: Array(secret.utf8))]),
       callers: CallerAuthentication(clients: PlainTokens(), services: BearerKeys([serviceKey])),
-      webhookWait: wait, devicesPerUserMax: 2, offers: try Self.offers(),
+      webhookWait: wait, devicesPerUserMax: 2, registrations: try Self.registrations(),
       metrics: { "reactor_name{name=\"\($0.name)\"} 1\n" }, logger: logger)
     let operations = routes.operations
     pages(&routes, services)

@@ -9,6 +9,14 @@ package struct FCMChannel: ConfiguredChannel {
 
   package static let check = (name: "fcm", off: "FCM_SERVICE_ACCOUNT is not set")
 
+  package static let service = "FCM"
+  package static let reasons = [
+    "UNREGISTERED": "the app is no longer on the Android phone, or has another token",
+    "SENDER_ID_MISMATCH": "the token is another Firebase project's",
+  ]
+  // Of what FCM takes, some is for names that only its messages have.
+  package static let form = ChannelForm.open(sealedBytesMax: 1800)
+
   package let tokens: AccessTokenSource
   package let style: FCMStyle
   package let configuration: FCMConfiguration
@@ -28,6 +36,8 @@ package struct FCMChannel: ConfiguredChannel {
     self.style = style
     configuration = values.certificates.map(values.server.trusting) ?? values.server
   }
+
+  package var registration: TargetRegistration { .fcm }
 
   package func makeDeliverer(on reactor: isolated Reactor) -> any PushDeliverer {
     FCMDeliverer(FCMClient(tokens, configuration, on: reactor), style: style)

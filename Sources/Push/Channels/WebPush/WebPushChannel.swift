@@ -11,6 +11,11 @@ package struct WebPushChannel: ConfiguredChannel {
 
   package static let check = (name: "browsers", off: "VAPID_PRIVATE_KEY is not set")
 
+  package static let service = "the push service"
+  package static let reasons = ["address_not_allowed": "the endpoint leads to a private address"]
+  // Everything is encrypted for the browser anyway (RFC 8291).
+  package static let form = ChannelForm.encrypted
+
   package let signer: VAPIDSigner
   /// Where a click leads.
   package let links: WebPushLinks
@@ -35,6 +40,10 @@ package struct WebPushChannel: ConfiguredChannel {
     self.links = links
     hosts = values.hosts
     certificates = values.certificates
+  }
+
+  package var registration: TargetRegistration {
+    .webPush(publicKey: signer.publicKeyText, hosts: hosts, links: links)
   }
 
   package func makeDeliverer(on reactor: isolated Reactor) -> any PushDeliverer {

@@ -202,9 +202,4 @@ extension KeyedDecodingContainer {
     }
     return word
   }
-
-  func require(_ isMet: Bool, _ key: Key, _ demand: String) throws {
-    guard !isMet else { return }
-    throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: demand)
-  }
 }

@@ -48,6 +48,14 @@ extension ContentLevel {
   }
 }
 
+/// Who reads what a channel carries.
+package enum ChannelForm: Equatable, Sendable {
+  /// The device alone: the channel encrypts everything for it.
+  case encrypted
+  /// The channel's service too. A document with an envelope has so many bytes.
+  case open(sealedBytesMax: Int)
+}
+
 /// What the operator lets pushes say.
 package struct ContentPolicy: Equatable, Sendable {
   package var service: ContentLevel
@@ -58,10 +66,23 @@ package struct ContentPolicy: Equatable, Sendable {
   /// The app of device tokens that do not name theirs.
   package var defaultApp: String?
 
-  package init(service: ContentLevel = .full, apps: [String: ContentLevel] = [:], defaultApp: String? = nil) {
+  /// Of the channels beside APNs.
+  package var channels: [DeliveryChannel: ChannelForm]
+
+  package init(
+    service: ContentLevel = .full, apps: [String: ContentLevel] = [:], defaultApp: String? = nil,
+    channels: [DeliveryChannel: ChannelForm] = [:]
+  ) {
     self.service = service
     self.apps = apps
     self.defaultApp = defaultApp
+    self.channels = channels
+  }
+
+  /// A channel that is not known carries no envelope.
+  func form(of channel: DeliveryChannel) -> ChannelForm {
+    channel == .apns
+      ? .open(sealedBytesMax: PushType.alert.bodyBytesMax) : channels[channel] ?? .open(sealedBytesMax: 0)
   }
 
   var isFull: Bool { service == .full && apps.isEmpty }
@@ -173,7 +194,12 @@ package struct ContentForms: Sendable {
     if target.keys == nil, policy.isFull { return push }
     let wishes = TargetWishes(target.keys)
     var level = policy.level(for: target).strictest(wishes.level)
-    if target.isEncryptedByChannel { level.isSealed = false }
+    guard level != .full else { return push }
+    var sealedBytesMax = 0
+    switch policy.form(of: target.channel) {
+    case .encrypted: level.isSealed = false
+    case .open(let bytesMax): sealedBytesMax = bytesMax
+    }
     guard level != .full else { return push }
     let event = event()
     if level.words == .sender, event.sender == nil { level.words = .none }
@@ -185,7 +211,7 @@ package struct ContentForms: Sendable {
       form.note = .noKey
       return form
     }
-    return try sealed(push, showing: level.words, for: target, key, event)
+    return try sealed(push, showing: level.words, for: target, key, bytesMax: sealedBytesMax, event)
   }
 
   private mutating func reduced(
@@ -210,13 +236,14 @@ package struct ContentForms: Sendable {
 
   /// What ``ContentLevel/Words/none`` shows, and the words in an envelope.
   private mutating func sealed(
-    _ push: PreparedPush, showing words: ContentLevel.Words, for target: PushTarget, _ key: SealingKey, _ event: Event
+    _ push: PreparedPush, showing words: ContentLevel.Words, for target: PushTarget, _ key: SealingKey, bytesMax: Int,
+    _ event: Event
   ) throws(PushRequestError) -> PreparedPush {
     let fallback = try document(of: push, .none, event)
     guard case .alert(let prepared, let visible) = fallback, case .alert(_, let whole) = push.document,
       case .alert(_, let shown) = try document(of: push, words, event)
     else { return push.replacing(fallback, noting: ContentNote.none) }
-    let room = target.sealedBytesMax - prepared.bytes(withBadge: .max) - #","sealed":"""#.utf8.count
+    let room = bytesMax - prepared.bytes(withBadge: .max) - #","sealed":"""#.utf8.count
     let content = SealedWords(of: shown, withheld: whole.custom.withheld, issuedAt: event.issuedAt)
     let binding = SealedBinding(
       channel: target.channel.rawValue,
@@ -239,14 +266,6 @@ package enum ContentNote: String, Sendable {
   case sealed
   /// It shows no words, because they could not be encrypted for the device.
   case noKey = "no_key"
-}
-
-extension PushTarget {
-  /// Whether the channel encrypts everything for the device (RFC 8291).
-  fileprivate var isEncryptedByChannel: Bool { channel.rawValue == "web_push" }
-
-  /// The bytes of a document with an envelope. Of what FCM takes, some is for names that only its messages have.
-  fileprivate var sealedBytesMax: Int { channel == .apns ? PushType.alert.bodyBytesMax : 1800 }
 }
 
 extension PreparedPush {

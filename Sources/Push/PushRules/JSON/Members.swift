@@ -1,0 +1,48 @@
+// How the members of a JSON object are read, also of objects whose members a table names.
+
+/// The name of a member of a document.
+package struct MemberName: CodingKey, ExpressibleByStringLiteral {
+  package let stringValue: String
+  package var intValue: Int? { nil }
+
+  package init(stringValue: String) { self.stringValue = stringValue }
+  package init(stringLiteral name: String) { stringValue = name }
+  package init?(intValue: Int) { nil }
+}
+
+package typealias Members = KeyedDecodingContainer<MemberName>
+
+extension KeyedDecodingContainer {
+  /// A text that must look a certain way; nil when it is absent or null.
+  package func decodeText(_ key: Key, _ demand: String, _ isGood: (String) -> Bool) throws -> String? {
+    guard let text = try decodeIfPresent(String.self, forKey: key) else { return nil }
+    try require(isGood(text), key, demand)
+    return text
+  }
+
+  package func require(_ isMet: Bool, _ key: Key, _ demand: String) throws {
+    guard !isMet else { return }
+    throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: demand)
+  }
+}
+
+extension Members {
+  /// A public key of X25519 for which content can be sealed.
+  package func decodeSealingKey() throws -> String? {
+    try decodeText("sealing_key", "must be the 32 bytes of an X25519 public key in base64url") {
+      SealingKey(text: $0)?.isUsable == true
+    }
+  }
+
+  /// What is wrong with a value deep inside the object.
+  package func fault(at path: [MemberName], _ demand: String) -> DecodingError {
+    .dataCorrupted(.init(codingPath: codingPath + path, debugDescription: demand))
+  }
+}
+
+extension String {
+  /// Whether it can be written in paths, header fields and logs, and is not empty.
+  package func isVisibleASCII(upTo bytesMax: Int) -> Bool {
+    (1...bytesMax).contains(utf8.count) && utf8.allSatisfy { (0x21...0x7E).contains($0) }
+  }
+}
