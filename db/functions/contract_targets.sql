@@ -1,7 +1,6 @@
 -- Defaults of the host contract, whose functions db/CONTRACT.md describes:
 -- where pushes go, over all channels. And the targets that Tacet keeps itself.
 
--- FCM forgets a token whose app has not been heard of for 270 days, so that one of then is left out.
 call tacet.provide('push_targets(tacet.user_id)', is_tried => true, definition => $default$
 create or replace function tacet.push_targets(user_id tacet.user_id)
 returns table (channel text, address text, environment text, app text, keys text)
@@ -32,7 +31,6 @@ as $$
       select t.channel, t.address, t.app, t.keys
       from tacet.targets t
       where t.user_id = push_targets.user_id and t.dropped_at is null and (t.expires_at > now()) is not false
-        and (t.channel <> 'fcm' or t.registered_at > now() - interval '270 days')
         and tacet.takes_pushes(push_targets.user_id)
       order by t.registered_at desc
       limit 50

@@ -35,10 +35,7 @@ as $$
     -- With an activity go its pushes and tokens.
     ('activities', 'ended_at', 'ended_at', 'true', '0'),
     ('activity_updates', 'created_at', 'created_at', 'true', '0'),
-    -- FCM forgets a token that was not used for 270 days.
-    ('targets',
-      'least(dropped_at, expires_at, case when channel = ''fcm'' then registered_at + interval ''270 days'' end)',
-      'dropped_at', 'true', '0'),
+    ('targets', 'least(dropped_at, expires_at)', 'dropped_at', 'true', '0'),
     ('bursts', 'sounded_at', null, 'true', '0'),
     ('host_events', 'ended_at', 'ended_at', 'true', '0'),
     ('model_texts', 'asked_at', 'asked_at', 'true', '0'),

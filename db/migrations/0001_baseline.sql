@@ -636,11 +636,11 @@ create table if not exists tacet.time_zones (
 
 comment on table tacet.time_zones is 'names of time zones and their aliases; filled by tacet.learn_time_zones()';
 
--- Targets that Tacet keeps itself: subscriptions of browsers and registrations of Android apps.
+-- Targets that Tacet keeps itself: subscriptions of browsers and registrations of apps.
 --
--- channel: what delivers to it, such as web_push or fcm. address: an endpoint or a registration token. keys: what the channel
--- needs beside it, a JSON object. fetch_digest: SHA-256 of the token by which a service worker asks for the newest push, in
--- hexadecimal. expires_at: when the browser says that it ends; null for never. drop_reason: why no push goes there any more.
+-- channel: what delivers to it. address: an endpoint or a registration token. keys: what the channel needs beside it, a JSON
+-- object. fetch_digest: SHA-256 of the token by which a service worker asks for the newest push, in hexadecimal. expires_at: when
+-- it ends by what the browser or the channel says; null for never. drop_reason: why no push goes there any more.
 create table if not exists tacet.targets (
   registered_at timestamptz not null default clock_timestamp(),
   dropped_at timestamptz,

@@ -64,7 +64,8 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
     tacet.known_zone(:time_zone) as known_zone,
     exists (
       select from tacet.targets t
-      where t.channel = :channel and t.channel = 'web_push' and t.address = :address
+      -- A subscription, which alone has a worker, never lives again.
+      where t.channel = :channel and :fetch_digest::text is not null and t.address = :address
         and (t.drop_reason not in ('too_many', 'logged_out', 'replaced')
           or t.keys::json ->> 'key' <> :keys::json ->> 'key')
     ) as is_ended

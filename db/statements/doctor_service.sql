@@ -280,7 +280,7 @@ order by 1, 3
 limit 1000;
 
 -- name: examine_sealing_keys
--- Counts the devices and Android apps that have registered a key to seal content for; of the first 200000 registrations.
+-- Counts the devices that have registered a key to seal content for; of the first 200000 registrations.
 
 select
   (
@@ -289,7 +289,7 @@ select
     where w.wishes like '%"sealing_key"%'
   ) + (
     select count(*)
-    from (select x.keys, x.dropped_at from tacet.targets x where x.channel = 'fcm' limit 20 * 10000) t
+    from (select x.keys, x.dropped_at from tacet.targets x limit 20 * 10000) t
     where t.keys like '%"sealing_key"%' and t.dropped_at is null
   ) as keys;
 

@@ -175,6 +175,8 @@ struct TargetRoutesTests {
       #expect(try await rig.ask("PUT", path, as: user, body: token).status == 204)
       let row = "select user_id, channel, address, app, drop_reason from tacet.targets"
       #expect(try await rig.psql(row) == "\(user)|fcm|bk3RNwTe3H0:CI2k_HHwgIpo|com.example.app|\n")
+      let life = "select round(extract(epoch from expires_at - now()) / 86400) from tacet.targets"
+      #expect(try await rig.psql(life) == "270\n")
       #expect(try await rig.ask("DELETE", path, as: user, body: token).status == 204)
       #expect(try await rig.psql(row) == "\(user)|fcm|bk3RNwTe3H0:CI2k_HHwgIpo|com.example.app|logged_out\n")
       for token in ["", "a b", "\\u0000", String(repeating: "a", count: 1025)] {
