@@ -198,7 +198,9 @@ let package = Package(
         httpTypes, logging,
       ]),
     tests("Runtime/HTTP2Tests", ["HTTP2", "Reactors", "TestReactors"]),
-    tests("Runtime/HTTPTransfersTests", ["HTTP1", "HTTP2", "HTTPTransfers", "Reactors", httpTypes, logging]),
+    tests(
+      "Runtime/HTTPTransfersTests",
+      ["HTTP1", "HTTP2", "HTTPTransfers", "Reactors", "TestReactors", httpTypes, logging]),
     tests(
       "Runtime/PostgresTests",
       ["Postgres", "Reactors", "TestLogs", "TestPostgres", "TestProcesses", "TestReactors", logging]),

@@ -2,6 +2,7 @@ import HTTP1
 import HTTPTypes
 import Reactors
 import Synchronization
+import TestReactors
 import Testing
 
 @testable import HTTPTransfers

@@ -1,6 +1,7 @@
 import HTTP1
 import HTTPTypes
 import Reactors
+import TestReactors
 import Testing
 
 @testable import HTTPTransfers

@@ -6,6 +6,7 @@ import PrometheusMetrics
 import Reactors
 import Synchronization
 import TestLogs
+import TestReactors
 import Testing
 
 @testable import HTTP1
@@ -151,10 +152,10 @@ private let close = "Host: a\r\nConnection: close\r\n"
 
   @Test("bytes that arrive while a handler runs do not keep the reactor busy")
   func ignoresEarlyBytes() async throws {
-    let gate = Gate()
+    let gate = Turnstile()
     try await ServiceRig.run(gatedRoutes(gate)) { rig in
       let client = try TestClient(rig.address, sending: "GET /gated HTTP/1.1\r\nHost: a\r\n\r\n")
-      await gate.entered()
+      await gate.holds()
       client.send("GET /gated HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
       let ticks = try await quietTicks(rig.reactors[0])
       #expect(ticks < 20)
@@ -165,11 +166,11 @@ private let close = "Host: a\r\nConnection: close\r\n"
 
   @Test("a client that vanishes while its handler runs does not keep the reactor busy")
   func ignoresVanishedClients() async throws {
-    let gate = Gate()
+    let gate = Turnstile()
     try await ServiceRig.run(gatedRoutes(gate)) { rig in
       var client: TestClient? = try TestClient(rig.address)
       client?.send("GET /gated HTTP/1.1\r\nHost: a\r\n\r\n")
-      await gate.entered()
+      await gate.holds()
       client?.resetOnClose()
       client = nil
       #expect(try await quietTicks(rig.reactors[0]) < 20)
@@ -182,12 +183,12 @@ private let close = "Host: a\r\nConnection: close\r\n"
 @Suite(.timeLimit(.minutes(1))) struct HTTPServiceDrainTests {
   @Test("draining refuses new connections, closes quiet ones and lets the request in flight finish")
   func drainsGracefully() async throws {
-    let gate = Gate()
+    let gate = Turnstile()
     try await ServiceRig.run(gatedRoutes(gate)) { rig in
       let quiet = try TestClient(rig.address, sending: "GET /quick HTTP/1.1\r\nHost: a\r\n\r\n")
       _ = await quiet.read(until: "\r\n\r\n")
       let busy = try TestClient(rig.address, sending: "GET /gated HTTP/1.1\r\nHost: a\r\n\r\n")
-      await gate.entered()
+      await gate.holds()
       async let drained = rig.service.drain(within: .seconds(10))
       #expect(await quiet.readToEnd() == "")
       #expect(throws: TestClient.ConnectFailed.self) { _ = try TestClient(rig.address) }
@@ -201,10 +202,10 @@ private let close = "Host: a\r\nConnection: close\r\n"
 
   @Test("draining gives up at its deadline")
   func drainsWithinDeadline() async throws {
-    let gate = Gate()
+    let gate = Turnstile()
     try await ServiceRig.run(gatedRoutes(gate)) { rig in
       let busy = try TestClient(rig.address, sending: "GET /gated HTTP/1.1\r\nHost: a\r\n\r\n")
-      await gate.entered()
+      await gate.holds()
       let isEmpty = await rig.service.drain(within: .milliseconds(20))
       #expect(!isEmpty)
       gate.open()
@@ -214,7 +215,7 @@ private let close = "Host: a\r\nConnection: close\r\n"
 
   @Test("a head that is being received when draining begins is answered")
   func finishesBegunHeads() async throws {
-    try await ServiceRig.run(gatedRoutes(Gate())) { rig in
+    try await ServiceRig.run(gatedRoutes(Turnstile())) { rig in
       let client = try TestClient(rig.address, sending: "GET /quick HTTP/1.1\r\nHost: a\r\n\r\nGET /quick HTTP/1.1\r\n")
       _ = await client.read(until: "\r\n\r\n")
       async let drained = rig.service.drain(within: .seconds(10))
@@ -230,7 +231,7 @@ private let close = "Host: a\r\nConnection: close\r\n"
   func answersTheQueue() async throws {
     let bolt = DispatchSemaphore(value: 0)
     let isBolted = DispatchSemaphore(value: 0)
-    var routes = gatedRoutes(Gate())
+    var routes = gatedRoutes(Turnstile())
     routes.add(.get, "/bolted") { _, _ in
       // Holds the reactor itself, so that nothing is accepted.
       isBolted.signal()
@@ -252,13 +253,13 @@ private let close = "Host: a\r\nConnection: close\r\n"
 
   @Test("a request that comes on a kept connection while the service says farewell is answered, as the last one")
   func answersFarewell() async throws {
-    let gate = Gate()
+    let gate = Turnstile()
     try await ServiceRig.run(gatedRoutes(gate)) { rig in
       let kept = try TestClient(rig.address, sending: "GET /quick HTTP/1.1\r\nHost: a\r\n\r\n")
       _ = await kept.read(until: "\r\n\r\n")
       let busy = try TestClient(rig.address)
       busy.send("GET /gated HTTP/1.1\r\nHost: a\r\n\r\nGET /quick HTTP/1.1\r\nHost: a\r\n\r\n")
-      await gate.entered()
+      await gate.holds()
       kept.send("GET /quick HTTP/1.1\r\nHost: a\r\n\r\n")
       async let drained = rig.service.drain(within: .seconds(10))
       #expect(await kept.readToEnd().hasPrefix("HTTP/1.1 200 "))
@@ -272,7 +273,7 @@ private let close = "Host: a\r\nConnection: close\r\n"
 
   @Test("a connection that asks nothing is closed after a while; one that asks in that while is answered")
   func firstRequests() async throws {
-    try await ServiceRig.run(gatedRoutes(Gate())) { rig in
+    try await ServiceRig.run(gatedRoutes(Turnstile())) { rig in
       let idle = try TestClient(rig.address, sending: "GET /quick HTTP/1.1\r\nHost: a\r\n\r\n")
       _ = await idle.read(until: "\r\n\r\n")
       let silent = try TestClient(rig.address)

@@ -3,7 +3,7 @@ import Foundation
 import HTTP1
 import HTTPTypes
 import Logging
-import Synchronization
+import TestReactors
 
 @testable import Reactors
 
@@ -75,7 +75,7 @@ func testRoutes() -> HTTPRoutes {
 struct HandlerFailure: Error {}
 
 /// A route that answers at once, and one that answers when the gate opens.
-func gatedRoutes(_ gate: Gate) -> HTTPRoutes {
+func gatedRoutes(_ gate: Turnstile) -> HTTPRoutes {
   var routes = HTTPRoutes()
   routes.add(.get, "/quick") { _, _ in HTTPServerResponse(status: .ok) }
   routes.add(.get, "/gated") { _, _ in
@@ -187,47 +187,5 @@ extension TestClient {
       if all[end.upperBound...].utf8.count >= length { break }
     }
     return all
-  }
-}
-
-/// Holds one handler until the test opens it.
-final class Gate: Sendable {
-  private struct State {
-    var isOpen = false
-    var isEntered = false
-    var inside: CheckedContinuation<Void, Never>?
-    var outside: CheckedContinuation<Void, Never>?
-  }
-
-  private let state = Mutex(State())
-
-  func pass() async {
-    await withCheckedContinuation { continuation in
-      let (observer, isOpen) = state.withLock { state in
-        state.isEntered = true
-        if !state.isOpen { state.inside = continuation }
-        return (state.outside.take(), state.isOpen)
-      }
-      observer?.resume()
-      if isOpen { continuation.resume() }
-    }
-  }
-
-  func entered() async {
-    await withCheckedContinuation { continuation in
-      let isEntered = state.withLock { state in
-        if !state.isEntered { state.outside = continuation }
-        return state.isEntered
-      }
-      if isEntered { continuation.resume() }
-    }
-  }
-
-  func open() {
-    let waiter = state.withLock { state in
-      state.isOpen = true
-      return state.inside.take()
-    }
-    waiter?.resume()
   }
 }

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Reactors
+import TestReactors
 import Testing
 
 @testable import HTTP1
@@ -68,13 +69,13 @@ import Testing
   func boundsClients() async throws {
     var configuration = HTTPServiceConfiguration.limited { $0.perPeerMax = 1 }
     configuration.proxies.networks = [try #require(IPNetwork("127.0.0.1"))]
-    let gate = Gate()
+    let gate = Turnstile()
     try await ServiceRig.run(gatedRoutes(gate), configuration: configuration) { rig in
       func request(_ path: String, _ client: String) -> String {
         "GET \(path) HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: \(client)\r\n\r\n"
       }
       let busy = try TestClient(rig.address, sending: request("/gated", "203.0.113.7"))
-      await gate.entered()
+      await gate.holds()
       let other = try TestClient(rig.address)
       for (client, status) in [("203.0.113.7", 429), ("203.0.113.8", 200), ("203.0.113.7", 429)] {
         other.send(request("/quick", client))
