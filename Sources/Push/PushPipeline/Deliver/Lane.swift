@@ -20,25 +20,23 @@ final class Lane {
 
   let route: DeliveryRoute
   /// Pushes that may be in flight; nil without a bound of its own.
-  let inFlightMax: Int?
-  let logger: Logger
-  var breaker: CircuitBreaker
-  var suspicion: TokenSuspicion
-  var quarantine = TokenQuarantine()
-  var slowStart = LaneSlowStart()
-  var inFlight = 0
-  var refusesTrials = false
-  /// Refused tokens with a trial under way in the other environment.
-  var doubts = 0
-  /// Tokens refused like this since a push was accepted.
-  var doubtsInRow = 0
-  var doubtReason: String?
-  var hasTurnedAwayPaused = false
+  private let inFlightMax: Int?
+  private let logger: Logger
+  private(set) var breaker: CircuitBreaker
+  private var suspicion: TokenSuspicion
+  private(set) var quarantine = TokenQuarantine()
+  private var slowStart = LaneSlowStart()
+  private var doubts = TokenDoubts()
+  private var inFlight = 0
+  /// Whether its credential is not for pushes of the other environment's tokens.
+  private var refusesTrials = false
+  /// Whether pushes were turned away while it was paused.
+  private var hasTurnedAwayPaused = false
   /// Whether pushes were turned away because as many as may be were in flight.
-  var hasTurnedAwayFull = false
+  private var hasTurnedAwayFull = false
 
   /// Whether pushes of tokens registered for it wait for it, as far as known since it shut.
-  var isWaitedFor = false
+  private(set) var isWaitedFor = false
 
   /// Starts closed and unproven.
   init(_ route: DeliveryRoute, inFlightMax: Int? = nil, _ configuration: LaneConfiguration, logger: Logger) {
@@ -83,7 +81,7 @@ final class Lane {
   private var isFull: Bool { inFlightMax.map { inFlight >= $0 } ?? false }
 
   /// Whether pushes that found it full may go now: once half of its places are free, so that they come together.
-  func endsFullness() -> Bool {
+  private func endsFullness() -> Bool {
     guard hasTurnedAwayFull, let inFlightMax, inFlight <= inFlightMax / 2 else { return false }
     hasTurnedAwayFull = false
     return breaker.isClosed
@@ -93,7 +91,7 @@ final class Lane {
     isWaitedFor = true
     if isPaused { hasTurnedAwayPaused = true }
     if isFull { hasTurnedAwayFull = true }
-    return .waiting(lane: route.name, reason: fault ?? doubtReason ?? (isFull ? "too_many_in_flight" : nil), .none)
+    return .waiting(lane: route.name, reason: fault ?? doubts.reason ?? (isFull ? "too_many_in_flight" : nil), .none)
   }
 
   /// Whether a push whose device is unknown in the other environment may try this one. A lane that is shut for its settings
@@ -148,19 +146,15 @@ struct LaneConfiguration: Sendable {
 // While trials of refused tokens are under way in the other environment.
 extension Lane {
   /// A token was refused for this reason, and its trial in the other environment begins.
-  func beginDoubt(_ reason: String?) {
-    doubts += 1
-    doubtsInRow += 1
-    doubtReason = reason
-  }
+  func beginDoubt(_ reason: String?) { doubts.begin(reason) }
 
   /// The trial has ended or could not be made; whether pushes that were turned away meanwhile may go now.
   func endDoubt() -> Bool {
-    doubts -= 1
+    doubts.end()
     return endsPause()
   }
 
-  func endsPause() -> Bool {
+  private func endsPause() -> Bool {
     guard hasTurnedAwayPaused, !isPaused else { return false }
     hasTurnedAwayPaused = false
     return breaker.isClosed
@@ -168,18 +162,40 @@ extension Lane {
 
   /// Whether so many tokens in a row are refused, with their trials under way, that this route is most likely wrong. Nothing
   /// goes until that is known: each refusal counts against the connection.
-  var isPaused: Bool {
+  private var isPaused: Bool {
     breaker.isClosed
-      && min(doubts, doubtsInRow) >= (suspicion.isProven ? suspicion.configuration.usersInRowMax : Self.doubtsMax)
+      && doubts.count >= (suspicion.isProven ? suspicion.configuration.usersInRowMax : TokenDoubts.unprovenMax)
+  }
+}
+
+/// Refused tokens of a route that may be known in the app's other environment.
+private struct TokenDoubts {
+  /// On a route without an accepted push, where one refused token shuts it anyway.
+  static let unprovenMax = 1
+
+  private var trialsUnderWay = 0
+  /// Since a push was accepted.
+  private var refusedInRow = 0
+  /// Of the latest refusal.
+  private(set) var reason: String?
+
+  /// Those in a row whose trials are under way.
+  var count: Int { min(trialsUnderWay, refusedInRow) }
+
+  mutating func begin(_ reason: String?) {
+    trialsUnderWay += 1
+    refusedInRow += 1
+    self.reason = reason
   }
 
-  /// On a route without an accepted push, where one refused token shuts it anyway.
-  private static let doubtsMax = 1
+  mutating func end() { trialsUnderWay -= 1 }
+
+  mutating func accepted() { refusedInRow = 0 }
 }
 
 extension Lane {
   /// Logs once when the lane shuts, once when only a change can open it, and once when it opens.
-  func report(since before: LaneFault?) {
+  private func report(since before: LaneFault?) {
     let fault = breaker.openFault
     guard before != nil || fault != nil else { return }
     let metadata: Logger.Metadata = ["route": "\(route.name)", "reason": "\(fault?.reason ?? "")"]
@@ -335,7 +351,7 @@ extension Lane {
   }
 
   private func prove() {
-    doubtsInRow = 0
+    doubts.accepted()
     breaker.accepted()
     suspicion.accepted()
     refusesTrials = false
