@@ -138,8 +138,8 @@ struct PushSeries: Sendable {
   private let tokens: [String]
 
   let route: PushRoute
-  private let alert: PreparedAlert
-  private let expiration: PushExpiration
+  private let alert: AlertPayload
+  private let expiresAt: Int64
 
   /// The prefix of all event identifiers. It is random, so that two runs share none.
   private let run: String
@@ -152,28 +152,30 @@ struct PushSeries: Sendable {
     route = PushRoute(app: try BundleIdentifier("com.example.app"), environment: .production)
     run = String(UUID().uuidString.lowercased().prefix(24))
     let conversation = UUID().uuidString.lowercased()
-    alert = PreparedAlert(
-      try AlertPayload(
-        title: "Anna", body: "Are you coming?", sound: "default",
-        threadIdentifier: conversation,
-        custom: [
-          "type": "message", "conversation_id": .string(conversation),
-          "message_id": .string(UUID().uuidString.lowercased()),
-        ]))
-    expiration = .until(unixSeconds: Int64(Date().timeIntervalSince1970) + 3600)
+    alert = try AlertPayload(
+      title: "Anna", body: "Are you coming?", sound: "default", threadIdentifier: conversation,
+      custom: [
+        "type": "message", "conversation_id": .string(conversation),
+        "message_id": .string(UUID().uuidString.lowercased()),
+      ])
+    expiresAt = Int64(Date().timeIntervalSince1970) + 3600
   }
 
-  var bodyBytes: Int { alert.encoded(badge: Self.badge(0)).count }
+  var bodyBytes: Int { body(0).count }
 
   /// The push of this number. The number determines its identifiers.
-  func request(_ number: Int) throws(PushRequestError) -> PushRequest {
+  func request(_ number: Int) throws(PushRequestError) -> APNSRequest {
     let event = run + Self.twelveDigits(number)
     let token = try DeviceToken(tokens[number % tokens.count])
-    let head = try PushRequestHead(
-      deviceToken: token, pushType: .alert, bundleIdentifier: route.app, priority: .immediate, expiration: expiration,
+    return try APNSRequest(
+      .alert, body(number), to: token, of: route.app, expiresAt: expiresAt,
       identifier: PushIdentifier(eventKind: "message", event: event, recipient: "", deviceToken: token),
       collapseIdentifier: try CollapseIdentifier(event))
-    return try PushRequest(head: head, body: alert.encoded(badge: Self.badge(number)))
+  }
+
+  /// The run's prefix and the number have the form of a UUID's text.
+  private func body(_ number: Int) -> [UInt8] {
+    alert.encoded(badge: Self.badge(number), logID: run + Self.twelveDigits(number))
   }
 
   /// One digit, so that all bodies have the same length.

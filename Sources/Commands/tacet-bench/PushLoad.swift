@@ -11,7 +11,7 @@ final class PushLoad {
   private static let attemptLimit = Duration.seconds(10)
 
   private let series: PushSeries
-  private let channel: any PushChannel
+  private let channel: any APNSSender
   private let concurrency: Int
   private let retryWait: Duration
   private var numbers = 0..<0
@@ -22,7 +22,7 @@ final class PushLoad {
 
   /// - Parameter retryWait: the wait before the second attempt; it doubles. A lane of the service waits as long.
   init(
-    _ series: PushSeries, over channel: any PushChannel, concurrency: Int, retryWait: Duration = .milliseconds(500)
+    _ series: PushSeries, over channel: any APNSSender, concurrency: Int, retryWait: Duration = .milliseconds(500)
   ) {
     self.series = series
     self.channel = channel
@@ -65,12 +65,12 @@ final class PushLoad {
     if senders == 0 { end.signal(on: reactor) }
   }
 
-  private func handOver(_ request: PushRequest, on reactor: isolated Reactor) async -> PushAttempt {
+  private func handOver(_ request: APNSRequest, on reactor: isolated Reactor) async -> APNSOutcome {
     let deadline = Reactor.now &+ Self.attemptLimit.clampedNanoseconds
     return await channel.send(request, over: series.route, until: deadline, permit: nil, on: reactor)
   }
 
-  private func resend(_ request: PushRequest, on reactor: isolated Reactor) async {
+  private func resend(_ request: APNSRequest, on reactor: isolated Reactor) async {
     for attempt in 1..<Self.attemptsMax {
       books.resends += 1
       await reactor.sleep(for: retryWait * (1 << (attempt - 1)))
@@ -94,7 +94,7 @@ struct LoadBooks: Sendable {
 
   /// Records an attempt.
   /// - Returns: whether its answer is final. Otherwise the service would retry.
-  mutating func record(_ attempt: PushAttempt) -> Bool {
+  mutating func record(_ attempt: APNSOutcome) -> Bool {
     if case .answered(let answer) = attempt, attempt.isFinal {
       statuses[answer.status, default: 0] += 1
       return true
@@ -104,7 +104,7 @@ struct LoadBooks: Sendable {
   }
 }
 
-extension PushAttempt {
+extension APNSOutcome {
   fileprivate var isFinal: Bool {
     switch disposition {
     case .retryLater, .reconnect, .refreshProviderToken: false

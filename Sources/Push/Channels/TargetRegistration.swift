@@ -28,7 +28,7 @@ package struct TargetRegistration: Sendable {
   /// A part of the app that a push wakes and that has no user's token: it proves itself with a token of its target.
   package struct Worker: Sendable {
     /// What the worker shows of a push. Throws for one that shows nothing.
-    package let document: @Sendable (AlertPayload, OutgoingPush) throws -> [UInt8]
+    package let document: @Sendable (AlertPayload, Push, Addressee) throws -> [UInt8]
     /// The answer to an app that registers what the push service has ended: the member at fault, and what to do.
     package let ended: (field: String, detail: String)
   }

@@ -10,7 +10,9 @@ package import Reactors
 /// the deliverers of their channels, and records their outcomes. It may forget everything: an event is claimed again when its lease runs out.
 package final class DeliveryPipeline {
   let store: PushDatabase
+  /// The lanes, over which single pushes go.
   let sender: LaneSender
+  let delivery: EventSender
   let configuration: PipelineConfiguration
   let logger: Logger
   let metrics: PipelineMetrics
@@ -36,10 +38,6 @@ package final class DeliveryPipeline {
     store: store, waiting: configuration.holdReviewWait, logger: logger, handler: self)
   lazy var unreadMarker = UnreadMarker(store: store, logger: logger)
   lazy var alarm = DueAlarm(for: self)
-  /// What Tacet itself says, such as "+4 more".
-  lazy var words = KnownWords(in: store)
-
-  package var content: ContentPolicy
 
   package weak var observer: (any DeliveryPipelineObserver)?
 
@@ -56,11 +54,12 @@ package final class DeliveryPipeline {
     self.configuration = configuration
     self.logger = logger
     self.metrics = metrics
-    content = configuration.content
+    delivery = EventSender(over: sender, words: KnownWords(in: store), configuration)
     gate = Gate(policy: configuration.policy)
     signal = WakefulPause(configuration.sleep)
     pacer = LookPacer(PollSchedule(configuration.schedule, now: Reactor.now))
     sender.owner = self
+    delivery.owner = self
   }
 
   /// Follows the routes of the deliverers, which have taken new settings; pushes that waited for one of them go.
@@ -116,6 +115,12 @@ extension DeliveryPipeline: LaneSenderOwner {
 
   func routeStopped(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor) {
     observer?.pipelineStopped(route, because: reason, on: reactor)
+  }
+}
+
+extension DeliveryPipeline: EventSenderOwner {
+  func deviceReported(to progress: EventProgress, on reactor: isolated Reactor) {
+    recordIfDecided(progress, on: reactor)
   }
 }
 

@@ -144,10 +144,10 @@ enum WorkerRoutes {
     of latest: LatestPush, _ channel: DeliveryChannel, _ worker: TargetRegistration.Worker
   ) throws -> [UInt8]? {
     guard let push = try latest.content.alert(about: latest.subject), let alert = push.alert else { return nil }
-    let outgoing = OutgoingPush(
-      push, to: PushTarget(channel, address: ""), of: latest.userID, about: latest.subject,
+    let addressee = Addressee(
+      of: push, PushTarget(channel, address: ""), of: latest.userID, about: latest.subject,
       enqueuedAt: latest.enqueuedAt, unread: latest.badge, expiresAt: 0)
-    return try worker.document(alert, outgoing)
+    return try worker.document(alert, push, addressee)
   }
 }
 

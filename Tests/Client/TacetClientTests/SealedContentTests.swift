@@ -63,8 +63,7 @@ struct SealedContentTests {
       of: content.push(about: subject),
       for: PushTarget(address: address, keys: #"{"content":"sealed","sealing_key":"\#(key)"}"#), by: ContentPolicy(),
       about: ContentForms.Event(subject, sender: content.sender, in: .builtIn, nil, issuedAt: issuedAt))
-    guard case .alert(let alert, _) = form.document else { return [:] }
-    let body = alert.encoded(badge: 1, identifier: UUID().uuidString.lowercased())
+    let body = try form.payload.encoded(badge: 1, logID: UUID().uuidString.lowercased())
     return try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
   }
 

@@ -35,7 +35,7 @@ struct PushLoadTests {
   @Test("a push without a final answer is sent again with the same identifier")
   func resend() async throws {
     try await onReactor { reactor in
-      let channel = MockChannel([.failed(.unknown(cause: "")), .answered(PushAnswer(status: 503))])
+      let channel = MockChannel([.unknown(cause: ""), .answered(APNSAnswer(status: 503))])
       let books = try await makeLoad(over: channel).send(0..<1, on: reactor)
       #expect(books.statuses == [200: 1])
       #expect(books.failures == ["apns_answer_lost": 1, "http_503": 1])
@@ -49,7 +49,7 @@ struct PushLoadTests {
   @Test("a push that has no final answer after eight attempts is lost", arguments: [(7, 0), (8, 1)])
   func lost(failures: Int, lost: Int) async throws {
     try await onReactor { reactor in
-      let channel = MockChannel(Array(repeating: .failed(.notProcessed(cause: "")), count: failures))
+      let channel = MockChannel(Array(repeating: .notProcessed(cause: ""), count: failures))
       let books = try await makeLoad(over: channel).send(0..<1, on: reactor)
       #expect(books.lost == lost)
       #expect(books.resends == 7)
@@ -64,26 +64,26 @@ struct PushLoadTests {
 }
 
 /// Follows its script, then accepts everything; answers in the tick after the push.
-private final class MockChannel: PushChannel {
-  private var script: [PushAttempt]
+private final class MockChannel: APNSSender {
+  private var script: [APNSOutcome]
   private var inFlight = 0
   private(set) var inFlightMax = 0
   private(set) var identifiers: [PushIdentifier] = []
 
-  init(_ script: [PushAttempt] = []) {
+  init(_ script: [APNSOutcome] = []) {
     self.script = script.reversed()
   }
 
   func send(
-    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
+    _ request: APNSRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
-  ) async -> PushAttempt {
-    identifiers.append(request.head.identifier)
+  ) async -> APNSOutcome {
+    identifiers.append(request.identifier)
     inFlight += 1
     inFlightMax = max(inFlightMax, inFlight)
     await reactor.sleep(for: .nanoseconds(1))
     inFlight -= 1
-    return script.popLast() ?? .answered(PushAnswer(status: 200))
+    return script.popLast() ?? .answered(APNSAnswer(status: 200))
   }
 }
 
@@ -95,10 +95,10 @@ struct LoadBooksTests {
       (200, nil, true), (400, "BadTopic", true), (404, nil, true), (410, "Unregistered", true),
       (403, "InvalidProviderToken", true), (403, "ExpiredProviderToken", false), (429, "TooManyRequests", false),
       (500, "InternalServerError", false), (503, "Shutdown", false), (421, nil, false),
-    ] as [(Int, PushReason?, Bool)])
-  func finality(status: Int, reason: PushReason?, isFinal: Bool) {
+    ] as [(Int, APNSReason?, Bool)])
+  func finality(status: Int, reason: APNSReason?, isFinal: Bool) {
     var books = LoadBooks()
-    let noted = books.record(.answered(PushAnswer(status: status, reason: reason)))
+    let noted = books.record(.answered(APNSAnswer(status: status, reason: reason)))
     #expect(noted == isFinal)
     #expect(books.statuses == (isFinal ? [status: 1] : [:]))
     #expect(books.failures.values.reduce(0, +) == (isFinal ? 0 : 1))
@@ -107,9 +107,9 @@ struct LoadBooksTests {
   @Test("an attempt without an answer is counted by what the ledger would say")
   func failures() {
     var books = LoadBooks()
-    let failures = [TransportFailure.unknown(cause: "reset"), .unknown(cause: "lost"), .notProcessed(cause: "refused")]
+    let failures = [APNSOutcome.unknown(cause: "reset"), .unknown(cause: "lost"), .notProcessed(cause: "refused")]
     for failure in failures {
-      let isFinal = books.record(.failed(failure))
+      let isFinal = books.record(failure)
       #expect(!isFinal)
     }
     #expect(books.failures == ["apns_answer_lost": 2, "apns_unreachable": 1])
@@ -180,22 +180,22 @@ struct PushSeriesTests {
   @Test("devices take turns")
   func turns() throws {
     let series = try makeSeries()
-    #expect(try (0..<5).map { try series.request($0).head.deviceToken.hexadecimal } == tokens + tokens[..<2])
+    #expect(try (0..<5).map { try series.request($0).deviceToken.hexadecimal } == tokens + tokens[..<2])
   }
 
   @Test("a push has identifiers of its own, and the same ones when it is built again")
   func identifiers() throws {
     let series = try makeSeries()
-    let heads = try (0..<100).map { try series.request($0).head }
-    #expect(Set(heads.map(\.identifier)).count == 100)
-    #expect(Set(heads.map(\.collapseIdentifier)).count == 100)
-    #expect(try series.request(99).head == heads[99])
-    #expect(heads.allSatisfy { $0.collapseIdentifier?.text.utf8.count == 36 })
+    let requests = try (0..<100).map { try series.request($0) }
+    #expect(Set(requests.map(\.identifier)).count == 100)
+    #expect(Set(requests.map(\.collapseIdentifier)).count == 100)
+    #expect(try series.request(99) == requests[99])
+    #expect(requests.allSatisfy { $0.collapseIdentifier?.text.utf8.count == 36 })
   }
 
   @Test("two series have nothing in common")
   func runs() throws {
-    #expect(try makeSeries().request(0).head.identifier != makeSeries().request(0).head.identifier)
+    #expect(try makeSeries().request(0).identifier != makeSeries().request(0).identifier)
   }
 
   @Test("bodies are those of a usual message, and equally long")
@@ -203,7 +203,7 @@ struct PushSeriesTests {
     let series = try makeSeries()
     let sizes = try Set((0..<100).map { try series.request($0).body.count })
     #expect(sizes == [series.bodyBytes])
-    #expect((220...280).contains(series.bodyBytes))
+    #expect((290...340).contains(series.bodyBytes))
   }
 
   @Test("a malformed device token is found before anything is sent")
@@ -258,7 +258,7 @@ struct LoadReportTests {
   @Test("as JSON it is one line with the names that scripts look for")
   func json() throws {
     var books = LoadBooks()
-    _ = books.record(.answered(PushAnswer(status: 200)))
+    _ = books.record(.answered(APNSAnswer(status: 200)))
     books.resends = 3
     books.lost = 1
     let text = try report(books).json()

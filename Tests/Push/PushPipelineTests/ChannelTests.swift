@@ -48,16 +48,17 @@ struct ChannelTests {
       #expect(outcomes.map(\.decision) == [.sent])
       #expect(try await rig.value("select devices_accepted from tacet.push_log", as: Int32.self, on: reactor) == 2)
       #expect(rig.channel.sent.map(\.token) == ["00aa"])
-      let push = try #require(other.sent.first?.push)
-      #expect(push.target.keys == #"{"auth":"x"}"# && push.target.address == "https://web_push/one/0,a")
-      #expect(push.push.alert?.title == "Message from Ann")
+      let sent = try #require(other.sent.first)
+      let target = sent.addressee.target
+      #expect(target.keys == #"{"auth":"x"}"# && target.address == "https://web_push/one/0,a")
+      #expect(sent.push.alert?.title == "Message from Ann")
     }
   }
 
   @Test("a browser that is gone is dropped, and the phone keeps its token; a later registration is kept")
   func dropped() async throws {
     try await Self.run { rig, chat, other, reactor in
-      other.answer = { _, _ in DeliveryAttempt(.dropToken(invalidSinceMilliseconds: nil), status: 410, reason: "gone") }
+      other.answer = { _ in DeliveryAttempt(.dropToken(invalidSinceMilliseconds: nil), status: 410, reason: "gone") }
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.sent])
@@ -78,7 +79,7 @@ struct ChannelTests {
 
   /// The answers of a browser whose service asks for a wait, and a phone that is refused once.
   private static func refuseOnce(_ rig: PipelineRig, _ other: ScriptedDeliverer, asking wait: Duration) {
-    other.answer = { _, _ in
+    other.answer = { _ in
       var attempt = DeliveryAttempt(.retryLater(minimumWait: wait), status: 429, reason: "http_429")
       attempt.askedWait = wait
       return attempt
@@ -96,7 +97,7 @@ struct ChannelTests {
       #expect(outcomes.count == 1 && rig.channel.sent.count == 2 && other.sent.count == 1)
       if seconds > 3600 { return try await rig.nothingLeft(on: reactor) }
       // The browser's own time comes.
-      other.answer = { _, _ in DeliveryAttempt(.accepted, status: 201) }
+      other.answer = { _ in DeliveryAttempt(.accepted, status: 201) }
       let waits = "select due_at > now() + interval '10 s' from tacet.deliveries"
       #expect(try await rig.value(waits, as: Bool.self, on: reactor))
       try await rig.execute(
@@ -127,7 +128,7 @@ struct ChannelTests {
   @Test("a channel that is out delays no other, and gets the push when it is back, once")
   func outage() async throws {
     try await Self.run { rig, chat, other, reactor in
-      other.answer = { _, _ in
+      other.answer = { _ in
         DeliveryAttempt(.retryLater(minimumWait: .zero), reason: "host_unreachable", fault: .connection)
       }
       rig.start(on: reactor)
@@ -136,7 +137,7 @@ struct ChannelTests {
       #expect(rig.channel.sent.count == 1)
       #expect(rig.pipeline.fault(of: DeliveryRoute(other.channel, name: "web_push/one")) == "host_unreachable")
       #expect(rig.pipeline.fault(of: PushFixtures.route) == nil)
-      other.answer = { _, _ in DeliveryAttempt(.accepted, status: 201) }
+      other.answer = { _ in DeliveryAttempt(.accepted, status: 201) }
       try await rig.nothingLeft(on: reactor)
       #expect(rig.channel.sent.count == 1, "the phone has it")
       #expect(try await rig.value("select devices_accepted from tacet.push_log", as: Int32.self, on: reactor) == 2)

@@ -78,15 +78,15 @@ struct DeliveryPipelineTests {
       try #require(sent.map(\.token).sorted() == ["00aa", "00bb", "00bb"])
       #expect(sent.last?.token == "00bb")
       #expect(Set(sent.map(\.identifier)).count == 2)
-      #expect(Set(sent.map { $0.request.head.collapseIdentifier?.text }).count == 1)
+      #expect(Set(sent.map { $0.request.collapseIdentifier?.text }).count == 1)
       #expect(sent[2].request == sent[0].request || sent[2].request == sent[1].request)
       try await rig.nothingLeft(on: reactor)
     }
   }
 
   @Test(
-    "a push whose fate is unknown is sent again until APNs answers", arguments: [PushAttempt.answerLost, .unreachable])
-  func retried(failure: PushAttempt) async throws {
+    "a push whose fate is unknown is sent again until APNs answers", arguments: [APNSOutcome.answerLost, .unreachable])
+  func retried(failure: APNSOutcome) async throws {
     try await Chat.run { rig, chat, reactor in
       rig.channel.answer = { _, number in number < 4 ? failure : .accepted }
       rig.start(on: reactor)
@@ -109,7 +109,7 @@ struct DeliveryPipelineTests {
       )
       let since = registered + secondsAfterRegistration * 1000
       rig.channel.answer = { _, _ in
-        .answered(PushAnswer(status: 410, reason: "Unregistered", timestampMilliseconds: since))
+        .answered(APNSAnswer(status: 410, reason: "Unregistered", timestampMilliseconds: since))
       }
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)

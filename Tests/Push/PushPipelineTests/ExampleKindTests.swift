@@ -1,3 +1,4 @@
+import Channels
 import FoundationEssentials
 import PushRules
 import PushStore

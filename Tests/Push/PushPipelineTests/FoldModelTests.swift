@@ -204,7 +204,7 @@ struct FoldPush {
   init?(_ sent: ScriptedChannel.Sent) {
     guard let payload = try? JSONDecoder().decode(Payload.self, from: Data(sent.request.body)),
       let message = payload.aps.alert.body.split(separator: " ").first.flatMap({ Int($0) }),
-      let collapse = sent.request.head.collapseIdentifier?.text
+      let collapse = sent.request.collapseIdentifier?.text
     else { return nil }
     self.message = message
     self.collapse = collapse
@@ -429,7 +429,7 @@ final class FoldWorld {
     return !isCalm && Int.random(in: 0..<10, using: &generator) == 0
   }
 
-  private func answer(_ sent: ScriptedChannel.Sent) -> PushAttempt {
+  private func answer(_ sent: ScriptedChannel.Sent) -> APNSOutcome {
     guard let push = FoldPush(sent), let place = byToken[push.token] else { return .badKey }
     let sentAt = self.sentAt[key(sent)] ?? (now, advances)
     // Queued again, the message would have the date of its claim, from before time was moved, and seem newer than it is.

@@ -1,3 +1,4 @@
+import Channels
 import FoundationEssentials
 import PushStore
 import Reactors
@@ -141,7 +142,7 @@ struct FoldingPipelineTests {
       #expect(sounds.map(\.message_id) == [ids[0].text])
       // The sound, an update whenever the burst has settled, and the last one.
       #expect((2...(2 + Int(took / .milliseconds(200)))).contains(payloads.count), "over \(took)")
-      #expect(Set(rig.channel.sent.map { $0.request.head.collapseIdentifier?.text }) == [ids[0].text])
+      #expect(Set(rig.channel.sent.map { $0.request.collapseIdentifier?.text }) == [ids[0].text])
       let last = try #require(payloads.last)
       #expect(last.message_id == ids[29].text && last.aps.alert.subtitle == "+29 more" && last.aps.badge == 30)
       let folded = try await rig.value(

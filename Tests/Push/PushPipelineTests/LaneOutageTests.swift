@@ -18,8 +18,8 @@ struct LaneOutageTests {
 
   @Test(
     "messages wait in the database, and go out newest first when APNs is back",
-    arguments: [PushAttempt.unreachable, .answerLost, .busy, .badKey])
-  func waits(_ fault: PushAttempt) async throws {
+    arguments: [APNSOutcome.unreachable, .answerLost, .busy, .badKey])
+  func waits(_ fault: APNSOutcome) async throws {
     try await Chat.run(configure: Self.quick) { rig, chat, reactor in
       let isBack = Flag()
       rig.channel.answer = { _, _ in isBack.isSet ? .accepted : fault }
@@ -41,7 +41,7 @@ struct LaneOutageTests {
       try await rig.nothingLeft(on: reactor)
       #expect(rig.pipeline.fault(of: PushFixtures.route) == nil)
       // The probe may have been any of them; the others follow by age.
-      let order = rig.channel.sent[before...].map { $0.request.head.collapseIdentifier?.text ?? "" }
+      let order = rig.channel.sent[before...].map { $0.request.collapseIdentifier?.text ?? "" }
       let rest = order.suffix(4)
       let ages = rest.compactMap { text in messages.firstIndex { $0.text == text } }
       #expect(ages == ages.sorted(by: >), "\(ages)")
@@ -160,7 +160,7 @@ struct LaneTrialTests {
 
   /// Makes a trial that ends like this, if it is admitted.
   @discardableResult
-  private func ask(_ attempt: PushAttempt, over lane: Lane, at now: UInt64 = 0) -> Admission {
+  private func ask(_ attempt: APNSOutcome, over lane: Lane, at now: UInt64 = 0) -> Admission {
     let admission = admit(to: lane, at: now)
     if admission == .admitted { _ = lane.concludeTrial(attempt, now: now, draw: 0.5) }
     return admission
@@ -169,11 +169,11 @@ struct LaneTrialTests {
   @Test(
     "one that is refused because the credential is not for this environment is not made again, and is no fault",
     arguments: [
-      PushAttempt.answered(403, "BadEnvironmentKeyInToken"), .answered(403, "BadEnvironmentKeyIdInToken"),
+      APNSOutcome.answered(403, "BadEnvironmentKeyInToken"), .answered(403, "BadEnvironmentKeyIdInToken"),
       .answered(403, "BadCertificateEnvironment"), .refused("BadEnvironmentKeyInToken"),
       .refused("BadCertificateEnvironment"),
     ])
-  func otherKey(_ attempt: PushAttempt) {
+  func otherKey(_ attempt: APNSOutcome) {
     let lane = Lane.new()
     #expect(ask(attempt, over: lane) == .admitted)
     #expect(lane.fault == nil)
@@ -185,10 +185,10 @@ struct LaneTrialTests {
   @Test(
     "one that meets any other fault is made again, until five of a second have shut the lane",
     arguments: [
-      PushAttempt.badKey, .answered(407, nil), .answered(301, nil), .refused("InvalidProviderToken"), .unreachable,
+      APNSOutcome.badKey, .answered(407, nil), .answered(301, nil), .refused("InvalidProviderToken"), .unreachable,
       .broken,
     ])
-  func sporadicFault(_ attempt: PushAttempt) {
+  func sporadicFault(_ attempt: APNSOutcome) {
     let lane = Lane.new()
     for number in 0..<5 { #expect(ask(attempt, over: lane, at: UInt64(number) * Lane.second) == .admitted) }
     #expect(lane.fault == attempt.reason)

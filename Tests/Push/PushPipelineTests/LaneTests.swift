@@ -91,7 +91,7 @@ struct LaneTests {
     #expect(lane.fault == "BadDeviceToken")
     #expect(lane.room(now: Lane.second - 1) == 0)
     #expect(lane.room(now: Lane.second) == 1)
-    for attempt in [PushAttempt.accepted, .unregistered, .refused, .limited, .badKey, .busy] {
+    for attempt in [APNSOutcome.accepted, .unregistered, .refused, .limited, .badKey, .busy] {
       _ = lane.conclude(attempt, to: "straggler", now: 0, draw: 0.5)
       #expect(lane.fault == "BadDeviceToken", "\(attempt)")
     }
@@ -222,34 +222,6 @@ struct LaneTests {
   }
 }
 
-@Suite("The slow start of a lane")
-struct LaneSlowStartTests {
-  @Test("a new lane takes one of what waits, then 8, then 64, then all")
-  func steps() {
-    var slowStart = LaneSlowStart()
-    var seen: [Int?] = [slowStart.allowance]
-    var answers = 0
-    for number in 1...200 {
-      guard slowStart.answered() else { continue }
-      answers = number
-      seen.append(slowStart.allowance)
-    }
-    #expect(seen == [1, 8, 64, nil])
-    #expect(answers == 1 + 8 + 64)
-  }
-
-  @Test("a lane whose probe has come through begins at 8, however far it was before")
-  func again() {
-    var slowStart = LaneSlowStart()
-    for _ in 0..<100 { _ = slowStart.answered() }
-    slowStart.begin()
-    #expect(slowStart.allowance == 8)
-    let grew = (0..<8).map { _ in slowStart.answered() }
-    #expect(grew == Array(repeating: false, count: 7) + [true])
-    #expect(slowStart.allowance == 64)
-  }
-}
-
 @Suite("A lane whose tokens are refused and asked about in the other environment")
 struct LaneDoubtTests {
   @Test("while a refused token of an unproven lane is asked about elsewhere, nothing goes; five of a proven one")
@@ -334,7 +306,7 @@ extension Lane {
 /// Sends a push at a moment; what becomes of it.
 @discardableResult
 func send(
-  _ attempt: PushAttempt, to device: String = "aa", over lane: Lane, at now: UInt64 = 0
+  _ attempt: APNSOutcome, to device: String = "aa", over lane: Lane, at now: UInt64 = 0
 ) -> DeviceVerdict {
   if let objection = lane.objection(to: device, now: now) { return objection }
   return lane.conclude(attempt, to: device, now: now, draw: 0.5).verdict
@@ -348,24 +320,24 @@ func waiting(_ reason: String, _ stepBack: DeviceVerdict.StepBack) -> DeviceVerd
 // What tests say in the words of APNs.
 extension Lane {
   func conclude(
-    _ attempt: PushAttempt, to device: String, of user: HostID? = nil, now: UInt64, draw: Double
+    _ attempt: APNSOutcome, to device: String, of user: HostID? = nil, now: UInt64, draw: Double
   ) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
     conclude(DeliveryAttempt(attempt), to: device, of: user, now: now, draw: draw)
   }
 
   func putOff(
-    _ attempt: PushAttempt, now: UInt64, draw: Double
+    _ attempt: APNSOutcome, now: UInt64, draw: Double
   ) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
     putOff(DeliveryAttempt(attempt), now: now, draw: draw)
   }
 
   func concludeUnresolved(
-    _ attempt: PushAttempt, because reason: String?, of user: HostID, now: UInt64, draw: Double
+    _ attempt: APNSOutcome, because reason: String?, of user: HostID, now: UInt64, draw: Double
   ) -> (verdict: DeviceVerdict, hasMoreRoom: Bool) {
     concludeUnresolved(DeliveryAttempt(attempt), because: reason, of: user, now: now, draw: draw)
   }
 
-  func concludeTrial(_ attempt: PushAttempt, now: UInt64, draw: Double) -> Bool {
+  func concludeTrial(_ attempt: APNSOutcome, now: UInt64, draw: Double) -> Bool {
     concludeTrial(DeliveryAttempt(attempt), now: now, draw: draw)
   }
 }

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The push of a message")
 struct MessagePushTests {
-  private func requests(for event: PushEvent) throws -> [PushRequest] {
+  private func requests(for event: PushEvent) throws -> [APNSRequest] {
     try event.recipients.flatMap { recipient in
       try recipient.targets.map { try #require(try PushFixtures.request(event, for: $0, to: recipient)) }
     }
@@ -33,21 +33,19 @@ struct MessagePushTests {
   @Test("an update of a burst replaces the first message's push, passive and without a sound, and says how many more")
   func update() throws {
     let event = PushFixtures.event(text: "Newest")
-    let message = try #require(event.content as? MessagePush)
     let cases: [(more: Int, locale: String?, subtitle: String?)] = [
       (4, nil, "\"subtitle\":\"+4 more\""), (4, "de-AT", "\"subtitle\":\"+4 weitere\""), (0, "de-AT", nil),
     ]
     for (more, locale, subtitle) in cases {
-      let composed = try ComposedPush(
-        message, about: event.subject, updating: .message(PushFixtures.makeID(9)), more: more, in: .builtIn)
+      let first = PushSubject.message(PushFixtures.makeID(9))
+      let update = try #require(event.content?.update(of: first, more: more, in: .builtIn))
+      let pushes = try EventPushes(update, about: event.subject)
       let target = PushTarget(
         address: PushFixtures.phone.address, environment: PushFixtures.phone.environment, app: PushFixtures.phone.app,
         keys: locale.map { "{\"locale\":\"\($0)\"}" })
-      let request = try event.push(
-        composed.push(for: target).push, to: target, of: event.recipients[0], timeToLive: .seconds(3600)
-      ).request(of: PushFixtures.route.app)
+      let request = try PushFixtures.request(pushes.push(for: target).push, of: event, for: target)
       let body = String(decoding: request.body, as: UTF8.self)
-      #expect(request.head.collapseIdentifier?.text == PushFixtures.makeID(9).text)
+      #expect(request.collapseIdentifier?.text == PushFixtures.makeID(9).text)
       #expect(body.contains("\"interruption-level\":\"passive\"") && !body.contains("\"sound\""))
       #expect(body.contains("\"body\":\"Newest\"") && body.contains("\"message_id\":\"\(PushFixtures.messageID)\""))
       #expect(subtitle.map { body.contains($0) } ?? !body.contains("subtitle"))
@@ -82,10 +80,12 @@ struct MessagePushTests {
 
   @Test("identifiers are the same in every attempt")
   func stableIdentifiers() throws {
-    let first = try requests(for: PushFixtures.event(attempts: 1)).map(\.head)
-    let tenth = try requests(for: PushFixtures.event(text: "edited", attempts: 10)).map(\.head)
-    #expect(first == tenth)
-    #expect(first.map(\.collapseIdentifier?.text) == ["abcd0000-0000-4000-8000-000000000003"])
+    let first = try requests(for: PushFixtures.event(attempts: 1))
+    let tenth = try requests(for: PushFixtures.event(text: "edited", attempts: 10))
+    #expect(first.map(\.identifier) == tenth.map(\.identifier))
+    for requests in [first, tenth] {
+      #expect(requests.map(\.collapseIdentifier?.text) == ["abcd0000-0000-4000-8000-000000000003"])
+    }
   }
 
   @Test("every device, recipient and message has an identifier of its own; the collapse identifier is the message's")
@@ -95,19 +95,19 @@ struct MessagePushTests {
     let events = [PushFixtures.makeID(20), PushFixtures.makeID(21)].map {
       PushFixtures.event(subject: $0, recipients: recipients)
     }
-    let heads = try events.flatMap { try requests(for: $0) }.map(\.head)
-    #expect(Set(heads.map(\.identifier)).count == 8)
-    #expect(Set(heads.map { $0.collapseIdentifier?.text }).count == 2)
+    let all = try events.flatMap { try requests(for: $0) }
+    #expect(Set(all.map(\.identifier)).count == 8)
+    #expect(Set(all.map { $0.collapseIdentifier?.text }).count == 2)
   }
 
   @Test("the spelling of a token changes neither its path nor its identifier")
   func tokenSpelling() throws {
-    let heads = try ["BB02", "bb02"].map { token in
+    let all = try ["BB02", "bb02"].map { token in
       let device = PushTarget(address: token, environment: nil)
-      return try requests(for: PushFixtures.event(recipients: [PushFixtures.recipient(devices: [device])]))[0].head
+      return try requests(for: PushFixtures.event(recipients: [PushFixtures.recipient(devices: [device])]))[0]
     }
-    #expect(heads[0] == heads[1])
-    #expect(heads[0].path == "/3/device/bb02")
+    #expect(all[0] == all[1])
+    #expect(all[0].path == "/3/device/bb02")
   }
 
   @Test(
@@ -115,14 +115,15 @@ struct MessagePushTests {
     arguments: [(0.0, 1_700_003_600), (0.000_001, 1_700_003_601), (28_800, 1_700_032_400), (1e13, 9_223_372_040_454)])
   func held(seconds: Double, expiration: Int64) throws {
     let recipient = PushFixtures.recipient(situation: RecipientSituation(heldFor: .seconds(seconds)))
-    let head = try #require(try requests(for: PushFixtures.event(recipients: [recipient])).first?.head)
-    #expect(head.expiration == .until(unixSeconds: expiration))
+    let request = try #require(try requests(for: PushFixtures.event(recipients: [recipient])).first)
+    #expect(request.expiresAt == expiration)
   }
 
   @Test("an alert for the app goes out at once and is kept until the message is no longer worth a push")
   func fields() throws {
-    let head = try #require(try requests(for: PushFixtures.event()).first?.head)
-    let fields = Dictionary(uniqueKeysWithValues: head.fields.map { ($0.name, $0.value) })
+    let request = try #require(try requests(for: PushFixtures.event()).first)
+    var fields: [String: String] = [:]
+    request.forEachField { name, value, _ in fields[name] = value }
     #expect(fields["apns-topic"] == "com.example.app")
     #expect(fields["apns-push-type"] == "alert")
     #expect(fields["apns-priority"] == "10")
@@ -141,7 +142,7 @@ struct MessagePushTests {
 struct ReadSyncPushTests {
   private func request(
     _ messageIDs: [HostID], hasMore: Bool, in conversation: HostID? = PushFixtures.conversation, badge: Int = 3
-  ) throws -> PushRequest {
+  ) throws -> APNSRequest {
     let sync = ReadSyncPush(messageIDs: messageIDs, hasMore: hasMore, in: conversation)
     return try #require(try PushFixtures.request(PushFixtures.readSync(sync, badge: badge)))
   }
@@ -150,9 +151,9 @@ struct ReadSyncPushTests {
   func content() throws {
     let ids = [HostID.new(), HostID.new()]
     let request = try request(ids, hasMore: false)
-    #expect(request.head.pushType == .background)
-    #expect(request.head.priority == .powerAware)
-    #expect(request.head.expiration == .until(unixSeconds: 1_700_003_600))
+    #expect(request.pushType == .background)
+    #expect(request.priority == .powerAware)
+    #expect(request.expiresAt == 1_700_003_600)
     let names = ids.reversed().map { #""\#($0.text)""# }.joined(separator: ",")
     #expect(
       String(decoding: request.body, as: UTF8.self)
@@ -173,7 +174,7 @@ struct ReadSyncPushTests {
   func largest() throws {
     let ids = (0..<90).map { _ in HostID.new() }
     let request = try request(ids, hasMore: true, badge: .max)
-    #expect(request.body.count <= PushType.background.bodyBytesMax)
+    #expect(request.body.count <= PushType.bodyBytesMax)
     #expect(String(decoding: request.body, as: UTF8.self).hasSuffix(#""all_before":"\#(ids[89].text)"}"#))
   }
 }
@@ -224,14 +225,14 @@ struct UUIDTextTests {
   }
 }
 
-@Suite("A composed push")
-struct ComposedPushTests {
+@Suite("The pushes of an event")
+struct EventPushesTests {
   private static let subject = PushSubject(id: PushFixtures.makeID(7), kind: "reminder")
 
-  private func composed(_ localised: String) throws -> ComposedPush {
+  private func composed(_ localised: String) throws -> EventPushes {
     let document = #"{"title":"Go","body":"Now","presentation":{\#(localised)}}"#
     let content = KnownKinds.content(ClaimedContent(surfaceID: nil, document: document), of: "service_push")
-    return try ComposedPush(content, about: Self.subject)
+    return try EventPushes(content, about: Self.subject)
   }
 
   private func target(_ locale: String?) -> PushTarget {
@@ -249,7 +250,6 @@ struct ComposedPushTests {
     let composed = try composed(#""localised":{"de":{"title":"Los"},"pt":{"title":"Vai"}}"#)
     let (push, choice) = composed.push(for: target(locale))
     #expect(push.alert?.title == .verbatim(title) && choice?.shown.text == shown && push.locale?.text == shown)
-    #expect(composed.usual.alert?.title == "Go")
   }
 
   @Test("one text for all asks nothing of its targets")
@@ -266,7 +266,7 @@ struct ComposedPushTests {
     let data = #""data":{"x":"\#(String(repeating: "y", count: 1500))"},"#
     let document = #"{\#(data)"title":"Go","body":"Now","presentation":{\#(localised)}}"#
     let content = KnownKinds.content(ClaimedContent(surfaceID: nil, document: document), of: "service_push")
-    let (push, choice) = try ComposedPush(content, about: Self.subject).push(for: target("de"))
+    let (push, choice) = try EventPushes(content, about: Self.subject).push(for: target("de"))
     #expect(push.alert?.title == "Go" && choice == nil)
   }
 }
@@ -276,7 +276,7 @@ struct KnownWordsTests {
   @Test("a host's words take the place of Tacet's once they are read, and are refused where they could not serve")
   func overridden() async throws {
     try await PipelineRig.run { rig, reactor in
-      let words = rig.pipeline.words
+      let words = rig.pipeline.delivery.words
       let german = LocaleTag("de-CH")
       #expect(words.current(on: reactor).text(.newMessage, in: german) == "Neue Nachricht")
       try await rig.execute(

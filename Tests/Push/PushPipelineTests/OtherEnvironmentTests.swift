@@ -11,7 +11,7 @@ import Testing
 @Suite("A device token of the other environment", .serialized)
 struct OtherEnvironmentTests {
   /// APNs as it is when every token was issued by the sandbox.
-  private static let sandboxOnly: @Sendable (ScriptedChannel.Sent, Int) -> PushAttempt = { push, _ in
+  private static let sandboxOnly: @Sendable (ScriptedChannel.Sent, Int) -> APNSOutcome = { push, _ in
     push.environment == .sandbox ? .accepted : .refused
   }
 
@@ -77,10 +77,10 @@ struct OtherEnvironmentTests {
   @Test(
     "is put off while the other environment cannot be asked, or refuses more than this token",
     arguments: [
-      PushAttempt.unreachable, .busy, .limited, .badKey, .answered(407, nil), .answered(301, nil),
+      APNSOutcome.unreachable, .busy, .limited, .badKey, .answered(407, nil), .answered(301, nil),
       .refused("InvalidProviderToken"),
     ])
-  func unresolved(_ attempt: PushAttempt) async throws {
+  func unresolved(_ attempt: APNSOutcome) async throws {
     try await Chat.run(devices: []) { rig, chat, reactor in
       try await rig.prove(chat, on: reactor)
       let isBack = Flag()
@@ -187,11 +187,11 @@ struct OtherEnvironmentTests {
       let event = try #require(try await rig.store.claim(limits, on: reactor).first)
       let device = try #require(event.recipients.first?.targets.first)
       let push = try #require(try event.content?.push(about: event.subject))
-      let outgoing = event.push(push, to: device, of: event.recipients[0], timeToLive: .seconds(3600))
+      let addressee = event.addressee(of: push, device, of: event.recipients[0], timeToLive: .seconds(3600))
       let lane = Lane(PushFixtures.route.delivery, LaneConfiguration(), logger: .quiet)
       var trail = AttemptTrail()
       let verdict = await rig.pipeline.sender.verdict(
-        on: try rig.apns.request(for: outgoing, over: lane.route), through: rig.apns,
+        on: try rig.apns.request(for: push, to: addressee, over: lane.route), through: rig.apns,
         to: OwnedTarget(target: device, user: event.recipients[0].userID), over: lane, until: .max, trail: &trail,
         on: reactor)
       #expect(verdict == .acceptedElsewhere(environment: "sandbox"))
@@ -204,7 +204,7 @@ struct OtherEnvironmentTests {
       #expect(outcomes.map(\.decision) == [.sent])
       #expect(rig.channel.sent.map(\.environment) == [.production, .sandbox, .production, .sandbox])
       #expect(Set(rig.channel.sent.map(\.identifier)).count == 1)
-      #expect(Set(rig.channel.sent.map { $0.request.head.collapseIdentifier?.text }) == [id.text])
+      #expect(Set(rig.channel.sent.map { $0.request.collapseIdentifier?.text }) == [id.text])
       #expect(try await rig.environments(on: reactor) == "sandbox")
     }
   }

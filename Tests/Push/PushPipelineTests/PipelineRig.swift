@@ -279,20 +279,20 @@ struct Chat {
 }
 
 /// A push channel that answers as the test says, and remembers what it was given.
-final class ScriptedChannel: PushChannel {
+final class ScriptedChannel: APNSSender {
   /// One push, as the channel was asked to send it.
   struct Sent {
-    let request: PushRequest
+    let request: APNSRequest
     let route: PushRoute
     let deadline: UInt64
 
     var environment: APNSEnvironment { route.environment }
-    var identifier: String { request.head.identifier.text }
-    var token: String { request.head.deviceToken.hexadecimal }
+    var identifier: String { request.identifier.text }
+    var token: String { request.deviceToken.hexadecimal }
   }
 
   /// The answer to a push; the number counts sends from 1.
-  var answer: (Sent, Int) -> PushAttempt = { _, _ in .accepted }
+  var answer: (Sent, Int) -> APNSOutcome = { _, _ in .accepted }
 
   /// Whether pushes wait for ``release(_:on:)`` before they are answered.
   var holds = false
@@ -310,9 +310,9 @@ final class ScriptedChannel: PushChannel {
   private let changed = Signal()
 
   func send(
-    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
+    _ request: APNSRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
-  ) async -> PushAttempt {
+  ) async -> APNSOutcome {
     let push = Sent(request: request, route: route, deadline: deadline)
     sent.append(push)
     let number = sent.count
@@ -361,13 +361,19 @@ final class ScriptedDeliverer: PushDeliverer {
   var routes: [DeliveryRoute] { Self.routeNames.map { DeliveryRoute(channel, name: $0) } }
   var pushesInFlightMax: Int? = 4
 
-  /// The answer to a push over a route.
-  var answer: (OutgoingPush, DeliveryRoute) -> DeliveryAttempt = { _, _ in DeliveryAttempt(.accepted, status: 201) }
+  struct Sent {
+    let push: Push
+    let addressee: Addressee
+    let route: DeliveryRoute
+  }
+
+  /// The answer to a push.
+  var answer: (Sent) -> DeliveryAttempt = { _ in DeliveryAttempt(.accepted, status: 201) }
 
   /// Routes whose pushes wait until ``release(on:)``.
   var held: Set<String> = []
 
-  private(set) var sent: [(push: OutgoingPush, route: DeliveryRoute)] = []
+  private(set) var sent: [Sent] = []
   private(set) var mostInFlight = 0
   private var inFlight = 0
   private var waiting: [Signal] = []
@@ -379,14 +385,14 @@ final class ScriptedDeliverer: PushDeliverer {
   }
 
   func request(
-    for push: OutgoingPush, over route: DeliveryRoute
-  ) throws(PushRequestError) -> OutgoingPush { push }
+    for push: Push, to addressee: Addressee, over route: DeliveryRoute
+  ) throws(PushRequestError) -> Sent { Sent(push: push, addressee: addressee, route: route) }
 
   func send(
-    _ push: OutgoingPush, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
+    _ push: Sent, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
   ) async -> DeliveryAttempt {
-    sent.append((push, route))
+    sent.append(push)
     inFlight += 1
     mostInFlight = max(mostInFlight, inFlight)
     changed.signal(on: reactor)
@@ -396,7 +402,7 @@ final class ScriptedDeliverer: PushDeliverer {
       _ = await signal.wait(on: reactor)
     }
     inFlight -= 1
-    return answer(push, route)
+    return answer(push)
   }
 
   func release(on reactor: isolated Reactor) {

@@ -63,32 +63,38 @@ enum PushFixtures {
       claimedAt: 1_700_000_001_000_000, content: content, datedAt: 1_700_000_000_999_999, recipients: recipients)
   }
 
+  static func request(
+    _ push: Push, of event: PushEvent, for device: PushTarget, to recipient: PushRecipient? = nil
+  ) throws -> APNSRequest {
+    let addressee = event.addressee(
+      of: push, device, of: recipient ?? event.recipients[0], timeToLive: .seconds(3600))
+    return try APNSRequest(push, to: addressee, of: route.app)
+  }
+
   /// The push of an event for one device, as the pipeline makes it.
   static func request(
     _ event: PushEvent, for device: PushTarget = phone, to recipient: PushRecipient? = nil
-  ) throws -> PushRequest? {
+  ) throws -> APNSRequest? {
     guard let push = try event.content?.push(about: event.subject) else { return nil }
-    return try event.push(
-      push, to: device, of: recipient ?? event.recipients[0], timeToLive: .seconds(3600)
-    ).request(of: route.app)
+    return try request(push, of: event, for: device, to: recipient)
   }
 }
 
-extension PushAttempt {
-  static let accepted = PushAttempt.answered(PushAnswer(status: 200))
+extension APNSOutcome {
+  static let accepted = APNSOutcome.answered(APNSAnswer(status: 200))
   static let refused = answered(400, "BadDeviceToken")
-  static let unregistered = PushAttempt.answered(
-    PushAnswer(status: 410, reason: "Unregistered", timestampMilliseconds: 1_700_000_000_123))
+  static let unregistered = APNSOutcome.answered(
+    APNSAnswer(status: 410, reason: "Unregistered", timestampMilliseconds: 1_700_000_000_123))
   static let otherApps = answered(400, "DeviceTokenNotForTopic")
   static let limited = answered(429, "TooManyRequests")
   static let broken = answered(500, "InternalServerError")
   static let badKey = answered(403, "InvalidProviderToken")
   static let busy = answered(503, "ServiceUnavailable")
-  static let unreachable = PushAttempt.failed(.notProcessed(cause: "test"))
-  static let answerLost = PushAttempt.failed(.unknown(cause: "test"))
+  static let unreachable = APNSOutcome.notProcessed(cause: "test")
+  static let answerLost = APNSOutcome.unknown(cause: "test")
 
-  static func answered(_ status: Int, _ reason: PushReason?) -> PushAttempt {
-    .answered(PushAnswer(status: status, reason: reason))
+  static func answered(_ status: Int, _ reason: APNSReason?) -> APNSOutcome {
+    .answered(APNSAnswer(status: status, reason: reason))
   }
 }
 

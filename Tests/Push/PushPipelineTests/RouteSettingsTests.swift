@@ -25,8 +25,8 @@ struct RouteSettingsTests {
 
   @Test(
     "keeps its pushes and its tokens, and lets them go when it is mended",
-    arguments: [PushAttempt.refused, .otherApps, .badKey, .answered(400, "TopicDisallowed")])
-  func waits(_ refusal: PushAttempt) async throws {
+    arguments: [APNSOutcome.refused, .otherApps, .badKey, .answered(400, "TopicDisallowed")])
+  func waits(_ refusal: APNSOutcome) async throws {
     try await Chat.run(of: 100, configure: Self.quick) { rig, chat, reactor in
       let isMended = Flag()
       rig.channel.answer = { _, _ in isMended.isSet ? .accepted : refusal }
@@ -198,7 +198,7 @@ struct RouteTests {
       rig.start(on: reactor)
       let id = try await chat.post(waking: .webhook, on: reactor)
       let outcomes = try await rig.outcomes(of: id, on: reactor)
-      let topics = Dictionary(uniqueKeysWithValues: rig.channel.sent.map { ($0.token, $0.request.head.topic) })
+      let topics = Dictionary(uniqueKeysWithValues: rig.channel.sent.map { ($0.token, $0.request.topic) })
       #expect(topics == ["00aa": "com.example.app", "10aa": "com.example.coach"])
       let reasons = Dictionary(uniqueKeysWithValues: outcomes.map { ($0.userID, $0.reason) })
       #expect(reasons[chat.recipients[2]] == "app_not_configured")
@@ -208,7 +208,7 @@ struct RouteTests {
         apps: [PushFixtures.route(of: "com.example.other", .production).app: .production],
         defaultRoute: PushFixtures.route, on: reactor)
       try await rig.nothingLeft(on: reactor)
-      #expect(rig.channel.sent.last.map { [$0.token, $0.request.head.topic] } == ["20aa", "com.example.other"])
+      #expect(rig.channel.sent.last.map { [$0.token, $0.request.topic] } == ["20aa", "com.example.other"])
     }
   }
 }

@@ -1,5 +1,6 @@
-import PushRules
 import Testing
+
+@testable import PushRules
 
 @Suite("Alert payloads")
 struct AlertPayloadTests {
@@ -33,7 +34,7 @@ struct AlertPayloadTests {
 
   @Test("what only counts with a text is refused without one")
   func needsText() throws {
-    #expect(throws: PushRequestError.self) { try AlertPayload(badge: 1, runsServiceExtension: true) }
+    #expect(throws: PushRequestError.self) { try AlertPayload(sound: "s", runsServiceExtension: true) }
     #expect(try AlertPayload(subtitle: "s", runsServiceExtension: true).runsServiceExtension)
   }
 }
@@ -70,9 +71,6 @@ private func rows() throws -> [Row] {
     (try AlertPayload(title: "t", relevanceScore: UnitFraction(0)), #","relevance-score":0.0"#),
     (try AlertPayload(title: "t", relevanceScore: UnitFraction(0.25)), #","relevance-score":0.25"#),
     (try AlertPayload(title: "t", runsServiceExtension: true), #","mutable-content":1"#),
-    (try AlertPayload(title: "t", badge: 0), #","badge":0"#),
-    (try AlertPayload(title: "t", badge: -1), #","badge":0"#),
-    (try AlertPayload(title: "t", badge: .max), #","badge":9223372036854775807"#),
     (try AlertPayload(title: "t", sound: "default"), #","sound":"default""#),
     (try AlertPayload(title: "t", sound: "achievement.caf"), #","sound":"achievement.caf""#),
     (try AlertPayload(title: "t", sound: ""), ""),
@@ -85,16 +83,15 @@ struct AlertPayloadEncodingTests {
   @Test("everything set comes in a fixed order")
   func full() throws {
     let payload = try AlertPayload(
-      title: "Message from Ana", subtitle: "Choir", body: "Hi \"you\"", badge: 3, sound: "default",
+      title: "Message from Ana", subtitle: "Choir", body: "Hi \"you\"", sound: "default",
       threadIdentifier: "c-1", category: "MESSAGE", interruptionLevel: .active, relevanceScore: UnitFraction(1),
       runsServiceExtension: true,
       custom: ["type": "message", "conversation_id": "c-1", "message_id": "m-1"])
     #expect(
-      text(payload)
+      text(payload, badge: 3)
         == #"{"aps":{"alert":{"title":"Message from Ana","subtitle":"Choir","body":"Hi \"you\""},"#
         + #""badge":3,"sound":"default","thread-id":"c-1","category":"MESSAGE","interruption-level":"active","#
         + #""relevance-score":1.0,"mutable-content":1},"type":"message","conversation_id":"c-1","message_id":"m-1"}"#)
-    #expect(payload.pushType == .alert)
   }
 
   @Test("each member has its form, and what is empty or nil is left out")
@@ -123,12 +120,25 @@ struct AlertPayloadEncodingTests {
     #expect(text(payload) == #"{"aps":{"alert":{\#(alert)}}}"#)
   }
 
-  @Test("a badge or a sound needs no text beside it")
-  func silent() throws {
-    #expect(try text(AlertPayload(badge: 0)) == #"{"aps":{"badge":0}}"#)
-    #expect(try text(AlertPayload(sound: "default")) == #"{"aps":{"sound":"default"}}"#)
-    let payload = try AlertPayload(title: "", badge: 1, sound: "default", custom: ["k": .null])
-    #expect(text(payload) == #"{"aps":{"badge":1,"sound":"default"},"k":null}"#)
+  @Test(
+    "a badge stands where it belongs, or is left out, beside any other members",
+    arguments: [(nil, ""), (-1, #""badge":0"#), (0, #""badge":0"#), (.max, #""badge":9223372036854775807"#)]
+      as [(Int?, String)])
+  func badges(badge: Int?, member: String) throws {
+    let comma = member.isEmpty ? "" : ","
+    #expect(try text(AlertPayload(title: "t"), badge: badge) == #"{"aps":{"alert":{"title":"t"}\#(comma)\#(member)}}"#)
+    let silent = try AlertPayload(title: "", sound: "default", custom: ["k": .null])
+    #expect(text(silent, badge: badge) == #"{"aps":{\#(member)\#(comma)"sound":"default"},"k":null}"#)
+    let both = try AlertPayload(title: "t", sound: "s")
+    #expect(text(both, badge: badge) == #"{"aps":{"alert":{"title":"t"}\#(comma)\#(member),"sound":"s"}}"#)
+  }
+
+  @Test("the log id is the last member, and with the largest badge the document has the bytes that were said")
+  func identified() throws {
+    let payload = try AlertPayload(title: "t", custom: ["k": "v"])
+    let document = payload.encoded(badge: .max, logID: logID)
+    #expect(String(decoding: document, as: UTF8.self).hasSuffix(#"},"k":"v","push_log_id":"\#(logID)"}"#))
+    #expect(document.count == payload.documentBytesMax)
   }
 }
 
@@ -136,8 +146,11 @@ private func makePayload(
   title: AlertText = "Message from Ana", subtitle: AlertText = "", body: AlertText
 ) throws -> AlertPayload {
   try AlertPayload(
-    title: title, subtitle: subtitle, body: body, badge: 1, sound: "default", custom: ["type": "message"])
+    title: title, subtitle: subtitle, body: body, sound: "default", custom: ["type": "message"])
 }
+
+/// The bytes with the largest badge of what is left of a payload, whose own document is still that of the whole.
+private func bytes(_ payload: AlertPayload) -> Int { AlertDocument(payload).bytesMax }
 
 private let clusters = [
   "a", "é", "e\u{301}", "👨‍👩‍👧‍👦", "🇩🇪", "각", "\u{1112}\u{1161}\u{11AB}", "漢", "👍🏽", "क्षि", "\"", "\\", "\n", "\u{1}",
@@ -149,8 +162,8 @@ struct AlertPayloadFittingTests {
   @Test("what fits is left alone, up to the last byte")
   func fits() throws {
     let payload = try makePayload(body: "Hello")
-    let bytes = payload.encoded().count
-    #expect(try payload.fitted(to: bytes) == payload)
+    let size = bytes(payload)
+    #expect(try payload.fitted(to: size) == payload)
   }
 
   @Test(
@@ -159,36 +172,35 @@ struct AlertPayloadFittingTests {
   func cuts(cluster: String, title: String) throws {
     let words = String(repeating: cluster, count: 5_000)
     let payload = try makePayload(title: .verbatim(title), subtitle: "s", body: .verbatim(words))
-    for bytesMax in [200, 201, 255, 1_000, 4_095, 4_096] {
+    for bytesMax in [280, 281, 335, 1_000, 4_095, 4_096] {
       let fitted = try payload.fitted(to: bytesMax)
-      #expect(fitted.encoded().count <= bytesMax)
+      #expect(bytes(fitted) <= bytesMax)
       let kept = try #require(fitted.body?.words).dropLast(3)
       #expect(words.hasPrefix(kept) && kept.count * cluster.count == kept.count)
       let more = try makePayload(title: .verbatim(title), subtitle: "s", body: .verbatim(kept + cluster + "..."))
-      #expect(more.encoded().count > bytesMax)
+      #expect(bytes(more) > bytesMax)
     }
   }
 
-  @Test("one byte too many trims, on both sides of the type's limit", arguments: [(4096, false), (4097, true)])
-  func limit(bytes: Int, isTrimmed: Bool) throws {
-    let padding = bytes - (try makePayload(body: "x").encoded().count) + 1
+  @Test("one byte too many trims, on both sides of APNs' limit", arguments: [(4096, true), (4097, false)])
+  func limit(size: Int, isWhole: Bool) throws {
+    let padding = size - bytes(try makePayload(body: "x")) + 1
     let payload = try makePayload(body: .verbatim(String(repeating: "x", count: padding)))
-    #expect(payload.encoded().count == bytes)
-    let fitted = try payload.fitted(to: PushType.alert.bodyBytesMax)
-    #expect((fitted != payload) == isTrimmed && fitted.encoded().count == 4096)
+    #expect(bytes(payload) == size && payload.isWhole == isWhole)
+    #expect(payload.encoded(badge: .max, logID: logID).count == 4096)
   }
 
   @Test("one byte too many takes four, to make room for the continuation")
   func oneByte() throws {
     let payload = try makePayload(body: "Hello, world")
-    #expect(try payload.fitted(to: payload.encoded().count - 1).body == "Hello, w...")
+    #expect(try payload.fitted(to: bytes(payload) - 1).body == "Hello, w...")
   }
 
   @Test(
     "with hardly any room the body goes, then its continuation, then the push",
     arguments: [(13, Optional("...")), (12, ""), (0, ""), (-1, nil)])
   func hardlyAnyRoom(room: Int, expected: String?) throws {
-    let bytesMax = try makePayload(body: "").encoded().count + room
+    let bytesMax = bytes(try makePayload(body: "")) + room
     let payload = try makePayload(body: "Hello")
     guard let expected else {
       let error = try #require(throws: PushRequestError.self) { try payload.fitted(to: bytesMax) }
@@ -204,9 +216,9 @@ struct AlertPayloadFittingTests {
     let half = String(repeating: "👨‍👩‍👧‍👦", count: 150)
     for (arguments, index) in [([half + half], 0), (["Ana", half + half], 1), ([half, "Ana", half], 0)] {
       let payload = try makePayload(body: .localized(key: "MESSAGE", arguments: arguments))
-      let excess = payload.encoded().count - 4_096
+      let excess = bytes(payload) - 4_096
       let fitted = try payload.fitted(to: 4_096)
-      #expect(excess > 0 && fitted.encoded().count <= 4_096)
+      #expect(excess > 0 && bytes(fitted) <= 4_096)
       guard case .localized("MESSAGE", let rest, _) = fitted.body else {
         Issue.record("another body")
         return
@@ -226,16 +238,18 @@ struct AlertPayloadFittingTests {
       ("t", "", .localized(key: String(repeating: "k", count: 4_100), arguments: ["a"])),
     ] as [(AlertText, AlertText, AlertText)])
   func untouched(title: AlertText, subtitle: AlertText, body: AlertText) throws {
-    let payload = try makePayload(title: title, subtitle: subtitle, body: body)
-    let error = try #require(throws: PushRequestError.self) { try payload.fitted(to: 4_096) }
+    let error = try #require(throws: PushRequestError.self) {
+      try makePayload(title: title, subtitle: subtitle, body: body)
+    }
     #expect(error.code == .payloadTooLarge && !error.message.contains("tttt"))
   }
 
   @Test("a body is not cut away when nothing else would be shown")
   func nothingLeft() throws {
     let payload = try AlertPayload(body: "Hello", custom: ["k": "v"])
-    #expect(try payload.fitted(to: 40).body == "...")
-    #expect(throws: PushRequestError.self) { try payload.fitted(to: 39) }
+    let least = bytes(payload) - 2
+    #expect(try payload.fitted(to: least).body == "...")
+    #expect(throws: PushRequestError.self) { try payload.fitted(to: least - 1) }
   }
 
   @Test("a text made to be slow costs what its length costs", .timeLimit(.minutes(1)))
@@ -246,82 +260,38 @@ struct AlertPayloadFittingTests {
       String(repeating: "👩\u{200D}", count: many), String(repeating: "क\u{94D}", count: many),
       String(repeating: "\r\n", count: many), String(repeating: "\u{0}", count: many),
     ] {
-      let fitted = try makePayload(body: .verbatim(words)).fitted(to: 4_096)
-      #expect(fitted.encoded().count <= 4_096)
-      let localised = try makePayload(body: .localized(key: "k", arguments: ["a", words])).fitted(to: 4_096)
-      #expect(localised.encoded().count <= 4_096)
+      for body in [AlertText.verbatim(words), .localized(key: "k", arguments: ["a", words])] {
+        #expect(try makePayload(body: body).encoded(badge: .max, logID: logID).count <= 4_096)
+      }
     }
-  }
-}
-
-@Suite("Prepared alerts")
-struct PreparedAlertTests {
-  @Test("each recipient's document is the one encoded alone", arguments: [-1, 0, 1, 99, Int.max])
-  func sameBytes(badge: Int) throws {
-    for own in [nil, 7] {
-      let prepared = PreparedAlert(try payload(badge: own))
-      #expect(try prepared.encoded(badge: badge) == payload(badge: badge).encoded())
-      #expect(prepared.bytes(withBadge: badge) == prepared.encoded(badge: badge).count)
-    }
-  }
-
-  @Test("without any text the badge comes first")
-  func onlyBadge() throws {
-    let prepared = PreparedAlert(try AlertPayload(sound: "default"))
-    #expect(String(decoding: prepared.encoded(badge: 2), as: UTF8.self) == #"{"aps":{"badge":2,"sound":"default"}}"#)
-    let bare = PreparedAlert(try AlertPayload(badge: 1))
-    #expect(String(decoding: bare.encoded(badge: 2), as: UTF8.self) == #"{"aps":{"badge":2}}"#)
-  }
-
-  @Test("a recipient without a badge gets the document without the member, wherever it stands")
-  func noBadge() throws {
-    #expect(try PreparedAlert(payload(badge: 7)).encoded(badge: nil) == payload(badge: nil).encoded())
-    let first = PreparedAlert(try AlertPayload(sound: "default"))
-    #expect(String(decoding: first.encoded(badge: nil), as: UTF8.self) == #"{"aps":{"sound":"default"}}"#)
-    let bare = PreparedAlert(try AlertPayload(badge: 1), identifierName: "id")
-    let id = "01234567-89ab-cdef-0123-456789abcdef"
-    #expect(String(decoding: bare.encoded(badge: nil, identifier: id), as: UTF8.self) == #"{"aps":{},"id":"\#(id)"}"#)
-  }
-
-  @Test("an identifier is the last member, and takes the bytes that were said", arguments: [0, 7, Int.max])
-  func identifier(badge: Int) throws {
-    let id = "01234567-89ab-cdef-0123-456789abcdef"
-    let plain = try payload(badge: badge).encoded()
-    let prepared = PreparedAlert(try payload(badge: nil), identifierName: "id")
-    let document = prepared.encoded(badge: badge, identifier: id)
-    #expect(
-      String(decoding: document, as: UTF8.self) == String(decoding: plain.dropLast(), as: UTF8.self)
-        + #","id":"\#(id)"}"#)
-    #expect(document.count == plain.count + PreparedAlert.bytes(ofIdentifierNamed: "id"))
-    #expect(prepared.bytes(withBadge: badge) == document.count)
-  }
-
-  private func payload(badge: Int?) throws -> AlertPayload {
-    try AlertPayload(
-      title: "t", subtitle: "s", body: .localized(key: "k", arguments: ["a"]), badge: badge,
-      sound: "default", threadIdentifier: "c", interruptionLevel: .timeSensitive, runsServiceExtension: true,
-      custom: ["k": "v"])
   }
 }
 
 @Suite("Background payloads")
 struct BackgroundPayloadTests {
-  @Test("aps holds content-available alone, custom data stands beside it")
+  private func text(_ custom: PayloadObject, badge: Int? = nil) throws -> String {
+    String(decoding: try PushPayload.background(custom).encoded(badge: badge, logID: ""), as: UTF8.self)
+  }
+
+  @Test("aps holds content-available alone, custom data stands beside it, and a badge of null becomes the recipient's")
   func bytes() throws {
-    #expect(try text(BackgroundPayload()) == #"{"aps":{"content-available":1}}"#)
-    let payload = try BackgroundPayload(custom: ["sync": true, "since": 12])
-    #expect(text(payload) == #"{"aps":{"content-available":1},"sync":true,"since":12}"#)
-    #expect(payload.pushType == .background)
+    #expect(try text([:], badge: 3) == #"{"aps":{"content-available":1}}"#)
+    #expect(
+      try text(["sync": true, "badge": .null], badge: 3) == #"{"aps":{"content-available":1},"sync":true,"badge":3}"#)
+    #expect(try text(["sync": true, "badge": .null]) == #"{"aps":{"content-available":1},"sync":true}"#)
   }
 
   @Test("custom data cannot replace what belongs to Apple")
   func reservedKey() throws {
-    let error = try #require(throws: PushRequestError.self) { try BackgroundPayload(custom: ["aps": .object([:])]) }
+    let error = try #require(throws: PushRequestError.self) { try text(["aps": .object([:])]) }
     #expect(error.code == .customKeyReserved)
   }
 }
 
-/// The document as text, to be compared with what is expected byte for byte.
-func text(_ payload: some PushPayload) -> String {
-  String(decoding: payload.encoded(), as: UTF8.self)
+private let logID = "01234567-89ab-cdef-0123-456789abcdef"
+
+/// The document as text without its log id, to be compared with what is expected byte for byte.
+private func text(_ payload: AlertPayload, badge: Int? = nil) -> String {
+  String(decoding: payload.encoded(badge: badge, logID: logID), as: UTF8.self)
+    .replacing(#","push_log_id":"\#(logID)"}"#, with: "}")
 }

@@ -14,7 +14,7 @@ struct ContentFormsTests {
   private func form(
     _ content: (any PushContent)? = nil, keys: String? = nil, service: ContentChoice = .full,
     apps: [String: ContentLevel] = [:], app: String? = nil, channel: DeliveryChannel = .apns
-  ) throws -> PreparedPush {
+  ) throws -> Push {
     let content = content ?? message
     let subject = content is MessagePush ? subject : PushSubject(id: HostID(text: "r-1"), kind: "claimed_request")
     var forms = ContentForms()
@@ -26,7 +26,7 @@ struct ContentFormsTests {
       about: ContentForms.Event(subject, sender: content.sender, in: .builtIn, nil, issuedAt: 1))
   }
 
-  private func shown(_ form: PreparedPush) -> [String?] {
+  private func shown(_ form: Push) -> [String?] {
     [form.alert?.title?.words, form.alert?.body?.words]
   }
 
@@ -112,12 +112,12 @@ struct ContentFormsTests {
   func cached() throws {
     var forms = ContentForms()
     let target = PushTarget(address: "ab")
-    func document(_ text: String) throws -> PreparedPush.Document {
+    func document(_ text: String) throws -> PushPayload {
       let push = try MessagePush(conversationID: HostID(text: "c"), senderName: text, text: text).push(about: subject)
       return try forms.form(
         of: push, for: target, by: ContentPolicy(service: ContentLevel(.sender)),
         about: ContentForms.Event(subject, sender: text, in: .builtIn, nil, issuedAt: 1)
-      ).document
+      ).payload
     }
     #expect(try document("a") == document("a"))
     #expect(try document("a") != document("b"))

@@ -76,7 +76,7 @@ struct HostIDTests {
     let ids = (10..<100).map { HostID(text: String(repeating: letter, count: length) + "\($0)") }
     let conversation = HostID(text: String(repeating: letter, count: length))
     let push = try ReadSyncPush(messageIDs: ids, hasMore: false, in: conversation).push(about: .message(ids[0]))
-    guard case .background(let custom) = push.document, case .array(let named)? = custom["message_ids"] else {
+    guard case .background(let custom) = push.payload, case .array(let named)? = custom["message_ids"] else {
       Issue.record("no list of ids")
       return
     }

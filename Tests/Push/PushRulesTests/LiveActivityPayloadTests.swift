@@ -22,7 +22,6 @@ struct LiveActivityPayloadTests {
   @Test("a start has its type, its attributes and its alert")
   func start() throws {
     let payload = try LiveActivityPayload(timestamp: 1_764_000_000, event: start(), contentState: Self.state)
-    #expect(payload.pushType == .liveactivity)
     #expect(
       encoded(payload) == #"{"aps":{"timestamp":1764000000,"event":"start","attributes-type":"RideAttributes","#
         + #""attributes":{"id":"r1","begin":785692800.5},\#(Self.stateText),"#
@@ -95,22 +94,5 @@ struct LiveActivityPayloadTests {
       try LiveActivityPayload(timestamp: 1, event: .update, contentState: [:], relevanceScore: score)
     }
     #expect(error.code == .numberNotFinite)
-  }
-
-  @Test("a device takes 4096 bytes", arguments: [0, 1])
-  func limit(bytesMore: Int) throws {
-    let (app, token) = (try BundleIdentifier("com.example.app"), try DeviceToken("ab"))
-    let bare = try LiveActivityPayload(timestamp: 1, event: .update, contentState: ["k": ""]).encoded().count
-    let text = String(repeating: "x", count: 4096 - bare + bytesMore)
-    let payload = try LiveActivityPayload(timestamp: 1, event: .update, contentState: ["k": .string(text)])
-    let identifier = PushIdentifier(eventKind: "k", event: "e", recipient: "r", deviceToken: token)
-    guard bytesMore > 0 else {
-      #expect(try PushRequest(payload, to: token, of: app, identifier: identifier).body.count == 4096)
-      return
-    }
-    let error = try #require(throws: PushRequestError.self) {
-      try PushRequest(payload, to: token, of: app, identifier: identifier)
-    }
-    #expect(error.code == .payloadTooLarge)
   }
 }

@@ -31,8 +31,8 @@ struct LocalisedTextsTests {
       #""subtitle":"Row 5","localised":{"de":{"title":"Los","subtitle":"Reihe 5"},"fr":{"body":"Vite"}}"#, of: kind)
     let german = try #require(LocaleTag("de"))
     let french = try #require(LocaleTag("fr"))
-    #expect(content.localised?.choice(for: LocaleTag("de-AT"))?.shown == german)
-    #expect(content.localised?.choice(for: LocaleTag("it")) == nil && content.localised?.choice(for: nil) == nil)
+    #expect(content.choice(for: LocaleTag("de-AT"))?.shown == german)
+    #expect(content.choice(for: LocaleTag("it")) == nil && content.choice(for: nil) == nil)
     let shown = try alert(content.inLocale(german))
     #expect(shown?.title == "Los" && shown?.subtitle == "Reihe 5" && shown?.body == "Now")
     #expect(try alert(content.inLocale(french))?.title == "Go" && alert(content.inLocale(french))?.body == "Vite")
@@ -48,7 +48,7 @@ struct LocalisedTextsTests {
       #""localised":{"de":{"title":"a"},"DE":{"title":"b"}}"#, #""localised":null"#,
     ])
   func unusable(members: String) throws {
-    #expect(content(members).localised == nil)
+    #expect(!content(members).isLocalised)
     #expect(try alert(content(members))?.title == "Go")
   }
 
@@ -102,7 +102,7 @@ struct LocalisedTextsTests {
       ClaimedContent(
         surfaceID: Self.id, document: document.replacing(/"values".*"presentation"/, with: "\"presentation\"")),
       of: "watched_row")
-    #expect(plain.localised == nil, "templates without values say nothing")
+    #expect(!plain.isLocalised, "templates without values say nothing")
   }
 
   @Test("the app's keys go to APNs in place of words, which remain for others")
@@ -113,7 +113,7 @@ struct LocalisedTextsTests {
     let alert = try #require(try alert(content.inLocale(german)))
     #expect(alert.title == .localized(key: "GO", arguments: ["a"], words: "Los") && alert.title?.words == "Los")
     #expect(
-      String(decoding: alert.encoded(), as: UTF8.self).hasPrefix(
+      String(decoding: alert.encoded(badge: nil, logID: UUID().uuidString), as: UTF8.self).hasPrefix(
         #"{"aps":{"alert":{"title-loc-key":"GO","title-loc-args":["a"],"loc-key":"NOW"}"#))
     #expect(try self.alert(self.content(#""title_loc_args":["a"]"#))?.title == "Go")
   }

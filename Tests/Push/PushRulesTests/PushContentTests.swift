@@ -58,16 +58,16 @@ struct PushPresentationTests {
 
   private static let id = HostID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 1)))
 
-  private func push(_ members: String, of kind: String = "service_push") throws -> PreparedPush {
+  private func push(_ members: String, of kind: String = "service_push") throws -> Push {
     let document =
       #"{"title":"Go","body":"Now","surface_kind":"plan","surface_id":"\#(Self.id)","presentation":{\#(members)}}"#
     let content = KnownKinds.content(ClaimedContent(surfaceID: Self.id, document: document), of: kind)
     return try content.push(about: PushSubject(id: Self.id, kind: "reminder"))
   }
 
-  private func text(_ push: PreparedPush) throws -> String {
-    guard case .alert(let alert, _) = push.document else { return "no alert" }
-    return String(decoding: alert.encoded(badge: push.badge, identifier: Self.id.text), as: UTF8.self)
+  private func text(_ push: Push) throws -> String {
+    guard case .alert(let alert) = push.payload else { return "no alert" }
+    return String(decoding: alert.encoded(badge: push.badge, logID: Self.id.text), as: UTF8.self)
   }
 
   @Test("every member is where Apple documents it", arguments: ["service_push", "campaign_push"])
@@ -98,7 +98,7 @@ struct PushPresentationTests {
   @Test("a fetch shows nothing and brings the data")
   func fetch() throws {
     let push = try push(#""channel":"fetch""#)
-    #expect(push.document == .background(["type": "reminder", "subject_id": .string(Self.id.text)]))
+    #expect(push.payload == .background(["type": "reminder", "subject_id": .string(Self.id.text)]))
   }
 
   /// Members with a good value at the edge, and bad ones beyond it.
@@ -132,7 +132,7 @@ struct PushPresentationTests {
         #expect(((try? request.get()) != nil) == isGood, "\(json)")
         let plain = try push("")
         let stored = try push(#""\#(member)":\#(value)"#)
-        if !isGood { #expect(stored.document == plain.document && stored.badge == plain.badge) }
+        if !isGood { #expect(stored.payload == plain.payload && stored.badge == plain.badge) }
       }
     }
   }

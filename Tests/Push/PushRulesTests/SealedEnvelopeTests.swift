@@ -91,8 +91,8 @@ private struct SealedCase {
       of: content.push(about: subject), for: PushTarget(address: address, keys: keys), by: ContentPolicy(),
       about: ContentForms.Event(subject, sender: content.sender, in: .builtIn, nil, issuedAt: 1_800_000_000_123))
     #expect(form.note == .sealed)
-    guard case .alert(let prepared, _) = form.document else { return }
-    payload = prepared.encoded(badge: 99_999, identifier: UUID().uuidString.lowercased())
+    guard let alert = form.alert else { return }
+    payload = alert.encoded(badge: 99_999, logID: UUID().uuidString.lowercased())
   }
 
   /// The payload with another value of one member.

@@ -1,3 +1,4 @@
+import Channels
 import FoundationEssentials
 import HTTP1
 import Operations
@@ -214,7 +215,7 @@ struct SharedPhoneTests {
       try await phone.logIn(ann)
       let first = try await phone.write(to: ann)
       #expect(try await phone.decision(on: first) == "sent|")
-      await phone.answerNext(PushAnswer(status: 429, reason: "TooManyRequests"))
+      await phone.answerNext(APNSAnswer(status: 429, reason: "TooManyRequests"))
       let retried = try await phone.write(to: ann)
       #expect(try await phone.decision(on: retried) == "held|TooManyRequests")
       let held = try await phone.write(to: ann, isLooking: true)
@@ -318,15 +319,15 @@ struct SharedPhone: Sendable {
   }
 
   /// APNs answers the next push like this.
-  func answerNext(_ answer: PushAnswer) async {
+  func answerNext(_ answer: APNSAnswer) async {
     await rig.parts.perform { parts, _ in parts.channel.answers.append(answer) }
   }
 
   /// The messages that the phone was sent, in order.
   func shown() async -> [HostID] {
     await rig.parts.perform { parts, _ in
-      parts.channel.requests.filter { $0.head.deviceToken.hexadecimal == token }
-        .compactMap { $0.head.collapseIdentifier.flatMap { HostID(text: $0.text) } }
+      parts.channel.requests.filter { $0.deviceToken.hexadecimal == token }
+        .compactMap { $0.collapseIdentifier.flatMap { HostID(text: $0.text) } }
     }
   }
 }

@@ -224,25 +224,25 @@ final class ServiceRig: Sendable {
 }
 
 /// Accepts every push, at once or when it is let go, unless it was told another answer.
-final class GatedChannel: PushChannel {
+final class GatedChannel: APNSSender {
   var holds = false
   /// What the next pushes are answered, one each.
-  var answers: [PushAnswer] = []
-  private(set) var requests: [PushRequest] = []
+  var answers: [APNSAnswer] = []
+  private(set) var requests: [APNSRequest] = []
   var count: Int { requests.count }
   private var held: [Signal] = []
 
   func send(
-    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
+    _ request: APNSRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
-  ) async -> PushAttempt {
+  ) async -> APNSOutcome {
     requests.append(request)
     if holds {
       let signal = Signal()
       held.append(signal)
       _ = await signal.wait(on: reactor)
     }
-    return .answered(answers.isEmpty ? PushAnswer(status: 200) : answers.removeFirst())
+    return .answered(answers.isEmpty ? APNSAnswer(status: 200) : answers.removeFirst())
   }
 
   func release(on reactor: isolated Reactor) {

@@ -40,10 +40,10 @@ package final class APNSClient {
   ///   - answers: counts the ends of all requests, resends included.
   @inline(__always)  // For the same reason; the router is the caller that counts.
   package func send(
-    _ request: PushRequest, to environment: APNSEnvironment, until deadline: UInt64, permit: PushPermit? = nil,
+    _ request: APNSRequest, to environment: APNSEnvironment, until deadline: UInt64, permit: PushPermit? = nil,
     counting answers: AnswerCounters? = nil, on reactor: isolated Reactor
-  ) async -> PushAttempt {
-    guard let pool = pools[environment] else { return .failed(.notProcessed(cause: "no such environment")) }
+  ) async -> APNSOutcome {
+    guard let pool = pools[environment] else { return .notProcessed(cause: "no such environment") }
     var resends = 0
     while true {
       var admission = pool.admitAtOnce(on: reactor)
@@ -62,7 +62,7 @@ package final class APNSClient {
       let outcome = await link.connection.send(
         request.overHTTP2(authorization: link.token.token.authorization), until: deadline, on: reactor)
       if case .response(let response) = outcome { pool.compareClocks(with: response, over: link) }
-      let attempt = PushAttempt(outcome)
+      let attempt = APNSOutcome(outcome)
       pool.release(link, after: attempt, on: reactor)
       answers?.count(attempt)
       if attempt.disposition == .accepted { return attempt }
@@ -74,25 +74,25 @@ package final class APNSClient {
     }
   }
 
-  private func notAdmitted(to pool: APNSConnections) -> PushAttempt {
+  private func notAdmitted(to pool: APNSConnections) -> APNSOutcome {
     if let reason = pool.configurationFault, pool.usableLinks == 0 { return .refused(reason) }
     let cause = pool.usableLinks > 0 ? "no stream was free in time" : pool.lastFailure ?? "no connection in time"
-    return .failed(.notProcessed(cause: cause))
+    return .notProcessed(cause: cause)
   }
 }
 
-extension PushAttempt {
+extension APNSOutcome {
   fileprivate init(_ outcome: HTTP2Outcome) {
     self =
       switch outcome {
-      case .response(let response): .answered(PushAnswer(response))
-      case .notProcessed(let cause): .failed(.notProcessed(cause: "\(cause)"))
-      case .unknown(let cause): .failed(.unknown(cause: "\(cause)"))
+      case .response(let response): .answered(APNSAnswer(response))
+      case .notProcessed(let cause): .notProcessed(cause: "\(cause)")
+      case .unknown(let cause): .unknown(cause: "\(cause)")
       }
   }
 }
 
-extension PushAnswer {
+extension APNSAnswer {
   fileprivate init(_ response: HTTP2Response) {
     self.init(status: response.status, identifier: response.fields["apns-id"], body: response.body)
     guard status == 429 || status >= 500 else { return }
@@ -100,13 +100,13 @@ extension PushAnswer {
   }
 }
 
-extension PushRequest {
+extension APNSRequest {
   /// Unique values would push the others out of the small compression table.
   fileprivate func overHTTP2(authorization: String) -> HTTP2Request {
     var fields = HTTP2Fields(reservingBytes: 512)
     fields.append("authorization", authorization)
-    head.forEachField { fields.append($0, $1, isIndexed: !$2) }
-    return HTTP2Request(method: "POST", path: head.path, fields: fields, body: body)
+    forEachField { fields.append($0, $1, isIndexed: !$2) }
+    return HTTP2Request(method: "POST", path: path, fields: fields, body: body)
   }
 }
 
@@ -164,9 +164,9 @@ extension APNSClient {
 extension APNSClient {
   /// Does what the attempt asks for; whether the push can go again at once.
   func mayResend(
-    _ attempt: PushAttempt, over link: APNSLink, of pool: APNSConnections, on reactor: isolated Reactor
+    _ attempt: APNSOutcome, over link: APNSLink, of pool: APNSConnections, on reactor: isolated Reactor
   ) -> Bool {
-    if case .failed(.notProcessed) = attempt { return true }
+    if case .notProcessed = attempt { return true }
     switch attempt.disposition {
     case .refreshProviderToken:
       return replaceToken(over: link, of: pool, on: reactor)

@@ -34,7 +34,7 @@ final class APNSConnections {
   /// Why the latest connection ended or could not be opened, for an operator.
   var lastFailure: String?
   /// APNs has closed a connection because of a setting, and taken nothing since.
-  var configurationFault: PushReason?
+  var configurationFault: APNSReason?
   /// Why APNs takes no pushes although it answers; nil once it has taken one.
   var refusal: APNSRefusal?
   /// How far the clocks are apart, by the latest answer that was compared.
@@ -87,7 +87,7 @@ final class APNSConnections {
     return await queue.wait(until: min(deadline, connectionDeadline), on: reactor)
   }
 
-  func release(_ link: APNSLink, after attempt: PushAttempt, on reactor: isolated Reactor) {
+  func release(_ link: APNSLink, after attempt: APNSOutcome, on reactor: isolated Reactor) {
     link.inFlight -= 1
     learn(from: attempt, over: link, on: reactor)
     connectIfBusy(on: reactor)
@@ -139,10 +139,10 @@ final class APNSConnections {
 
 // What the ends of pushes say about the connection and the pool.
 extension APNSConnections {
-  private func learn(from attempt: PushAttempt, over link: APNSLink, on reactor: isolated Reactor) {
+  private func learn(from attempt: APNSOutcome, over link: APNSLink, on reactor: isolated Reactor) {
     if case .answered(let answer) = attempt { learn(from: answer, of: attempt, over: link, on: reactor) }
     // An orderly GOAWAY returns many pushes at once without an outage; a failed connect counts where it fails.
-    if case .failed(.notProcessed) = attempt { return }
+    if case .notProcessed = attempt { return }
     guard attempt.provesConnection else { return slowStart.failed() }
     slowStart.succeeded()
     guard !link.isOpenedUp || refusal != nil || configurationFault != nil else { return }
@@ -161,7 +161,7 @@ extension APNSConnections {
   }
 
   private func learn(
-    from answer: PushAnswer, of attempt: PushAttempt, over link: APNSLink, on reactor: isolated Reactor
+    from answer: APNSAnswer, of attempt: APNSOutcome, over link: APNSLink, on reactor: isolated Reactor
   ) {
     let disposition = attempt.disposition
     link.answers += 1
@@ -174,7 +174,7 @@ extension APNSConnections {
     if answer.reason == "TooManyProviderTokenUpdates", link.token.hasChanged { replace(link, on: reactor) }
   }
 
-  private func recordRefusal(_ answer: PushAnswer, over link: APNSLink) {
+  private func recordRefusal(_ answer: APNSAnswer, over link: APNSLink) {
     let refusal = APNSRefusal(answer, tokenAge: link.token.token.age, clock: clock)
     let isNews = refusal.reason != self.refusal?.reason
     self.refusal = refusal

@@ -5,12 +5,12 @@ package import Reactors
 package final class APNSDeliverer {
   package private(set) var places: APNSPlaces
 
-  private let sender: any PushChannel
+  private let sender: any APNSSender
   /// Every configured route, by what the pipeline calls it.
   private var known: [DeliveryRoute: PushRoute] = [:]
   private var names: [PushRoute: DeliveryRoute] = [:]
 
-  package init(_ sender: any PushChannel, places: APNSPlaces) {
+  package init(_ sender: any APNSSender, places: APNSPlaces) {
     self.sender = sender
     self.places = places
     learnRoutes()
@@ -45,28 +45,29 @@ extension APNSDeliverer: PushDeliverer {
     return names[route] ?? route.delivery
   }
 
+  /// - Throws: ``PushRequestError`` when the host's device token is malformed.
   package func request(
-    for push: OutgoingPush, over route: DeliveryRoute
-  ) throws(PushRequestError) -> APNSDelivery {
+    for push: Push, to addressee: Addressee, over route: DeliveryRoute
+  ) throws(PushRequestError) -> APNSRequest {
     let app: BundleIdentifier
-    if let known = known[route] { app = known.app } else { app = try places.route(to: push.target).app }
-    return APNSDelivery(request: try push.request(of: app), namesApp: push.target.app != nil)
+    if let known = known[route] { app = known.app } else { app = try places.route(to: addressee.target).app }
+    return try APNSRequest(push, to: addressee, of: app)
   }
 
-  package func identifier(of delivery: APNSDelivery) -> String? { delivery.request.head.identifier.text }
+  package func identifier(of request: APNSRequest) -> String? { request.identifier.text }
 
   package func send(
-    _ delivery: APNSDelivery, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
+    _ request: APNSRequest, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
   ) async -> DeliveryAttempt {
     guard let route = known[route] else {
       return DeliveryAttempt(.retryLater(minimumWait: .zero), reason: "apns_unreachable", fault: .connection)
     }
     var attempt = DeliveryAttempt(
-      await sender.send(delivery.request, over: route, until: deadline, permit: permit, on: reactor))
+      await sender.send(request, over: route, until: deadline, permit: permit, on: reactor))
     // A registration without an app was sent to as the default app's, and may be that of an earlier default: such a refusal
     // proves nothing about the token.
-    attempt.sparesTarget = !delivery.namesApp && attempt.reason == "DeviceTokenNotForTopic"
+    attempt.sparesTarget = !request.namesApp && attempt.reason == "DeviceTokenNotForTopic"
     return attempt
   }
 
@@ -77,12 +78,6 @@ extension APNSDeliverer: PushDeliverer {
 
   /// `production` or `sandbox`.
   package func environment(of route: DeliveryRoute) -> String? { known[route]?.environment.rawValue }
-}
-
-package struct APNSDelivery: Sendable {
-  let request: PushRequest
-  /// Whether the registration said which app has the token.
-  let namesApp: Bool
 }
 
 extension PushRoute {
@@ -97,38 +92,18 @@ extension PushRoute {
   }
 }
 
-extension OutgoingPush {
-  /// The push as a request to APNs.
+extension APNSRequest {
   /// - Throws: ``PushRequestError`` when the host's device token is malformed.
-  package func request(of app: BundleIdentifier) throws(PushRequestError) -> PushRequest {
-    let deviceToken = try DeviceToken(target.address)
-    let head = try PushRequestHead(
-      deviceToken: deviceToken, pushType: pushType, bundleIdentifier: app,
-      priority: push.priority ?? pushType.usualPriority, expiration: .until(unixSeconds: expiresAt),
+  package init(_ push: Push, to addressee: Addressee, of app: BundleIdentifier) throws(PushRequestError) {
+    let deviceToken = try DeviceToken(addressee.target.address)
+    try self.init(
+      push.payload.pushType, try push.payload.encoded(badge: addressee.badge, logID: addressee.logID), to: deviceToken,
+      of: app, priority: push.priority, expiresAt: addressee.expiresAt,
       identifier: PushIdentifier(
-        eventKind: subject.kind, event: subject.id.text, recipient: userID.text, deviceToken: deviceToken),
+        eventKind: addressee.subject.kind, event: addressee.subject.id.text, recipient: addressee.userID.text,
+        deviceToken: deviceToken),
       collapseIdentifier: push.collapseIdentifier)
-    return try PushRequest(head: head, body: body())
-  }
-
-  private var pushType: PushType {
-    switch push.document {
-    case .alert: .alert
-    case .background: .background
-    case .liveActivity: .liveactivity
-    }
-  }
-
-  private func body() throws(PushRequestError) -> [UInt8] {
-    switch push.document {
-    case .alert(let alert, _):
-      return alert.encoded(badge: badge, identifier: logID.lowercased)
-    case .background(var custom):
-      if custom["badge"] == .null { custom["badge"] = badge.map { .integer(Int64($0)) } }
-      return try BackgroundPayload(custom: custom).encoded()
-    case .liveActivity(let payload):
-      return payload.encoded()
-    }
+    namesApp = addressee.target.app != nil
   }
 }
 
@@ -155,7 +130,7 @@ package struct APNSPlaces: Equatable, Sendable {
   }
 }
 
-/// The push channel of one reactor: sends each app's pushes through the app's client.
+/// The way to APNs of one reactor: sends each app's pushes through the app's client.
 ///
 /// Apps of one team and key share a client, and with it its connections.
 package final class APNSRouter {
@@ -185,19 +160,19 @@ package final class APNSRouter {
   }
 }
 
-extension APNSRouter: PushChannel {
+extension APNSRouter: APNSSender {
   /// Sends through the app's client; a push of an app that is not configured is not processed.
   package func send(
-    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit? = nil,
+    _ request: APNSRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit? = nil,
     on reactor: isolated Reactor
-  ) async -> PushAttempt {
+  ) async -> APNSOutcome {
     let answers = metrics.answers(over: route)
     while let client = clients[route.app] {
       let attempt = await client.send(
         request, to: route.environment, until: deadline, permit: permit, counting: answers, on: reactor)
       // A push that APNs has not seen because its client was retired goes to the next client.
-      guard case .failed(.notProcessed) = attempt, clients[route.app] !== client else { return attempt }
+      guard case .notProcessed = attempt, clients[route.app] !== client else { return attempt }
     }
-    return .failed(.notProcessed(cause: "\(route.app.text) is not configured"))
+    return .notProcessed(cause: "\(route.app.text) is not configured")
   }
 }

@@ -12,7 +12,7 @@ struct APNSRefusal: Equatable {
   /// - Parameters:
   ///   - tokenAge: how long ago the provider token was signed, by the monotonic clock.
   ///   - clock: how far the clocks are apart, if known.
-  init(_ answer: PushAnswer, tokenAge: Duration, clock: ClockDifference?) {
+  init(_ answer: APNSAnswer, tokenAge: Duration, clock: ClockDifference?) {
     reason = answer.reason?.rawValue ?? "http_\(answer.status)"
     words =
       switch reason {
@@ -47,12 +47,12 @@ struct GoAwayNotice: Equatable {
     /// Open another connection when there is a push for it: nothing was wrong.
     case reconnectWhenNeeded
     /// Nothing until an operator has changed a setting: another connection would end the same way.
-    case configurationFault(PushReason)
+    case configurationFault(APNSReason)
   }
 
   /// Reasons that the credential or its use causes. `PushDisposition` cannot tell, because it looks a reason up together with
   /// its status, and a GOAWAY has no status.
-  private static let configurationFaults: Set<PushReason> = [
+  private static let configurationFaults: Set<APNSReason> = [
     "BadCertificate", "BadCertificateEnvironment", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken",
     "Forbidden", "InvalidProviderToken", "MissingProviderToken", "TopicDisallowed",
   ]
@@ -60,13 +60,13 @@ struct GoAwayNotice: Equatable {
   private static let quotedBytesMax = 200
 
   /// The `reason` of the debug data; nil when that is empty, another text, or other JSON.
-  let reason: PushReason?
+  let reason: APNSReason?
 
   /// The reason, or the other words of the server, for an operator.
   let words: String
 
   init(_ goAway: HTTP2GoAway) {
-    reason = PushAnswer(status: 0, identifier: nil, body: goAway.debugData).reason
+    reason = APNSAnswer(status: 0, identifier: nil, body: goAway.debugData).reason
     if let reason {
       words = reason.rawValue
     } else if goAway.debugData.isEmpty {

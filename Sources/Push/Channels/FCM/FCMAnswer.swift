@@ -24,46 +24,47 @@ package enum FCMAnswer {
     if 200...299 ~= status { return accepted(status, body) }
     let refusal = FCMRefusal(body)
     let asked = RetryAfter.wait(fields)
-    let (disposition, fault) = disposition(status, refusal, asked)
+    let ruling = ruling(status, refusal, asked)
     var attempt = DeliveryAttempt(
-      disposition, status: status, reason: refusal.code ?? refusal.status ?? "http_\(status)", fault: fault)
+      ruling.disposition, status: status, reason: refusal.code ?? refusal.status ?? "http_\(status)",
+      fault: ruling.fault)
     // Google wants ten seconds before the first retry after a fault of its own.
-    attempt.askedWait = max(asked ?? .zero, fault == .service ? serviceWait : .zero)
+    attempt.askedWait = max(asked ?? .zero, ruling.fault == .service ? serviceWait : .zero)
     return attempt
   }
 
-  private static func disposition(
-    _ status: Int, _ refusal: FCMRefusal, _ asked: Duration?
-  ) -> (PushDisposition, DeliveryFault?) {
+  private static func ruling(_ status: Int, _ refusal: FCMRefusal, _ asked: Duration?) -> AnswerTable.Ruling {
     let word = refusal.faultsToken && status == 400 ? malformedToken : refusal.code ?? ""
-    let disposition = table.disposition(ofStatus: status, word: word)
-    guard case .retryLater(let usual) = disposition else { return (disposition, disposition.fault) }
-    guard disposition == .tooMany else {
-      return (.retryLater(minimumWait: max(asked ?? .zero, usual)), .service)
+    var ruling = table.ruling(onStatus: status, word: word)
+    guard case .retryLater(let usual) = ruling.disposition else { return ruling }
+    if ruling.fault == .service {
+      ruling.disposition = .retryLater(minimumWait: max(asked ?? .zero, usual))
+    } else {
+      ruling.disposition = .retryLater(minimumWait: asked ?? usual)
+      // A quota of the project holds every push. Any other 429 concerns one device.
+      if refusal.quotaLimit?.hasSuffix("PerProject") == true { ruling.fault = .throttle }
     }
-    // A quota of the project holds every push. Any other 429 concerns one device.
-    let isOfProject = refusal.quotaLimit?.hasSuffix("PerProject") == true
-    return (.retryLater(minimumWait: asked ?? usual), isOfProject ? .throttle : nil)
+    return ruling
   }
 
   /// Stands for `INVALID_ARGUMENT` with the field of the token.
   private static let malformedToken = "message.token"
 
   private static let table = AnswerTable([
-    .init(400...499, "UNREGISTERED", to: .dropToken(invalidSinceMilliseconds: nil)),
+    .init(400...499, "UNREGISTERED", to: .dropToken),
     .init(400...499, "SENDER_ID_MISMATCH", to: .suspectToken),
     .init(400...499, "THIRD_PARTY_AUTH_ERROR", to: .fixCredentials),
-    .init(400, malformedToken, to: .dropToken(invalidSinceMilliseconds: nil)),
+    .init(400, malformedToken, to: .dropToken),
     .init(400...499, "QUOTA_EXCEEDED", to: .tooMany),
     // Without a code.
     .init(401, "", to: .refreshProviderToken),
     .init(401, to: .fixCredentials),
     .init(403...404, to: .fixCredentials),
-    .init(408, to: .retryLater(minimumWait: serviceWait)),
+    .init(408, to: .outage(serviceWait)),
     .init(429, to: .tooMany),
     .init(400...499, to: .fixRequest),
     // Also redirects: FCM sends none, so they come from something in between.
-    .init(300...599, to: .retryLater(minimumWait: serviceWait)),
+    .init(300...599, to: .outage(serviceWait)),
   ])
 
   /// Any success means that FCM took the message. Its name is `projects/P/messages/ID`.

@@ -46,10 +46,10 @@ extension FCMDeliverer: PushDeliverer {
   /// The push as a message: a notification, or data that wakes the app.
   /// - Throws: ``PushRequestError`` for a token or a content that FCM would refuse.
   package func request(
-    for push: OutgoingPush, over route: DeliveryRoute
+    for push: Push, to addressee: Addressee, over route: DeliveryRoute
   ) throws(PushRequestError) -> FCMMessage {
     do throws(FCMMessageError) {
-      return try message(push).fitted()
+      return try message(push, to: addressee).fitted()
     } catch {
       throw PushRequestError(error)
     }
@@ -67,15 +67,15 @@ extension FCMDeliverer: PushDeliverer {
 
   package func close(on reactor: isolated Reactor) { client.close(on: reactor) }
 
-  private func message(_ push: OutgoingPush) throws(FCMMessageError) -> FCMMessage {
-    var message = FCMMessage(token: push.target.address)
-    message.timeToLive = .seconds(max(0, push.expiresAt - clock()))
-    switch push.push.document {
-    case .alert(_, let alert): fill(&message, with: alert, of: push)
+  private func message(_ push: Push, to addressee: Addressee) throws(FCMMessageError) -> FCMMessage {
+    var message = FCMMessage(token: addressee.target.address)
+    message.timeToLive = .seconds(max(0, addressee.expiresAt - clock()))
+    switch push.payload {
+    case .alert(let alert): fill(&message, with: alert, of: push, to: addressee)
     case .background(let custom):
       message.presentation = .dataOnly
       message.priority = .normal
-      message.data = FCMData.renaming(custom.fewerReads.texts(badge: push.badge))
+      message.data = FCMData.renaming(custom.fewerReads.texts(badge: addressee.badge))
       message.collapseKey = "background"
     case .liveActivity: throw FCMMessageError(.nothingToShow, "Android shows no Live Activities")
     }
@@ -85,11 +85,11 @@ extension FCMDeliverer: PushDeliverer {
   /// Members of the data that say how an alert is shown.
   private static let ownNames: Set<String> = ["push_log_id", "silent", "category"]
 
-  private func fill(_ message: inout FCMMessage, with alert: AlertPayload, of push: OutgoingPush) {
-    var texts = alert.custom.texts(badge: push.badge)
+  private func fill(_ message: inout FCMMessage, with alert: AlertPayload, of push: Push, to addressee: Addressee) {
+    var texts = alert.custom.texts(badge: addressee.badge)
     message.image = texts.removeValue(forKey: "image_url")
     var data = FCMData.renaming(texts, occupied: Self.ownNames)
-    data["push_log_id"] = push.logID.lowercased
+    data["push_log_id"] = addressee.logID
     if alert.sound == nil { data["silent"] = "true" }
     if let category = alert.category { data["category"] = category }
     // The system would show a sealed message without the app that opens it.
@@ -99,11 +99,11 @@ extension FCMDeliverer: PushDeliverer {
     message.body = [alert.subtitle, alert.body].compactMap { $0?.words }.filter { !$0.isEmpty }.joined(separator: "\n")
     message.bodyKey = alert.body?.key
     message.data = FCMData.renaming(data)
-    message.priority = push.push.priority == .powerAware || alert.interruptionLevel == .passive ? .normal : .high
+    message.priority = push.priority == .powerAware || alert.interruptionLevel == .passive ? .normal : .high
     // A resend after a lost answer replaces what it repeats.
-    message.tag = push.push.collapseIdentifier.text
+    message.tag = push.collapseIdentifier.text
     message.channelIdentifier = style.channelIdentifier
-    message.badge = push.badge
+    message.badge = addressee.badge
   }
 }
 

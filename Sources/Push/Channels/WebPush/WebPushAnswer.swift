@@ -94,28 +94,28 @@ extension WebPushAnswer {
   /// Source: RFC 8030 sections 5 to 8, RFC 8292 section 4.2, and each service's documentation. A service's own word decides where
   /// it has one for the case, else the status.
   package func attempt(_ sent: Sent) -> DeliveryAttempt {
-    let (disposition, fault) = ruling(sent)
+    let ruling = ruling(sent)
     var attempt = DeliveryAttempt(
-      disposition, status: status, reason: disposition == .accepted ? nil : reason ?? "http_\(status)", fault: fault)
+      ruling.disposition, status: status,
+      reason: ruling.disposition == .accepted ? nil : reason ?? "http_\(status)", fault: ruling.fault)
     attempt.askedWait = askedWait ?? .zero
     attempt.identifier = identifier
     return attempt
   }
 
-  /// - Returns: also where the fault lies when it is the route's.
-  private func ruling(_ sent: Sent) -> (PushDisposition, DeliveryFault?) {
-    var disposition = Self.table.disposition(ofStatus: status, word: acceptedStatus ?? reason)
-    var fault = disposition.fault
-    if disposition == .tooMany, windowsStatus == .appThrottled { fault = .throttle }
+  private func ruling(_ sent: Sent) -> AnswerTable.Ruling {
+    var ruling = Self.table.ruling(onStatus: status, word: acceptedStatus ?? reason)
+    if ruling == .tooMany, windowsStatus == .appThrottled { ruling.fault = .throttle }
     // The token is absent or invalid, or the key is not the subscription's: Mozilla and Windows do not tell which. A subscription never
     // takes another key than the one it was made with; with the same key the fault is here.
-    let isRefused = disposition == .refreshProviderToken
+    let isRefused = ruling.disposition == .refreshProviderToken
     if namesOtherKey || (isRefused && (sent.hasOtherKey || !sent.mayRenewToken)) {
-      disposition = sent.hasOtherKey ? .dropToken(invalidSinceMilliseconds: nil) : .fixCredentials
-      fault = disposition.fault
+      ruling = sent.hasOtherKey ? .dropToken : .fixCredentials
     }
-    if case .retryLater(let usual) = disposition { disposition = .retryLater(minimumWait: askedWait ?? usual) }
-    return (disposition, fault)
+    if case .retryLater(let usual) = ruling.disposition {
+      ruling.disposition = .retryLater(minimumWait: askedWait ?? usual)
+    }
+    return ruling
   }
 
   /// Windows may accept a push and not deliver it.
@@ -132,8 +132,8 @@ extension WebPushAnswer {
     .init(300...399, to: .never),
     .init(401, to: .refreshProviderToken),
     .init(403, to: .refreshProviderToken),
-    .init(404, to: .dropToken(invalidSinceMilliseconds: nil)),
-    .init(410, to: .dropToken(invalidSinceMilliseconds: nil)),
+    .init(404, to: .dropToken),
+    .init(410, to: .dropToken),
     // Windows uses it for its limits.
     .init(406, to: .tooMany),
   ])

@@ -41,10 +41,9 @@ package final class WebPushClient {
   ///   - deadline: the latest end of the attempt, in monotonic nanoseconds, as `Reactor.now`.
   ///   - permit: asked before the push goes; one that has ended withdraws it. Nil lets it go.
   package func send(
-    _ push: WebPushRequest, to subscription: WebPushSubscription, until deadline: UInt64, permit: PushPermit? = nil,
-    on reactor: isolated Reactor
+    _ push: WebPushRequest, until deadline: UInt64, permit: PushPermit? = nil, on reactor: isolated Reactor
   ) async -> DeliveryAttempt {
-    let endpoint = subscription.endpoint
+    let endpoint = push.subscription.endpoint
     let now = Reactor.now
     guard permit?.isValid != false else { return .withdrawn }
     guard deadline > now else {
@@ -56,7 +55,7 @@ package final class WebPushClient {
     let limit = min(configuration.answerLimit, .nanoseconds(Int64(clamping: deadline - now)))
     inFlight[endpoint.origin, default: 0] += 1
     defer { leave(endpoint.origin) }
-    return await exchange(push, subscription, within: limit, on: reactor)
+    return await exchange(push, within: limit, on: reactor)
   }
 
   /// Waits until no push is in flight.
@@ -78,8 +77,9 @@ package final class WebPushClient {
 
 extension WebPushClient {
   private func exchange(
-    _ push: WebPushRequest, _ subscription: WebPushSubscription, within limit: Duration, on reactor: isolated Reactor
+    _ push: WebPushRequest, within limit: Duration, on reactor: isolated Reactor
   ) async -> DeliveryAttempt {
+    let subscription = push.subscription
     let origin = subscription.endpoint.origin
     guard let token = try? signer.token(for: origin),
       let body = try? push.content.map({ try WebPushEncryption.encrypt($0, for: subscription.keys) }) ?? []
@@ -89,7 +89,7 @@ extension WebPushClient {
     }
     do throws(HTTPTransferError) {
       let response = try await transfers.send(
-        request(push, subscription.endpoint, token, body, within: limit), on: reactor)
+        request(push, token, body, within: limit), on: reactor)
       return judge(response, of: token, to: subscription)
     } catch {
       return DeliveryAttempt(error)
@@ -97,8 +97,9 @@ extension WebPushClient {
   }
 
   private func request(
-    _ push: WebPushRequest, _ endpoint: WebPushEndpoint, _ token: VAPIDToken, _ body: [UInt8], within limit: Duration
+    _ push: WebPushRequest, _ token: VAPIDToken, _ body: [UInt8], within limit: Duration
   ) -> HTTPTransferRequest {
+    let endpoint = push.subscription.endpoint
     var request = HTTPTransferRequest(
       .post, url: endpoint.url, fields: push.fields(authorization: token.authorization), body: body, deadline: limit,
       bodyBytesMax: configuration.answerBytesMax)
@@ -182,7 +183,7 @@ extension DeliveryAttempt {
 }
 
 /// One push to a browser, before it is encrypted.
-package struct WebPushRequest: Equatable, Sendable {
+package struct WebPushRequest: Sendable {
   /// How soon a battery-powered device is to be woken (RFC 8030 section 5.3).
   package enum Urgency: String, Sendable {
     /// At any time except with little battery.
@@ -195,6 +196,7 @@ package struct WebPushRequest: Equatable, Sendable {
   /// silently cut.
   static let timeToLive: ClosedRange<Int64> = 1...2_419_200
 
+  package let subscription: WebPushSubscription
   /// The JSON document of a ``WebPushNotification``; nil for an empty push, which makes the worker fetch.
   package let content: [UInt8]?
   package let urgency: Urgency
@@ -209,11 +211,13 @@ package struct WebPushRequest: Equatable, Sendable {
   ///   - timeToLiveSeconds: moved into the accepted range.
   /// - Throws: `payloadTooLarge`.
   package init(
-    content: [UInt8]?, urgency: Urgency, timeToLiveSeconds: Int64, topic: WebPushTopic? = nil
+    to subscription: WebPushSubscription, content: [UInt8]?, urgency: Urgency, timeToLiveSeconds: Int64,
+    topic: WebPushTopic? = nil
   ) throws(WebPushError) {
     guard content?.count ?? 0 <= WebPushEncryption.contentBytesMax else {
       throw WebPushError(.payloadTooLarge, "more than \(WebPushEncryption.contentBytesMax) bytes")
     }
+    self.subscription = subscription
     self.content = content?.isEmpty == false ? content : nil
     self.urgency = urgency
     self.timeToLiveSeconds = min(max(timeToLiveSeconds, Self.timeToLive.lowerBound), Self.timeToLive.upperBound)

@@ -45,28 +45,26 @@ extension WebPushDeliverer: PushDeliverer {
   /// The push as one for browsers: a notification, an empty push that makes the worker fetch, or what to clear.
   /// - Throws: ``PushRequestError`` for keys that cannot be a browser's, and for content that browsers cannot have.
   package func request(
-    for push: OutgoingPush, over route: DeliveryRoute
-  ) throws(PushRequestError) -> WebPushDelivery {
-    let endpoint = try endpoint(of: push.target)
-    guard let stored = push.target.keys.flatMap({ PayloadObject(reading: $0.utf8) }),
+    for push: Push, to addressee: Addressee, over route: DeliveryRoute
+  ) throws(PushRequestError) -> WebPushRequest {
+    let endpoint = try endpoint(of: addressee.target)
+    guard let stored = addressee.target.keys.flatMap({ PayloadObject(reading: $0.utf8) }),
       let p256dh = stored.text("p256dh"), let auth = stored.text("auth")
     else { throw PushRequestError(.targetMalformed, "the keys of a browser are missing") }
     do throws(WebPushError) {
-      return WebPushDelivery(
-        request: try request(push, to: endpoint),
-        subscription: WebPushSubscription(
-          endpoint: endpoint, keys: try WebPushKeys(p256dh: p256dh, auth: auth), serverKey: stored.text("key")))
+      let subscription = WebPushSubscription(
+        endpoint: endpoint, keys: try WebPushKeys(p256dh: p256dh, auth: auth), serverKey: stored.text("key"))
+      return try request(push, to: addressee, at: subscription)
     } catch {
       throw PushRequestError(error)
     }
   }
 
   package func send(
-    _ delivery: WebPushDelivery, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
+    _ request: WebPushRequest, over route: DeliveryRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
   ) async -> DeliveryAttempt {
-    let attempt = await client.send(
-      delivery.request, to: delivery.subscription, until: deadline, permit: permit, on: reactor)
+    let attempt = await client.send(request, until: deadline, permit: permit, on: reactor)
     guard attempt.disposition == .fixCredentials else { return attempt }
     // The stored key is this server's, so a refusal is the route's fault, and what is refused now is taken later. But a user may have
     // registered a subscription of a foreign key: so the route stops only where several users are refused.
@@ -86,40 +84,35 @@ extension WebPushDeliverer: PushDeliverer {
   }
 
   private func request(
-    _ push: OutgoingPush, to endpoint: WebPushEndpoint
+    _ push: Push, to addressee: Addressee, at subscription: WebPushSubscription
   ) throws(WebPushError) -> WebPushRequest {
-    let life = push.expiresAt - clock()
-    let topic = endpoint.delaysTopics ? nil : WebPushTopic(of: push.push.collapseIdentifier.text)
-    switch push.push.document {
-    case .alert(_, let alert):
-      let notification = try WebPushNotification(alert, of: push, links: links)
-      let isUrgent = push.push.priority.map { $0 == .immediate } ?? push.isUrgent(at: alert.interruptionLevel)
+    let life = addressee.expiresAt - clock()
+    let topic = subscription.endpoint.delaysTopics ? nil : WebPushTopic(of: push.collapseIdentifier.text)
+    switch push.payload {
+    case .alert(let alert):
+      let notification = try WebPushNotification(alert, of: push, to: addressee, links: links)
+      let isUrgent =
+        push.priority.map { $0 == .immediate } ?? isUrgent(addressee.subject, at: alert.interruptionLevel)
       return try WebPushRequest(
-        content: try notification.fitted(), urgency: isUrgent ? .high : .normal, timeToLiveSeconds: life,
-        topic: push.replacesOthers ? topic : nil)
+        to: subscription, content: try notification.fitted(), urgency: isUrgent ? .high : .normal,
+        timeToLiveSeconds: life, topic: push.replacesOthers(than: addressee.subject) ? topic : nil)
     case .background(let custom):
-      let content = WebPushClearing(custom, badge: push.badge)?.encoded()
+      let content = WebPushClearing(custom, badge: addressee.badge)?.encoded()
       // A newer one says all that an older one did.
-      return try WebPushRequest(content: content, urgency: .normal, timeToLiveSeconds: life, topic: topic)
+      return try WebPushRequest(
+        to: subscription, content: content, urgency: .normal, timeToLiveSeconds: life, topic: topic)
     case .liveActivity: throw WebPushError(.notificationIncomplete, "browsers show no Live Activities")
     }
   }
-}
 
-extension OutgoingPush {
   /// Whether a sleeping device is to be woken: for messages, and for what says that it is time-sensitive.
-  fileprivate func isUrgent(at level: InterruptionLevel?) -> Bool {
+  private func isUrgent(_ subject: PushSubject, at level: InterruptionLevel?) -> Bool {
     switch level {
     case .passive, .active: false
     case .timeSensitive, .critical: true
     case nil: subject.kind == MessagePush.name
     }
   }
-}
-
-package struct WebPushDelivery: Sendable {
-  let request: WebPushRequest
-  let subscription: WebPushSubscription
 }
 
 extension PushRequestError {
@@ -135,9 +128,11 @@ extension PushRequestError {
 extension WebPushNotification {
   /// The notification that says what an alert says to an iPhone.
   /// - Throws: `notificationIncomplete` when there is no text to show.
-  package init(_ alert: AlertPayload, of push: OutgoingPush, links: WebPushLinks) throws(WebPushError) {
+  package init(
+    _ alert: AlertPayload, of push: Push, to addressee: Addressee, links: WebPushLinks
+  ) throws(WebPushError) {
     var data = alert.custom
-    data["push_log_id"] = .string(push.logID.lowercased)
+    data["push_log_id"] = .string(addressee.logID)
     let image = data["image_url"]?.text
     data["image_url"] = nil
     let title = alert.title?.words ?? ""
@@ -145,10 +140,10 @@ extension WebPushNotification {
     try self.init(
       title: title.isEmpty ? lines.first ?? "" : title, link: links.link(for: alert.custom),
       body: lines.isEmpty || title.isEmpty && lines.count == 1 ? nil : lines.joined(separator: "\n"),
-      tag: push.push.collapseIdentifier.text, language: push.push.locale?.text, badge: push.badge, image: image,
+      tag: push.collapseIdentifier.text, language: push.locale?.text, badge: addressee.badge, image: image,
       isSilent: alert.sound == nil,
       // What replaces others says something new. The same push once more, after an answer was lost, does not.
-      alertsAgain: push.replacesOthers, data: data)
+      alertsAgain: push.replacesOthers(than: addressee.subject), data: data)
   }
 }
 

@@ -25,7 +25,9 @@ extension TargetRegistration {
     }
     registration.prerequisite = ("/v1/web-push/key", ["public_key": .string(publicKey)])
     registration.worker = Worker(
-      document: { alert, push in try WebPushNotification(alert, of: push, links: links).fitted() },
+      document: { alert, push, addressee in
+        try WebPushNotification(alert, of: push, to: addressee, links: links).fitted()
+      },
       ended: (
         "endpoint",
         "The push service has ended this subscription: end it in the browser, and subscribe anew."

@@ -8,17 +8,12 @@ internal import Reactors
 // Compose: what an event says, once, and then the push for each target.
 extension DeliveryPipeline {
   /// What an event says; nil when it is gone or fits no push.
-  func compose(_ event: PushEvent) -> ComposedPush? {
-    compose(event) { content throws(PushRequestError) in try ComposedPush(content, about: event.subject) }
-  }
+  func compose(_ event: PushEvent) -> EventPushes? { event.content.flatMap { compose($0, of: event) } }
 
-  /// The same, in the words of a closure.
-  func compose(
-    _ event: PushEvent, _ push: (any PushContent) throws(PushRequestError) -> ComposedPush?
-  ) -> ComposedPush? {
+  /// - Parameter content: the event's, or what is made of it.
+  func compose(_ content: any PushContent, of event: PushEvent) -> EventPushes? {
     do throws(PushRequestError) {
-      guard let content = event.content else { return nil }
-      return try push(content)
+      return try EventPushes(content, about: event.subject)
     } catch {
       logger.error("cannot compose", metadata: ["subject_id": "\(event.subject.id.text)", "error": "\(error)"])
       return nil
@@ -27,13 +22,13 @@ extension DeliveryPipeline {
 }
 
 extension PushEvent {
-  /// The push for one target of a recipient.
+  /// One target of a recipient, to whom a push goes.
   /// - Parameter timeToLive: how long the service may keep it for a device that is off, unless the push says otherwise.
-  func push(
-    _ push: PreparedPush, to target: PushTarget, of recipient: PushRecipient, timeToLive: Duration
-  ) -> OutgoingPush {
-    OutgoingPush(
-      push, to: target, of: recipient.userID, about: subject, enqueuedAt: enqueuedAt, unread: recipient.badge,
+  func addressee(
+    of push: Push, _ target: PushTarget, of recipient: PushRecipient, timeToLive: Duration
+  ) -> Addressee {
+    Addressee(
+      of: push, target, of: recipient.userID, about: subject, enqueuedAt: enqueuedAt, unread: recipient.badge,
       expiresAt: expiresAt(for: recipient, timeToLive: timeToLive))
   }
 
@@ -49,10 +44,10 @@ extension PushEvent {
   }
 }
 
-/// What an event says: the same to all targets, or to each the words of its locale.
-struct ComposedPush {
+/// The pushes of one event: the same to all targets, or to each the one in its locale.
+struct EventPushes {
   /// For a target whose locale has no words.
-  let usual: PreparedPush
+  private let usual: Push
 
   /// Nil for one text for all, so that nothing is asked of targets then.
   private let translations: Translations?
@@ -60,30 +55,12 @@ struct ComposedPush {
   /// - Throws: ``PushRequestError`` when the content fits no push.
   init(_ content: any PushContent, about subject: PushSubject) throws(PushRequestError) {
     usual = try content.push(about: subject)
-    translations = content.localised.map { texts in
-      Translations(choice: { texts.choice(for: $0) }) { try? content.inLocale($0).push(about: subject) }
-    }
-  }
-
-  /// A silent update of a burst's notification.
-  /// - Parameters:
-  ///   - first: the message that sounded. more: messages of the burst besides this one.
-  /// - Throws: ``PushRequestError`` when the message fits no push.
-  init(
-    _ message: MessagePush, about subject: PushSubject, updating first: PushSubject, more: Int, in words: TacetWords
-  ) throws(PushRequestError) {
-    func update(in locale: LocaleTag?) throws(PushRequestError) -> PreparedPush {
-      let others = more > 0 ? words.text(.more, count: more, in: locale) : nil
-      return try message.update(of: first, others: others, about: subject)
-    }
-    usual = try update(in: nil)
-    translations =
-      more > 0 ? Translations(choice: { words.choice(of: .more, for: $0) }) { try? update(in: $0) } : nil
+    translations = content.isLocalised ? Translations(of: content, about: subject) : nil
   }
 
   /// The push for a target, and the locale of its words; nil for those of the event itself.
-  func push(for target: PushTarget) -> (push: PreparedPush, locale: LocaleChoice?) {
-    guard let translations, let choice = translations.choice(target.locale),
+  func push(for target: PushTarget) -> (push: Push, locale: LocaleChoice?) {
+    guard let translations, let choice = translations.content.choice(for: target.locale),
       let push = translations.push(in: choice.shown)
     else { return (usual, nil) }
     return (push, choice)
@@ -92,20 +69,19 @@ struct ComposedPush {
 
 /// The pushes of one event by locale, each made when the first target asks for it.
 private final class Translations {
-  /// The locale of the words for a device; nil for those of the event itself.
-  let choice: (LocaleTag?) -> LocaleChoice?
-  private let make: (LocaleTag) -> PreparedPush?
-  private var pushes: [LocaleTag: PreparedPush?] = [:]
+  let content: any PushContent
+  private let subject: PushSubject
+  private var pushes: [LocaleTag: Push?] = [:]
 
-  init(choice: @escaping (LocaleTag?) -> LocaleChoice?, make: @escaping (LocaleTag) -> PreparedPush?) {
-    self.choice = choice
-    self.make = make
+  init(of content: any PushContent, about subject: PushSubject) {
+    self.content = content
+    self.subject = subject
   }
 
   /// Nil for words that fit no push.
-  func push(in locale: LocaleTag) -> PreparedPush? {
+  func push(in locale: LocaleTag) -> Push? {
     if let known = pushes[locale] { return known }
-    let push = make(locale)
+    let push = try? content.inLocale(locale).push(about: subject)
     pushes[locale] = .some(push)
     return push
   }

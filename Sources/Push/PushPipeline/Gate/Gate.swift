@@ -70,7 +70,7 @@ extension DeliveryPipeline {
     _ progress: EventProgress, folding foldable: inout [FoldableEvent], on reactor: isolated Reactor
   ) {
     room.places += progress.event.places
-    var push: ComposedPush?
+    var push: EventPushes?
     var folding = FoldableEvent(progress, by: configuration.folding)
     var overdue: [Int: RecipientOutcome] = [:]
     for (index, recipient) in progress.event.recipients.enumerated() {
@@ -82,7 +82,7 @@ extension DeliveryPipeline {
         }
       } else if folding?.add(index) != true {
         if push == nil { push = compose(progress.event) }
-        deliver(push, to: index, of: progress, on: reactor)
+        delivery.deliver(push, to: index, of: progress, on: reactor)
       }
     }
     if let folding, !folding.recipients.isEmpty { foldable.append(folding) }
@@ -131,7 +131,7 @@ extension DeliveryPipeline {
         release(event.progress.event.places, on: reactor)
         continue
       }
-      var push: ComposedPush?
+      var push: EventPushes?
       for (place, recipient) in event.recipients.enumerated() {
         settle(recipient.index, of: event.progress, own.dropFirst(place).first, sounding: &push, on: reactor)
       }
@@ -140,7 +140,7 @@ extension DeliveryPipeline {
   }
 
   private func settle(
-    _ index: Int, of progress: EventProgress, _ folded: FoldedMessage?, sounding push: inout ComposedPush?,
+    _ index: Int, of progress: EventProgress, _ folded: FoldedMessage?, sounding push: inout EventPushes?,
     on reactor: isolated Reactor
   ) {
     let recipient = progress.event.recipients[index]
@@ -149,9 +149,10 @@ extension DeliveryPipeline {
     switch folded?.decision {
     case nil, .sound:
       push = push ?? compose(progress.event)
-      return deliver(push, to: index, of: progress, fold: fold, on: reactor)
+      return delivery.deliver(push, to: index, of: progress, fold: fold, on: reactor)
     case .update:
-      return deliver(update(progress.event, folded, on: reactor), to: index, of: progress, fold: fold, on: reactor)
+      return delivery.deliver(
+        update(progress.event, folded, on: reactor), to: index, of: progress, fold: fold, on: reactor)
     case .fold: outcome = gate.skip(recipient, reason: DecisionReason.folded.rawValue)
     case .wait(let time):
       // Later than the claim, whose date a due time counts from.
@@ -163,14 +164,11 @@ extension DeliveryPipeline {
   }
 
   /// The silent update of a burst's notification; nil when it cannot be composed.
-  private func update(_ event: PushEvent, _ folded: FoldedMessage?, on reactor: isolated Reactor) -> ComposedPush? {
-    guard let folded else { return nil }
-    return compose(event) { content throws(PushRequestError) in
-      try (content as? MessagePush).map { message throws(PushRequestError) in
-        try ComposedPush(
-          message, about: event.subject, updating: folded.first, more: folded.more, in: words.current(on: reactor))
-      }
-    }
+  private func update(_ event: PushEvent, _ folded: FoldedMessage?, on reactor: isolated Reactor) -> EventPushes? {
+    guard let folded,
+      let update = event.content?.update(of: folded.first, more: folded.more, in: delivery.words.current(on: reactor))
+    else { return nil }
+    return compose(update, of: event)
   }
 }
 

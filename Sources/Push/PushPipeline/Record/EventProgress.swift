@@ -85,8 +85,8 @@ final class EventProgress {
 
   /// The push as a target may get it.
   func form(
-    of push: PreparedPush, for target: PushTarget, by policy: ContentPolicy, _ words: @autoclosure () -> TacetWords
-  ) throws(PushRequestError) -> PreparedPush {
+    of push: Push, for target: PushTarget, by policy: ContentPolicy, _ words: @autoclosure () -> TacetWords
+  ) throws(PushRequestError) -> Push {
     try forms.form(
       of: push, for: target, by: policy,
       about: ContentForms.Event(

@@ -67,7 +67,7 @@ extension DeliveryPipeline {
 
   /// What the next claim may take, without the limits of lanes; nil when there is no room.
   var claimLimits: ClaimLimits? {
-    let free = configuration.pushesInFlightMax - room.taken
+    let free = configuration.pushesInFlightMax - max(room.places, delivery.inFlight)
     guard free > 0, !recorder.isRetrying else { return nil }
     var limits = ClaimLimits(
       eventsMax: min(configuration.eventsPerClaimMax, max(1, free / room.placesPerEvent)),
@@ -106,15 +106,12 @@ struct Look {
   var isWoken: Bool { cause != .poll }
 }
 
-/// What a pipeline has in flight.
+/// The recipients that a pipeline has in flight.
 struct Room {
-  var pushes = 0
   /// Recipients between claim and record, and at least one for each event.
   var places = 0
   /// Of the last claim, which bounds the next one; at least one.
   private(set) var placesPerEvent = 1
-
-  var taken: Int { max(pushes, places) }
 
   mutating func learn(from new: ArraySlice<PushEvent>) {
     if !new.isEmpty { placesPerEvent = max(1, new.reduce(0) { $0 + $1.places } / new.count) }

@@ -1,5 +1,5 @@
 /// A row of `tacet.activity_updates`: the start, a state or the end of a Live Activity.
-package struct LiveActivityPush: PushContent {
+package struct LiveActivityPush: PushKind {
   package static let name = "live_activity"
   package static let eventKind: String? = name
   package static let words = KindWords(event: "Live Activity push")
@@ -50,13 +50,16 @@ package struct LiveActivityPush: PushContent {
   }
 
   /// The state. One that APNs still keeps is replaced by the next.
-  package func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
+  package func push(about subject: PushSubject) throws(PushRequestError) -> Push {
     let payload = try LiveActivityPayload(
       timestamp: document.unix_time, event: try event(), contentState: document.state, staleDate: document.stale_at,
       relevanceScore: document.relevance, alert: try document.alert.map(alert))
-    return try PreparedPush(
-      payload, priority: PushPriority(rawValue: document.priority) ?? .powerAware, keptUntil: keptUntil,
+    var push = try Push(
+      .liveActivity(payload),
       collapsingBy: PushSubject(id: HostID(text: document.activity_id), kind: subject.kind).collapseText)
+    push.priority = PushPriority(rawValue: document.priority) ?? .powerAware
+    push.keptUntil = keptUntil
+    return push
   }
 
   private var keptUntil: Int64? {
@@ -89,7 +92,7 @@ package struct LiveActivityPush: PushContent {
 /// Source: "Starting and updating Live Activities with ActivityKit push notifications" (Apple). The device decodes attributes
 /// and state as the app's own types, and drops in silence what does not fit them, although APNs has taken the push. Moments of
 /// the payload are Unix seconds; moments inside attributes and states are what the app's decoder expects.
-package struct LiveActivityPayload: PushPayload {
+package struct LiveActivityPayload: Equatable, Sendable {
   package enum Event: Equatable, Sendable {
     case start(LiveActivityStart)
     case update
@@ -110,8 +113,6 @@ package struct LiveActivityPayload: PushPayload {
   package let relevanceScore: Double?
   /// What the push says; nil for a silent one.
   package let alert: LiveActivityAlert?
-
-  package var pushType: PushType { .liveactivity }
 
   /// Puts a payload together; each parameter is the property of the same name.
   ///

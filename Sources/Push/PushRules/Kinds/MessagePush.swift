@@ -1,4 +1,4 @@
-package struct MessagePush: PushContent {
+package struct MessagePush: PushKind {
   /// As `tacet.push_kinds` would name it; claims name it without asking.
   package static let name = "message"
   package static let eventKind: String? = name
@@ -31,22 +31,15 @@ extension MessagePush {
   }
 
   /// Its sender, its beginning, and the ids that the app opens it by.
-  package func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
-    try PreparedPush(alert(about: subject, sound: AlertPayload.defaultSound), collapsingBy: subject.collapseText)
+  package func push(about subject: PushSubject) throws(PushRequestError) -> Push {
+    try Push(.alert(alert(about: subject, sound: AlertPayload.defaultSound)), collapsingBy: subject.collapseText)
   }
 
-  /// The same as a silent update of the notification of its burst.
-  /// - Parameters:
-  ///   - first: the message that sounded, whose notification it replaces.
-  ///   - others: that there are more messages than this one, such as `+4 more`; nil without any.
-  package func update(
-    of first: PushSubject, others: String?, about subject: PushSubject
-  ) throws(PushRequestError) -> PreparedPush {
-    let alert = try alert(about: subject, subtitle: others, interruptionLevel: .passive)
-    return try PreparedPush(alert, collapsingBy: first.collapseText)
+  package func update(of first: PushSubject, more: Int, in words: TacetWords) -> (any PushContent)? {
+    BurstUpdate(message: self, first: first, more: more, words: words)
   }
 
-  private func alert(
+  fileprivate func alert(
     about subject: PushSubject, subtitle: String? = nil, sound: String? = nil,
     interruptionLevel: InterruptionLevel? = nil
   ) throws(PushRequestError) -> AlertPayload {
@@ -58,5 +51,35 @@ extension MessagePush {
       custom: [
         "type": .string(subject.kind), "conversation_id": .string(conversation), "message_id": .string(message),
       ])
+  }
+}
+
+/// The newest message of a burst, which replaces the burst's notification without a sound.
+struct BurstUpdate: PushContent {
+  let message: MessagePush
+  /// The message that sounded.
+  let first: PushSubject
+  /// Messages of the burst besides this one.
+  let more: Int
+  let words: TacetWords
+  /// That of "+4 more"; nil for English.
+  var locale: LocaleTag?
+
+  var sender: String? { message.sender }
+
+  var isLocalised: Bool { more > 0 }
+
+  func choice(for locale: LocaleTag?) -> LocaleChoice? { words.choice(of: .more, for: locale) }
+
+  func inLocale(_ locale: LocaleTag) -> BurstUpdate {
+    var update = self
+    update.locale = locale
+    return update
+  }
+
+  func push(about subject: PushSubject) throws(PushRequestError) -> Push {
+    let others = more > 0 ? words.text(.more, count: more, in: locale) : nil
+    let alert = try message.alert(about: subject, subtitle: others, interruptionLevel: .passive)
+    return try Push(.alert(alert), collapsingBy: first.collapseText)
   }
 }

@@ -1,23 +1,7 @@
 internal import FoundationEssentials
 
-/// What the event of one kind of push says, and everything in which kinds differ: its name, how its content is read, what its
-/// push says and how it is shown, and what explanations call it.
-///
-/// A new kind is a type here, an entry in ``KnownKinds/all``, and a file `db/functions/kind_….sql` that registers the same name.
+/// What an event says: the push for each locale, and what the pipeline asks of it besides.
 package protocol PushContent: Sendable {
-  /// As `tacet.push_kinds` and claims name the kind.
-  static var name: String { get }
-
-  /// The kind of its events in inbox and ledger; nil for a kind whose events have names that hosts or servers choose.
-  static var eventKind: String? { get }
-
-  /// What explanations call its events.
-  static var words: KindWords { get }
-
-  /// Reads what a claim has returned.
-  /// - Throws: `DecodingError` for a document of another kind.
-  init(_ claimed: ClaimedContent) throws
-
   /// What its recipients may be looking at; nil for nothing.
   var surfaceID: HostID? { get }
 
@@ -30,25 +14,29 @@ package protocol PushContent: Sendable {
   /// Where its pushes go; nil for each recipient's own targets.
   var targets: [PushTarget]? { get }
 
-  /// What it says in other locales; nil for one text for all.
-  var localised: LocalisedTexts? { get }
+  /// Whether it has words for other locales than its own. Otherwise nothing is asked of targets.
+  var isLocalised: Bool { get }
+
+  /// The locale of the words for a device; nil where its own serve.
+  func choice(for locale: LocaleTag?) -> LocaleChoice?
 
   func inLocale(_ locale: LocaleTag) -> Self
 
   /// The push, encoded as far as its recipients share it.
   /// - Throws: ``PushRequestError`` when the content fits no push.
-  func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush
+  func push(about subject: PushSubject) throws(PushRequestError) -> Push
 
   /// What it shows to a browser that has got it without content, and asks; nil for nothing.
   /// - Throws: as ``push(about:)``.
-  func alert(about subject: PushSubject) throws(PushRequestError) -> PreparedPush?
+  func alert(about subject: PushSubject) throws(PushRequestError) -> Push?
+
+  /// The same as a silent update of its burst's notification; nil for what never folds.
+  /// - Parameters:
+  ///   - first: what sounded, whose notification it replaces. more: how much the burst has besides this.
+  func update(of first: PushSubject, more: Int, in words: TacetWords) -> (any PushContent)?
 }
 
 extension PushContent {
-  package static var eventKind: String? { nil }
-
-  package static var words: KindWords { KindWords() }
-
   package var surfaceID: HostID? { nil }
 
   package var sender: String? { nil }
@@ -57,19 +45,46 @@ extension PushContent {
 
   package var targets: [PushTarget]? { nil }
 
-  /// The same in the words for a device's locale, or its own where there are none.
-  package func suited(to locale: LocaleTag?) -> Self {
-    localised?.choice(for: locale).map { inLocale($0.shown) } ?? self
-  }
+  package var isLocalised: Bool { false }
 
-  package var localised: LocalisedTexts? { nil }
+  package func choice(for locale: LocaleTag?) -> LocaleChoice? { nil }
 
   package func inLocale(_ locale: LocaleTag) -> Self { self }
 
-  package func alert(about subject: PushSubject) throws(PushRequestError) -> PreparedPush? {
+  /// The same in the words for a device's locale, or its own where there are none.
+  package func suited(to locale: LocaleTag?) -> Self { choice(for: locale).map { inLocale($0.shown) } ?? self }
+
+  package func alert(about subject: PushSubject) throws(PushRequestError) -> Push? {
     let push = try push(about: subject)
     return push.alert == nil ? nil : push
   }
+
+  package func update(of first: PushSubject, more: Int, in words: TacetWords) -> (any PushContent)? { nil }
+}
+
+/// Content of events of one kind, and everything else in which kinds differ: the name, how content is read, and what explanations
+/// call it.
+///
+/// A new kind is a type here, an entry in ``KnownKinds/all``, and a file `db/functions/kind_….sql` that registers the same name.
+package protocol PushKind: PushContent {
+  /// As `tacet.push_kinds` and claims name the kind.
+  static var name: String { get }
+
+  /// The kind of its events in inbox and ledger; nil for a kind whose events have names that hosts or servers choose.
+  static var eventKind: String? { get }
+
+  /// What explanations call its events.
+  static var words: KindWords { get }
+
+  /// Reads what a claim has returned.
+  /// - Throws: `DecodingError` for a document of another kind.
+  init(_ claimed: ClaimedContent) throws
+}
+
+extension PushKind {
+  package static var eventKind: String? { nil }
+
+  package static var words: KindWords { KindWords() }
 }
 
 /// What a claim returns of an event's content: columns for a message, which the database need not encode, and one document for
@@ -94,18 +109,9 @@ package struct ClaimedContent: Sendable {
   }
 }
 
-/// A push, encoded once for all recipients of an event.
-package struct PreparedPush: Sendable {
-  package enum Document: Equatable, Sendable {
-    /// An alert, which needs a badge and the id of the ledger's row: encoded for APNs, and as it is for other channels. Indirect,
-    /// because each target's push has a copy.
-    indirect case alert(PreparedAlert, AlertPayload)
-    /// Data that wakes the app. A member `badge` of null becomes the recipient's.
-    case background(PayloadObject)
-    case liveActivity(LiveActivityPayload)
-  }
-
-  package internal(set) var document: Document
+/// What an event says, encoded once for all of its recipients. What each of them gets besides is an ``Addressee``.
+package struct Push: Sendable {
+  package internal(set) var payload: PushPayload
 
   package let collapseIdentifier: CollapseIdentifier
 
@@ -124,43 +130,56 @@ package struct PreparedPush: Sendable {
   /// What was kept back of it for its target; nil for nothing.
   package internal(set) var note: ContentNote?
 
-  package var alert: AlertPayload? { if case .alert(_, let alert) = document { alert } else { nil } }
+  package var alert: AlertPayload? { if case .alert(let alert) = payload { alert } else { nil } }
 
-  /// The member with the id of the ledger's row, by which an app reports that the push was opened.
-  static let logIDName: StaticString = "push_log_id"
+  /// Whether it is meant to replace pushes about other subjects, which then need not be delivered any more.
+  package func replacesOthers(than subject: PushSubject) -> Bool { collapseIdentifier.text != subject.collapseText }
 
-  /// The bytes that APNs leaves for an alert beside that id.
-  static let alertBytesMax = PushType.alert.bodyBytesMax - PreparedAlert.bytes(ofIdentifierNamed: logIDName)
-
-  /// An alert, its body shortened until the largest badge fits too.
-  /// - Throws: ``PushRequestError`` when no body would fit.
-  init(_ payload: AlertPayload, collapsingBy collapseID: String) throws(PushRequestError) {
-    var alert = PreparedAlert(payload, identifierName: Self.logIDName)
-    if alert.bytes(withBadge: .max) > PushType.alert.bodyBytesMax {
-      alert = PreparedAlert(try payload.fitted(to: Self.alertBytesMax), identifierName: Self.logIDName)
-    }
-    document = .alert(alert, payload)
-    collapseIdentifier = try CollapseIdentifier(collapseID)
-  }
-
-  init(
-    _ payload: LiveActivityPayload, priority: PushPriority, keptUntil: Int64?, collapsingBy collapseID: String
-  ) throws(PushRequestError) {
-    document = .liveActivity(payload)
-    collapseIdentifier = try CollapseIdentifier(collapseID)
-    self.priority = priority
-    self.keptUntil = keptUntil
-  }
-
-  init(waking custom: PayloadObject, collapsingBy collapseID: String) throws(PushRequestError) {
-    document = .background(custom)
+  init(_ payload: PushPayload, collapsingBy collapseID: String) throws(PushRequestError) {
+    self.payload = payload
     collapseIdentifier = try CollapseIdentifier(collapseID)
   }
 }
 
+/// Whom a push goes to, and what it brings to no other.
+package struct Addressee: Sendable {
+  package let target: PushTarget
+
+  package let userID: HostID
+
+  package let subject: PushSubject
+
+  /// The number for the app's icon; nil to leave it.
+  package let badge: Int?
+
+  /// The end of the push's life, in seconds since 1970.
+  package let expiresAt: Int64
+
+  /// When the event was committed, by the database's clock; microseconds since 1970.
+  private let enqueuedAt: Int64
+
+  /// - Parameters:
+  ///   - unread: the user's unread messages; the push's own badge wins.
+  ///   - expiresAt: the end of the event's life, in seconds since 1970; the push's own wins.
+  package init(
+    of push: Push, _ target: PushTarget, of userID: HostID, about subject: PushSubject, enqueuedAt: Int64, unread: Int?,
+    expiresAt: Int64
+  ) {
+    self.target = target
+    self.userID = userID
+    self.subject = subject
+    self.enqueuedAt = enqueuedAt
+    badge = push.badge ?? unread
+    self.expiresAt = push.keptUntil ?? expiresAt
+  }
+
+  /// The id of the ledger's row, by which an app reports that the push was opened.
+  package var logID: String { subject.logID(of: userID, enqueuedAt: enqueuedAt).lowercased }
+}
+
 package enum KnownKinds {
   /// All kinds, the most frequent first.
-  package static let all: [any PushContent.Type] = [
+  package static let all: [any PushKind.Type] = [
     MessagePush.self,
     WatchedRowPush.self,
     ServicePush.self,
@@ -201,15 +220,9 @@ extension ClaimedContent {
 
 /// Content that no kind of this program can read, such as that of a later version: nothing can be sent, and the ledger says so.
 struct UnreadablePush: PushContent {
-  static let name = "unreadable"
-
   let surfaceID: HostID?
 
-  init(surfaceID: HostID?) { self.surfaceID = surfaceID }
-
-  init(_ claimed: ClaimedContent) { surfaceID = claimed.surfaceID }
-
-  func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
+  func push(about subject: PushSubject) throws(PushRequestError) -> Push {
     throw PushRequestError(.payloadEmpty, "the content cannot be read")
   }
 }

@@ -41,15 +41,14 @@ package struct PushPresentation: Equatable, Sendable {
   /// - Parameter thread: what the system groups by unless ``threadID`` says otherwise.
   func push(
     title: String, body: String, thread: String?, custom: PayloadObject, about subject: PushSubject
-  ) throws(PushRequestError) -> PreparedPush {
+  ) throws(PushRequestError) -> Push {
     let collapseID = collapseID ?? subject.collapseText
-    var push =
+    let payload: PushPayload =
       switch channel {
-      case .alert:
-        try PreparedPush(
-          alert(title: title, body: body, thread: thread, custom: custom), collapsingBy: collapseID)
-      case .fetch: try PreparedPush(waking: custom, collapsingBy: collapseID)
+      case .alert: .alert(try alert(title: title, body: body, thread: thread, custom: custom))
+      case .fetch: .background(custom)
       }
+    var push = try Push(payload, collapsingBy: collapseID)
     push.badge = badge
     push.locale = locale
     return push
@@ -67,15 +66,15 @@ package struct PushPresentation: Equatable, Sendable {
     return presentation
   }
 
-  func alert(
-    title: String, body: String, thread: String?, badge: Int? = nil, custom: PayloadObject
+  private func alert(
+    title: String, body: String, thread: String?, custom: PayloadObject
   ) throws(PushRequestError) -> AlertPayload {
     var custom = custom
     if let imageURL { custom["image_url"] = .string(imageURL) }
     return try AlertPayload(
       title: TranslationKey.text(translations.title, words: title), subtitle: subtitleText,
       body: TranslationKey.text(translations.body, words: body),
-      badge: badge, sound: sound ?? AlertPayload.defaultSound, threadIdentifier: threadID ?? thread,
+      sound: sound ?? AlertPayload.defaultSound, threadIdentifier: threadID ?? thread,
       category: category,
       interruptionLevel: interruptionLevel, relevanceScore: relevanceScore, runsServiceExtension: imageURL != nil,
       custom: custom)

@@ -1,5 +1,5 @@
 /// A user's reads, by which the user's other devices clear messages and show the new badge.
-package struct ReadSyncPush: PushContent {
+package struct ReadSyncPush: PushKind {
   package static let name = "read_sync"
   package static let eventKind: String? = name
 
@@ -47,7 +47,7 @@ package struct ReadSyncPush: PushContent {
   ///
   /// `message_ids` has the newest first. `conversation_id` is absent for messages of several conversations. `all_before` is the
   /// newest when not all of one conversation fit: the user has read everything before it too.
-  package func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
+  package func push(about subject: PushSubject) throws(PushRequestError) -> Push {
     let ids = fittingIDs
     var custom: PayloadObject = [
       "type": "read",
@@ -58,6 +58,6 @@ package struct ReadSyncPush: PushContent {
       custom["conversation_id"] = .string(conversationID.text)
       if hasMore || ids.count < messageIDs.count { custom["all_before"] = messageIDs.last.map { .string($0.text) } }
     }
-    return try PreparedPush(waking: custom, collapsingBy: subject.collapseText)
+    return try Push(.background(custom), collapsingBy: subject.collapseText)
   }
 }

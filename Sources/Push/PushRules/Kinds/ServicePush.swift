@@ -1,55 +1,45 @@
 internal import FoundationEssentials
 
 /// A push that a server has asked for, shown uncut. ``ServicePushRequest`` has checked it before it was stored.
-package struct ServicePush: PushContent {
+package struct ServicePush: StoredKind {
   package static let name = "service_push"
 
   let stored: StoredPush
 
-  /// Reads `title`, `body`, `data` and `presentation`.
-  package init(_ claimed: ClaimedContent) throws { stored = try claimed.decode() }
-
-  package var localised: LocalisedTexts? { stored.localised }
-
-  package func inLocale(_ locale: LocaleTag) -> Self { Self(stored: stored.inLocale(locale)) }
-
-  private init(stored: StoredPush) { self.stored = stored }
-
-  /// The words are ours to keep.
-  package var ledgerText: String? { stored.ledgerText }
-
-  package func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
-    try stored.push(about: subject)
-  }
-
   /// The same words, also of a push that only wakes the app.
-  package func alert(about subject: PushSubject) throws(PushRequestError) -> PreparedPush? {
+  package func alert(about subject: PushSubject) throws(PushRequestError) -> Push? {
     try stored.push(about: subject, over: .alert)
   }
 }
 
 /// A push that a campaign has written for one user.
-package struct CampaignPush: PushContent {
+package struct CampaignPush: StoredKind {
   package static let name = "campaign_push"
 
-  private let stored: StoredPush
+  let stored: StoredPush
+}
 
-  /// Reads what ``ServicePush`` reads.
-  package init(_ claimed: ClaimedContent) throws { stored = try claimed.decode() }
+/// The kinds whose events are rows of `tacet.pushes`.
+protocol StoredKind: PushKind {
+  var stored: StoredPush { get }
 
-  package var localised: LocalisedTexts? { stored.localised }
+  init(stored: StoredPush)
+}
+
+extension StoredKind {
+  /// Reads `title`, `body`, `data` and `presentation`.
+  package init(_ claimed: ClaimedContent) throws { self.init(stored: try claimed.decode()) }
+
+  package var isLocalised: Bool { stored.shown.localised != nil }
+
+  package func choice(for locale: LocaleTag?) -> LocaleChoice? { stored.shown.localised?.choice(for: locale) }
 
   package func inLocale(_ locale: LocaleTag) -> Self { Self(stored: stored.inLocale(locale)) }
 
-  private init(stored: StoredPush) { self.stored = stored }
-
   /// The words are ours to keep.
-  package var ledgerText: String? { stored.ledgerText }
+  package var ledgerText: String? { "\(stored.title)\n\(stored.body)" }
 
-  /// Its words and data as the campaign gave them.
-  package func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
-    try stored.push(about: subject)
-  }
+  package func push(about subject: PushSubject) throws(PushRequestError) -> Push { try stored.push(about: subject) }
 }
 
 /// A row of `tacet.pushes`.
@@ -59,11 +49,7 @@ struct StoredPush: Decodable {
   let data: PayloadObject?
   let presentation: StoredPresentation?
 
-  var ledgerText: String { "\(title)\n\(body)" }
-
-  private var shown: PushPresentation { presentation?.presentation ?? PushPresentation() }
-
-  var localised: LocalisedTexts? { presentation?.presentation.localised }
+  var shown: PushPresentation { presentation?.presentation ?? PushPresentation() }
 
   func inLocale(_ locale: LocaleTag) -> StoredPush {
     var (title, body) = (title, body)
@@ -72,32 +58,24 @@ struct StoredPush: Decodable {
       title: title, body: body, data: data, presentation: StoredPresentation(presentation: presentation))
   }
 
+  /// Its words and data as they were given.
   /// - Parameter channel: nil for its own.
   func push(
     about subject: PushSubject, over channel: PushPresentation.Channel? = nil
-  ) throws(PushRequestError) -> PreparedPush {
+  ) throws(PushRequestError) -> Push {
     var shown = shown
     if let channel { shown.channel = channel }
-    return try shown.push(title: title, body: body, thread: nil, custom: custom(about: subject), about: subject)
+    var custom = data ?? [:]
+    custom["type"] = .string(subject.kind)
+    custom["subject_id"] = .string(subject.id.text)
+    return try shown.push(title: title, body: body, thread: nil, custom: custom, about: subject)
   }
 
   /// Whether APNs takes it uncut, with any badge.
   func isWhole(about subject: PushSubject) throws(PushRequestError) -> Bool {
-    let custom = custom(about: subject)
-    switch shown.channel {
-    case .alert:
-      let alert = try shown.alert(title: title, body: body, thread: nil, badge: .max, custom: custom)
-      return alert.encoded().count <= PreparedPush.alertBytesMax
-    case .fetch:
-      return try BackgroundPayload(custom: custom).encoded().count <= PushType.background.bodyBytesMax
-    }
-  }
-
-  private func custom(about subject: PushSubject) -> PayloadObject {
-    var custom = data ?? [:]
-    custom["type"] = .string(subject.kind)
-    custom["subject_id"] = .string(subject.id.text)
-    return custom
+    let payload = try push(about: subject).payload
+    if case .alert(let alert) = payload { return alert.isWhole }
+    return try payload.encoded(badge: nil, logID: "").count <= PushType.bodyBytesMax
   }
 }
 

@@ -1,5 +1,5 @@
 /// A row of a host's table that `tacet.watch` turns into pushes: words that the database has made of it.
-package struct WatchedRowPush: PushContent {
+package struct WatchedRowPush: PushKind {
   package static let name = "watched_row"
 
   /// The first line, at most 4096 characters.
@@ -35,7 +35,9 @@ extension WatchedRowPush {
 
   package var surfaceID: HostID? { surface.id }
 
-  package var localised: LocalisedTexts? { presentation.localised }
+  package var isLocalised: Bool { presentation.localised != nil }
+
+  package func choice(for locale: LocaleTag?) -> LocaleChoice? { presentation.localised?.choice(for: locale) }
 
   package func inLocale(_ locale: LocaleTag) -> WatchedRowPush {
     var (title, body) = (title, body)
@@ -44,7 +46,7 @@ extension WatchedRowPush {
   }
 
   /// Its words on one line each, and the ids of row and surface.
-  package func push(about subject: PushSubject) throws(PushRequestError) -> PreparedPush {
+  package func push(about subject: PushSubject) throws(PushRequestError) -> Push {
     let preview = NoticePreview(title: title, body: body)
     return try presentation.push(
       title: preview.title, body: preview.body, thread: surface.id.text,

@@ -1,12 +1,41 @@
-/// The body of a push of one push type.
+/// The body of a push.
 ///
-/// A payload holds only what has a meaning for its push type: APNs or the device would silently drop the rest. Source of all
-/// payloads: "Generating a remote notification" (Apple), unless they name another.
-package protocol PushPayload: Equatable, Sendable {
-  var pushType: PushType { get }
+/// It holds only what has a meaning for its push type: APNs or the device would silently drop the rest. Source of all payloads:
+/// "Generating a remote notification" (Apple), unless they name another.
+package enum PushPayload: Equatable, Sendable {
+  /// What a visible push says. Indirect, because each target's push has a copy.
+  indirect case alert(AlertPayload)
+  /// Data that wakes the app without showing anything. A member `badge` of null becomes the recipient's. APNs takes it at priority 5
+  /// only, and delivers two or three an hour. Source: "Pushing background updates to your App" (Apple).
+  case background(PayloadObject)
+  case liveActivity(LiveActivityPayload)
 
-  /// The JSON document as sent: UTF-8, no spaces, keys always in the same order.
-  func encoded() -> [UInt8]
+  package var pushType: PushType {
+    switch self {
+    case .alert: .alert
+    case .background: .background
+    case .liveActivity: .liveactivity
+    }
+  }
+
+  /// The JSON document for APNs: UTF-8, no spaces, keys always in the same order.
+  /// - Parameters:
+  ///   - badge: the number on the app's icon; nil leaves it as it is.
+  ///   - logID: the id of the ledger's row, a UUID's text; read for an alert alone.
+  /// - Throws: `customKeyReserved` for background data with a member named `aps`.
+  package func encoded(badge: Int?, logID: @autoclosure () -> String) throws(PushRequestError) -> [UInt8] {
+    switch self {
+    case .alert(let alert): return alert.encoded(badge: badge, logID: logID())
+    case .background(var custom):
+      if custom["badge"] == .null { custom["badge"] = badge.map { .integer(Int64($0)) } }
+      let data = try custom.asCustomData()
+      return JSONBytes.document(reservingBytes: 256) { json in
+        json.append(member: "aps") { $0.append(member: "content-available", flag: true) }
+        json.append(membersOf: data)
+      }
+    case .liveActivity(let payload): return payload.encoded()
+    }
+  }
 }
 
 extension PayloadObject {
@@ -18,38 +47,15 @@ extension PayloadObject {
   }
 }
 
-/// A push that wakes the app without showing anything.
+/// What a visible push says, the data it brings to the app, and its document for APNs.
 ///
-/// `aps` holds `content-available` alone; an ``AlertPayload`` can wake the app too. APNs takes it at priority 5 only, and
-/// delivers two or three an hour. Source: "Pushing background updates to your App" (Apple).
-package struct BackgroundPayload: PushPayload {
-  package let custom: PayloadObject
-
-  package var pushType: PushType { .background }
-
-  /// - Throws: `customKeyReserved` when `custom` has a member named `aps`.
-  package init(custom: PayloadObject = [:]) throws(PushRequestError) {
-    self.custom = try custom.asCustomData()
-  }
-
-  package func encoded() -> [UInt8] {
-    JSONBytes.document(reservingBytes: 256) { json in
-      json.append(member: "aps") { $0.append(member: "content-available", flag: true) }
-      json.append(membersOf: custom)
-    }
-  }
-}
-
-/// What a visible push says, and the data it brings to the app.
-///
-/// Priority, expiration, topic and the collapse identifier are header fields. They have no place here, because APNs silently
+/// The recipients of one event differ in badge and log id only. So the rest is escaped once, and a room of thousands costs a few copies
+/// each. The document has as much of the body as APNs takes; channels with other limits shorten the whole one. Priority, expiration, topic and the collapse identifier are header fields. They have no place here, because APNs silently
 /// ignores them inside `aps`. An empty text is left out like a nil one.
-package struct AlertPayload: PushPayload {
+package struct AlertPayload: Equatable, Sendable {
   package let title: AlertText?
   package let subtitle: AlertText?
-  package internal(set) var body: AlertText?
-  /// The number on the app's icon, absolute: 0 removes it, a negative one is sent as 0, nil leaves it as it is.
-  package let badge: Int?
+  package private(set) var body: AlertText?
   /// A sound file of the app, or ``defaultSound``; nil is silent.
   package let sound: String?
   /// What the system groups by, such as a conversation.
@@ -65,23 +71,24 @@ package struct AlertPayload: PushPayload {
   /// The app's own data, beside `aps`.
   package let custom: PayloadObject
 
-  package var pushType: PushType { .alert }
+  private var document = AlertDocument.empty
+  /// Whether the document has the whole body.
+  private(set) var isWhole = true
 
   /// The system's own sound.
   package static let defaultSound = "default"
 
-  /// - Throws: `nothingToShow` without any text, badge and sound, and for a service extension without a text, which it
-  ///   needs; `customKeyReserved` when `custom` has a member named `aps`.
+  /// - Throws: `nothingToShow` without any text and sound, and for a service extension without a text, which it needs;
+  ///   `customKeyReserved` when `custom` has a member named `aps`; `payloadTooLarge` when APNs takes it with no body.
   package init(
-    title: AlertText? = nil, subtitle: AlertText? = nil, body: AlertText? = nil, badge: Int? = nil,
-    sound: String? = nil, threadIdentifier: String? = nil, category: String? = nil,
+    title: AlertText? = nil, subtitle: AlertText? = nil, body: AlertText? = nil, sound: String? = nil,
+    threadIdentifier: String? = nil, category: String? = nil,
     interruptionLevel: InterruptionLevel? = nil, relevanceScore: UnitFraction? = nil,
     runsServiceExtension: Bool = false, custom: PayloadObject = [:]
   ) throws(PushRequestError) {
     self.title = title?.unlessEmpty
     self.subtitle = subtitle?.unlessEmpty
     self.body = body?.unlessEmpty
-    self.badge = badge
     self.sound = sound?.isEmpty == true ? nil : sound
     self.threadIdentifier = threadIdentifier
     self.category = category
@@ -90,8 +97,12 @@ package struct AlertPayload: PushPayload {
     self.runsServiceExtension = runsServiceExtension
     self.custom = try custom.asCustomData()
     guard isNoticed else {
-      throw PushRequestError(.nothingToShow, "a text is missing, or at least a badge or a sound")
+      throw PushRequestError(.nothingToShow, "a text is missing, or at least a sound")
     }
+    document = AlertDocument(self)
+    guard document.bytesMax > PushType.bodyBytesMax else { return }
+    document = AlertDocument(try fitted(to: PushType.bodyBytesMax))
+    isWhole = false
   }
 
   var hasText: Bool { title != nil || subtitle != nil || body != nil }
@@ -99,8 +110,17 @@ package struct AlertPayload: PushPayload {
   /// Whether a device does everything that the push asks for.
   var isNoticed: Bool {
     if hasText { return true }
-    return (badge != nil || sound != nil) && !runsServiceExtension
+    return sound != nil && !runsServiceExtension
   }
+
+  /// The bytes of the document with the largest badge.
+  var documentBytesMax: Int { document.bytesMax }
+
+  /// The whole document for one recipient.
+  /// - Parameters:
+  ///   - badge: a negative one is sent as 0; nil leaves the app's icon as it is.
+  ///   - logID: the text of a UUID, by which the app reports that the push was opened.
+  package func encoded(badge: Int?, logID: String) -> [UInt8] { document.encoded(badge: badge, logID: logID) }
 }
 
 /// A text of an alert: the words, or a key of the app's translations, which Apple documents as given instead of the words.
@@ -161,19 +181,8 @@ extension AlertPayload {
   /// Room for a usual message push; a longer one grows the array once or twice.
   static let usualBytes = 512
 
-  package func encoded() -> [UInt8] {
-    var json = JSONBytes(reservingBytes: Self.usualBytes)
-    appendHead(to: &json)
-    if let badge {
-      json.append(name: "badge")
-      json.append(badge: badge)
-    }
-    appendTail(to: &json)
-    return json.bytes
-  }
-
   /// The document up to the place of the badge.
-  func appendHead(to json: inout JSONBytes) {
+  fileprivate func appendHead(to json: inout JSONBytes) {
     json.append(literal: #"{"aps":{"#)
     guard hasText else { return }
     json.append(member: "alert") { json in
@@ -183,7 +192,8 @@ extension AlertPayload {
     }
   }
 
-  func appendTail(to json: inout JSONBytes) {
+  /// The rest, up to the log id.
+  fileprivate func appendTail(to json: inout JSONBytes) {
     json.append(member: "sound", text: sound)
     json.append(member: "thread-id", text: threadIdentifier)
     json.append(member: "category", text: category)
@@ -192,13 +202,12 @@ extension AlertPayload {
     json.append(member: "mutable-content", flag: runsServiceExtension)
     json.append(literal: "}")
     json.append(membersOf: custom)
-    json.append(literal: "}")
   }
 }
 
 extension JSONBytes {
   /// The number on an icon; APNs documents no negative ones.
-  mutating func append(badge: Int) {
+  fileprivate mutating func append(badge: Int) {
     append(integer: Int64(max(0, badge)))
   }
 
@@ -221,11 +230,10 @@ extension AlertPayload {
   /// Cuts the body, or the longest argument of a localised one, between grapheme clusters and appends `...`. Everything else
   /// stays: the app relies on its data, the title names the sender, and the text behind a key is unknown here. The limit
   /// bounds the cost, except for one encoding of the whole and one cluster that is larger than the limit.
-  /// - Parameter bytesMax: the largest document, in bytes; see ``PushType/bodyBytesMax``. With ``PreparedAlert``, fit
-  ///   with the largest badge of all recipients.
+  /// - Parameter bytesMax: the largest document with the largest badge, in bytes.
   /// - Throws: `payloadTooLarge` when the document would not fit without that text, or would have nothing to show.
-  package func fitted(to bytesMax: Int) throws(PushRequestError) -> AlertPayload {
-    let bytes = encoded().count
+  func fitted(to bytesMax: Int) throws(PushRequestError) -> AlertPayload {
+    let bytes = AlertDocument(self).bytesMax
     guard bytes > bytesMax else { return self }
     guard let text = body?.trimmable else {
       throw PushRequestError(.payloadTooLarge, "\(bytes) bytes and no text to shorten; \(bytesMax) are allowed")
@@ -240,13 +248,13 @@ extension AlertPayload {
   /// With the beginning of the text, possibly empty, and the continuation.
   private func shortened(_ text: TrimmableText, to bytesMax: Int) -> AlertPayload? {
     guard let rest = replacingBody(text.body(TrimmableText.continuation)) else { return nil }
-    let room = bytesMax - rest.encoded().count
+    let room = bytesMax - AlertDocument(rest).bytesMax
     guard room >= 0 else { return nil }
     return replacingBody(text.body(text.beginning(encodedBytesMax: room) + TrimmableText.continuation))
   }
 
   private func emptied(_ text: TrimmableText, to bytesMax: Int) -> AlertPayload? {
-    replacingBody(text.body("")).flatMap { $0.encoded().count <= bytesMax ? $0 : nil }
+    replacingBody(text.body("")).flatMap { AlertDocument($0).bytesMax <= bytesMax ? $0 : nil }
   }
 
   /// The same with another body; nil when the device would then ignore the push.
@@ -289,26 +297,26 @@ extension AlertText {
   }
 }
 
-/// An alert encoded except for its badge and an identifier: the only parts in which the recipients of one event differ.
-///
-/// The event is escaped once, and a room of thousands costs a few copies each.
-package struct PreparedAlert: Equatable, Sendable {
-  /// The bytes of an identifier: those of a UUID's text.
-  package static let identifierBytes = 36
+/// An alert's document, encoded except for badge and log id.
+struct AlertDocument: Equatable, Sendable {
+  /// The bytes of a log id: those of a UUID's text.
+  private static let logIDBytes = 36
+  /// The digits of the largest integer.
+  private static let digitsMax = 19
 
-  /// The document with a badge of 0 and an empty identifier.
-  private let document: [UInt8]
+  static let empty = AlertDocument()
+
+  /// The document with a badge of 0 and an empty log id.
+  private var bytes: [UInt8] = []
   /// The place of that badge's digit.
-  private let badgeIndex: Int
+  private var badgeIndex = 0
   /// The whole member of the badge, with its comma.
-  private let badgeMember: Range<Int>
-  /// The place of the identifier; nil when it was prepared without one.
-  private let identifierIndex: Int?
+  private var badgeMember = 0..<0
+  private var logIDIndex = 0
 
-  /// Encodes what all recipients share, without the payload's own badge.
-  /// - Parameter identifierName: the custom member for each recipient's identifier, a plain name that `custom` does not
-  ///   have; nil for no identifier. Leave ``bytes(ofIdentifierNamed:)`` of room when fitting the payload.
-  package init(_ payload: AlertPayload, identifierName: StaticString? = nil) {
+  private init() {}
+
+  init(_ payload: AlertPayload) {
     var json = JSONBytes(reservingBytes: AlertPayload.usualBytes)
     payload.appendHead(to: &json)
     let memberIndex = json.bytes.count
@@ -319,55 +327,28 @@ package struct PreparedAlert: Equatable, Sendable {
     let comma = UInt8(ascii: ",")
     let endsInComma = json.bytes[memberIndex] != comma && json.bytes[badgeIndex + 1] == comma
     badgeMember = memberIndex..<(badgeIndex + (endsInComma ? 2 : 1))
-    guard let identifierName else {
-      identifierIndex = nil
-      document = json.bytes
-      return
-    }
-    var identified = JSONBytes(reservingBytes: json.bytes.count + identifierName.utf8CodeUnitCount + 6)
-    identified.append(rawBytes: json.bytes.dropLast())
-    identified.append(name: identifierName)
-    identified.append(literal: "\"\"}")
-    document = identified.bytes
-    identifierIndex = document.count - 2
+    json.append(name: "push_log_id")
+    json.append(literal: "\"\"}")
+    bytes = json.bytes
+    logIDIndex = bytes.count - 2
   }
 
-  /// The bytes that the member of an identifier takes in the document.
-  package static func bytes(ofIdentifierNamed name: StaticString) -> Int {
-    name.utf8CodeUnitCount + identifierBytes + #","":"""#.utf8.count
-  }
+  /// The bytes with a log id and the largest badge.
+  var bytesMax: Int { bytes.count - 1 + Self.digitsMax + Self.logIDBytes }
 
-  /// The bytes of the document with a badge, and with an identifier if it has a place for one.
-  package func bytes(withBadge badge: Int) -> Int {
-    document.count - 1 + String(max(0, badge)).utf8.count + (identifierIndex == nil ? 0 : Self.identifierBytes)
-  }
-
-  /// The whole document for one recipient.
-  /// - Parameters:
-  ///   - badge: a negative one is sent as 0; nil leaves the app's icon as it is.
-  ///   - identifier: the text of a UUID, if the alert was prepared for one.
-  package func encoded(badge: Int?, identifier: String? = nil) -> [UInt8] {
-    precondition(
-      (identifier == nil) == (identifierIndex == nil), "an identifier, exactly where there is a place for it")
-    var json = JSONBytes(reservingBytes: document.count + Self.digitsMax + Self.identifierBytes)
+  func encoded(badge: Int?, logID: String) -> [UInt8] {
+    precondition(logID.utf8.count == Self.logIDBytes, "the room that was left is that of a UUID")
+    var json = JSONBytes(reservingBytes: bytesMax)
     let restIndex = badge == nil ? badgeMember.upperBound : badgeIndex + 1
     if let badge {
-      json.append(rawBytes: document[..<badgeIndex])
+      json.append(rawBytes: bytes[..<badgeIndex])
       json.append(badge: badge)
     } else {
-      json.append(rawBytes: document[..<badgeMember.lowerBound])
+      json.append(rawBytes: bytes[..<badgeMember.lowerBound])
     }
-    guard let identifierIndex, let identifier else {
-      json.append(rawBytes: document[restIndex...])
-      return json.bytes
-    }
-    precondition(identifier.utf8.count == Self.identifierBytes, "the room that was left is that of a UUID")
-    json.append(rawBytes: document[restIndex..<identifierIndex])
-    json.append(plain: identifier)
-    json.append(rawBytes: document[identifierIndex...])
+    json.append(rawBytes: bytes[restIndex..<logIDIndex])
+    json.append(plain: logID)
+    json.append(rawBytes: bytes[logIDIndex...])
     return json.bytes
   }
-
-  /// The digits of the largest integer.
-  private static let digitsMax = 19
 }

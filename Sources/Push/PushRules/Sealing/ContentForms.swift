@@ -82,7 +82,7 @@ package struct ContentPolicy: Equatable, Sendable {
   /// A channel that is not known carries no envelope.
   func form(of channel: DeliveryChannel) -> ChannelForm {
     channel == .apns
-      ? .open(sealedBytesMax: PushType.alert.bodyBytesMax) : channels[channel] ?? .open(sealedBytesMax: 0)
+      ? .open(sealedBytesMax: PushType.bodyBytesMax) : channels[channel] ?? .open(sealedBytesMax: 0)
   }
 
   var isFull: Bool { service == .full && apps.isEmpty }
@@ -176,8 +176,8 @@ package struct ContentForms: Sendable {
     }
   }
 
-  private var source: PreparedPush.Document?
-  private var documents: [Form: PreparedPush.Document] = [:]
+  private var source: PushPayload?
+  private var documents: [Form: PushPayload] = [:]
 
   private struct Form: Hashable {
     let words: ContentLevel.Words
@@ -189,8 +189,8 @@ package struct ContentForms: Sendable {
   /// The push as a target may get it.
   /// - Throws: ``PushRequestError`` when a form fits no push.
   package mutating func form(
-    of push: PreparedPush, for target: PushTarget, by policy: ContentPolicy, about event: @autoclosure () -> Event
-  ) throws(PushRequestError) -> PreparedPush {
+    of push: Push, for target: PushTarget, by policy: ContentPolicy, about event: @autoclosure () -> Event
+  ) throws(PushRequestError) -> Push {
     if target.keys == nil, policy.isFull { return push }
     let wishes = TargetWishes(target.keys)
     var level = policy.level(for: target).strictest(wishes.level)
@@ -215,35 +215,35 @@ package struct ContentForms: Sendable {
   }
 
   private mutating func reduced(
-    _ push: PreparedPush, to words: ContentLevel.Words, _ event: Event
-  ) throws(PushRequestError) -> PreparedPush {
+    _ push: Push, to words: ContentLevel.Words, _ event: Event
+  ) throws(PushRequestError) -> Push {
     let document = try document(of: push, words, event)
-    guard document != push.document else { return push }
+    guard document != push.payload else { return push }
     return push.replacing(document, noting: words == .sender ? .sender : ContentNote.none)
   }
 
   private mutating func document(
-    of push: PreparedPush, _ words: ContentLevel.Words, _ event: Event
-  ) throws(PushRequestError) -> PreparedPush.Document {
-    if words == .full { return push.document }
-    if source != push.document { (source, documents) = (push.document, [:]) }
+    of push: Push, _ words: ContentLevel.Words, _ event: Event
+  ) throws(PushRequestError) -> PushPayload {
+    if words == .full { return push.payload }
+    if source != push.payload { (source, documents) = (push.payload, [:]) }
     let form = Form(words: words, notice: event.notice)
     if let known = documents[form] { return known }
-    let document = try push.document.reduced(to: words, event)
+    let document = try push.payload.reduced(to: words, event)
     documents[form] = document
     return document
   }
 
   /// What ``ContentLevel/Words/none`` shows, and the words in an envelope.
   private mutating func sealed(
-    _ push: PreparedPush, showing words: ContentLevel.Words, for target: PushTarget, _ key: SealingKey, bytesMax: Int,
+    _ push: Push, showing words: ContentLevel.Words, for target: PushTarget, _ key: SealingKey, bytesMax: Int,
     _ event: Event
-  ) throws(PushRequestError) -> PreparedPush {
+  ) throws(PushRequestError) -> Push {
     let fallback = try document(of: push, .none, event)
-    guard case .alert(let prepared, let visible) = fallback, case .alert(_, let whole) = push.document,
-      case .alert(_, let shown) = try document(of: push, words, event)
+    guard case .alert(let visible) = fallback, case .alert(let whole) = push.payload,
+      case .alert(let shown) = try document(of: push, words, event)
     else { return push.replacing(fallback, noting: ContentNote.none) }
-    let room = bytesMax - prepared.bytes(withBadge: .max) - #","sealed":"""#.utf8.count
+    let room = bytesMax - visible.documentBytesMax - #","sealed":"""#.utf8.count
     let content = SealedWords(of: shown, withheld: whole.custom.withheld, issuedAt: event.issuedAt)
     let binding = SealedBinding(
       channel: target.channel.rawValue,
@@ -268,23 +268,23 @@ package enum ContentNote: String, Sendable {
   case noKey = "no_key"
 }
 
-extension PreparedPush {
-  func replacing(_ document: Document, noting note: ContentNote?) -> PreparedPush {
+extension Push {
+  func replacing(_ payload: PushPayload, noting note: ContentNote?) -> Push {
     var push = self
-    push.document = document
+    push.payload = payload
     push.note = note
     return push
   }
 }
 
-extension PreparedPush.Document {
+extension PushPayload {
   /// The document without the event's words. Sound, category, thread and the names of ids stay; other data of the host does not,
   /// because it may hold words. A Live Activity's stays whole.
   func reduced(to words: ContentLevel.Words, _ event: ContentForms.Event) throws(PushRequestError) -> Self {
     switch self {
     case .liveActivity: return self
     case .background(let custom): return .background(custom.kept)
-    case .alert(_, let alert):
+    case .alert(let alert):
       let sender = words == .sender ? event.sender : nil
       let payload = try AlertPayload(
         title: .verbatim(sender ?? event.notice), body: sender == nil ? nil : .verbatim(event.notice),
@@ -292,20 +292,20 @@ extension PreparedPush.Document {
         threadIdentifier: alert.threadIdentifier, category: alert.category,
         interruptionLevel: alert.interruptionLevel, relevanceScore: alert.relevanceScore,
         runsServiceExtension: words == .none, custom: alert.custom.kept)
-      return .alert(PreparedAlert(payload, identifierName: PreparedPush.logIDName), payload)
+      return .alert(payload)
     }
   }
 }
 
 extension AlertPayload {
   /// The same with an envelope in its data.
-  func carrying(_ envelope: String) throws(PushRequestError) -> PreparedPush.Document {
+  func carrying(_ envelope: String) throws(PushRequestError) -> PushPayload {
     var custom = custom
     custom["sealed"] = .string(envelope)
     let payload = try AlertPayload(
       title: title, body: body, sound: sound, threadIdentifier: threadIdentifier, category: category,
       interruptionLevel: interruptionLevel, relevanceScore: relevanceScore, runsServiceExtension: true, custom: custom)
-    return .alert(PreparedAlert(payload, identifierName: PreparedPush.logIDName), payload)
+    return .alert(payload)
   }
 }
 

@@ -48,8 +48,8 @@ final class RouteProbe {
       case .answered(let answer): return .route(answer.status, answer.reason?.rawValue, at: origin)
       case .refused(let reason): return .route(403, reason.rawValue, at: origin)
       case .withdrawn: return .unreachable("withdrawn", at: origin)
-      case .failed where Reactor.now >= deadline: return .silent(origin)
-      case .failed(.notProcessed(let cause)), .failed(.unknown(let cause)): return .unreachable(cause, at: origin)
+      case .notProcessed where Reactor.now >= deadline, .unknown where Reactor.now >= deadline: return .silent(origin)
+      case .notProcessed(let cause), .unknown(let cause): return .unreachable(cause, at: origin)
       }
     } catch let error as TLSError {
       return .unreachable("\(error)", at: origin)
@@ -63,10 +63,10 @@ final class RouteProbe {
   }
 
   /// Nothing is shown and nothing waits for a device: in the background, not to be kept.
-  private static func push(to route: PushRoute) throws -> PushRequest {
+  private static func push(to route: PushRoute) throws -> APNSRequest {
     let token = try DeviceToken(impossibleToken)
-    return try PushRequest(
-      try BackgroundPayload(), to: token, of: route.app,
+    return try APNSRequest(
+      .background, PushPayload.background([:]).encoded(badge: nil, logID: ""), to: token, of: route.app,
       identifier: PushIdentifier(eventKind: "doctor", event: route.name, recipient: "", deviceToken: token))
   }
 

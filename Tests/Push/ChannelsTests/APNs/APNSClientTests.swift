@@ -15,9 +15,9 @@ struct APNSClientTests {
       try apns.start(on: reactor)
       let tokens = try ProviderTokenSource(.make())
       let client = try await apns.client(tokens: tokens)
-      let push = try PushRequest.make(7)
+      let push = try APNSRequest.make(7)
       let attempt = await client.send(push, to: .production, on: reactor)
-      #expect(attempt == .answered(PushAnswer(status: 200, identifier: push.head.identifier.text)))
+      #expect(attempt == .answered(APNSAnswer(status: 200, identifier: push.identifier.text)))
       let request = try #require(apns.requests.first?.request)
       #expect(request.method == "POST")
       #expect(request.path == "/3/device/aa1007")
@@ -27,7 +27,7 @@ struct APNSClientTests {
         fields == [
           "authorization": tokens.current.authorization, "content-type": "application/json",
           "apns-topic": "com.example.app", "apns-push-type": "alert", "apns-priority": "10",
-          "apns-expiration": "1700000000", "apns-id": push.head.identifier.text, "apns-collapse-id": "collapse",
+          "apns-expiration": "1700000000", "apns-id": push.identifier.text, "apns-collapse-id": "collapse",
         ])
       #expect(client.isConnected(to: .production))
       #expect(client.failure(of: .production) == nil)
@@ -38,7 +38,7 @@ struct APNSClientTests {
   func refusal() async throws {
     try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .answer(410, #"{"reason":"Unregistered","timestamp":1700000000123}"#) }
-      let attempt = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      let attempt = await client.send(try APNSRequest.make(), to: .production, on: reactor)
       #expect(attempt.disposition == .dropToken(invalidSinceMilliseconds: 1_700_000_000_123))
       #expect(attempt.reason == "Unregistered")
       #expect(apns.requests.count == 1)
@@ -60,7 +60,7 @@ struct APNSClientTests {
   @Test("a GOAWAY sends what APNs did not take to a new connection, under the same identifier, and nothing twice")
   func goAway() async throws {
     try await ScriptedAPNs.run { apns, client, reactor in
-      _ = await client.send(try PushRequest.make(99), to: .production, on: reactor)
+      _ = await client.send(try APNSRequest.make(99), to: .production, on: reactor)
       apns.reply = { $0.connectionNumber > 0 ? .answer(200, "") : .wait }
       let attempts = Attempts()
       try attempts.send(5, over: client, on: reactor)
@@ -83,7 +83,7 @@ struct APNSClientTests {
     try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .goAwayAndAnswer }
       for number in 0..<10 {
-        let attempt = await client.send(try PushRequest.make(number), to: .production, on: reactor)
+        let attempt = await client.send(try APNSRequest.make(number), to: .production, on: reactor)
         #expect(attempt.disposition == .accepted)
       }
       #expect(apns.accepted.count == 10)
@@ -93,13 +93,13 @@ struct APNSClientTests {
   @Test("a connection that ends without a word leaves the push's fate unknown; it is not sent again here")
   func lost() async throws {
     try await ScriptedAPNs.run { apns, client, reactor in
-      _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      _ = await client.send(try APNSRequest.make(), to: .production, on: reactor)
       apns.reply = { _ in .closeAbruptly }
-      let attempt = await client.send(try PushRequest.make(1), to: .production, on: reactor)
-      guard case .failed(.unknown) = attempt else { throw TestFailure("\(attempt)") }
+      let attempt = await client.send(try APNSRequest.make(1), to: .production, on: reactor)
+      guard case .unknown = attempt else { throw TestFailure("\(attempt)") }
       #expect(apns.requests.count == 2)
       apns.reply = { _ in .answer(200, "") }
-      let again = await client.send(try PushRequest.make(1), to: .production, on: reactor)
+      let again = await client.send(try APNSRequest.make(1), to: .production, on: reactor)
       #expect(again.disposition == .accepted, "\(again)")
     }
   }
@@ -109,8 +109,8 @@ struct APNSClientTests {
     try await ScriptedAPNs.run { apns, client, reactor in
       try await apns.connected(client, on: reactor)
       apns.reply = { _ in .wait }
-      let attempt = await client.send(try PushRequest.make(), to: .production, within: .seconds(2), on: reactor)
-      guard case .failed(.unknown) = attempt else { throw TestFailure("\(attempt)") }
+      let attempt = await client.send(try APNSRequest.make(), to: .production, within: .seconds(2), on: reactor)
+      guard case .unknown = attempt else { throw TestFailure("\(attempt)") }
     }
   }
 
@@ -129,7 +129,7 @@ struct APNSClientTests {
       reactor.start { _ = await connection.send(HTTP2Request(path: "/"), within: .seconds(10), on: reactor) }
       try await apns.received(1, on: reactor)
       let attempt = await client.send(
-        try PushRequest.make(), to: .production, within: .milliseconds(100), on: reactor)
+        try APNSRequest.make(), to: .production, within: .milliseconds(100), on: reactor)
       #expect(attempt.isNotProcessed)
       #expect(client.resends == 0)
       #expect(apns.requests.count == 1)
@@ -141,7 +141,7 @@ struct APNSClientTests {
   func noEnvironment() async throws {
     try await onReactor { reactor in
       let client = try await ScriptedAPNs().client(port: 1)
-      #expect(await client.send(try PushRequest.make(), to: .sandbox, on: reactor).isNotProcessed)
+      #expect(await client.send(try APNSRequest.make(), to: .sandbox, on: reactor).isNotProcessed)
       #expect(!client.isConnected(to: .sandbox))
       #expect(client.failure(of: .sandbox) == nil)
     }
@@ -150,9 +150,9 @@ struct APNSClientTests {
   @Test("503 Shutdown goes to a new connection")
   func shutdown() async throws {
     try await ScriptedAPNs.run { apns, client, reactor in
-      _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      _ = await client.send(try APNSRequest.make(), to: .production, on: reactor)
       apns.reply = { $0.connectionNumber > 0 ? .answer(200, "") : .answer(503, #"{"reason":"Shutdown"}"#) }
-      let attempt = await client.send(try PushRequest.make(1), to: .production, on: reactor)
+      let attempt = await client.send(try APNSRequest.make(1), to: .production, on: reactor)
       #expect(attempt.disposition == .accepted)
       #expect(apns.requests[1].identifier == apns.requests[2].identifier)
       #expect(client.connectionsOpened(to: .production) == 2)
@@ -196,7 +196,7 @@ struct APNSClientTests {
   func freshTokenRefused() async throws {
     try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .answer(403, #"{"reason":"ExpiredProviderToken"}"#) }
-      let attempt = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      let attempt = await client.send(try APNSRequest.make(), to: .production, on: reactor)
       #expect(attempt.disposition == .refreshProviderToken)
       #expect(apns.requests.count == 1)
       #expect(client.connectionsOpened(to: .production) == 1)
@@ -229,7 +229,7 @@ struct APNSRouterTests {
       #expect(one.requests.count == 2 && one.connections.count == 1)
       #expect(other.requests.count == 1)
       let attempt = await router.send(try .make(9), over: try Self.route("d"), on: reactor)
-      #expect(attempt == .failed(.notProcessed(cause: "d is not configured")))
+      #expect(attempt == .notProcessed(cause: "d is not configured"))
       router.close(on: reactor)
       try await one.closed(1, on: reactor)
       try await other.closed(1, on: reactor)
@@ -300,7 +300,7 @@ struct APNSRouterTests {
       while client.failure(of: .production) == nil { await reactor.sleep(for: .milliseconds(1)) }
       await reactor.sleep(for: .nanoseconds(Int64(clamping: start &+ 3_000_000_000 &- Reactor.now)))
       router.update([try Self.app("a"): try await new.client()], on: reactor)
-      guard case .failed = await waiting.outcome(on: reactor) else { throw TestFailure("it has not ended") }
+      guard case .notProcessed = await waiting.outcome(on: reactor) else { throw TestFailure("it has not ended") }
       // Four seconds anew would end after seven.
       #expect((4_000_000_000..<7_000_000_000).contains(Reactor.now - start))
     }
@@ -319,7 +319,7 @@ struct APNSRouterTests {
       // Nobody but the push makes the client connect.
       while client.failure(of: .production) == nil { await reactor.sleep(for: .milliseconds(1)) }
       router.update([:], on: reactor)
-      #expect(await waiting.outcome(on: reactor) == .failed(.notProcessed(cause: "a is not configured")))
+      #expect(await waiting.outcome(on: reactor) == .notProcessed(cause: "a is not configured"))
       #expect(router.client(for: try Self.app("a")) == nil)
     }
   }
@@ -328,20 +328,20 @@ struct APNSRouterTests {
 extension APNSRouter {
   /// Sends a push that has so much time from now.
   fileprivate func send(
-    _ request: PushRequest, over route: PushRoute, within limit: Duration = .seconds(10),
+    _ request: APNSRequest, over route: PushRoute, within limit: Duration = .seconds(10),
     on reactor: isolated Reactor
-  ) async -> PushAttempt {
+  ) async -> APNSOutcome {
     await send(request, over: route, until: Reactor.now &+ limit.clampedNanoseconds, on: reactor)
   }
 }
 
 /// A push under way through a router.
 private final class RoutedAttempt {
-  private var attempt: PushAttempt?
+  private var attempt: APNSOutcome?
   private let ended = Signal()
 
   func send(
-    _ request: PushRequest, through router: APNSRouter, to route: PushRoute, within limit: Duration = .seconds(10),
+    _ request: APNSRequest, through router: APNSRouter, to route: PushRoute, within limit: Duration = .seconds(10),
     on reactor: isolated Reactor
   ) {
     reactor.start { [self] in
@@ -351,7 +351,7 @@ private final class RoutedAttempt {
   }
 
   /// Nil when it takes too long.
-  func outcome(on reactor: isolated Reactor) async -> PushAttempt? {
+  func outcome(on reactor: isolated Reactor) async -> APNSOutcome? {
     if attempt == nil { _ = await ended.wait(for: .seconds(10), on: reactor) }
     return attempt
   }

@@ -22,7 +22,7 @@ struct APNSConnectionsTests {
       let client = try await apns.client()
       #expect(!client.isConnected(to: .production))
       for _ in 0..<3 { client.warmUp(.production, on: reactor) }
-      #expect(await client.send(try PushRequest.make(), to: .production, on: reactor).disposition == .accepted)
+      #expect(await client.send(try APNSRequest.make(), to: .production, on: reactor).disposition == .accepted)
       #expect(client.connectionsOpened(to: .production) == 1)
     }
   }
@@ -36,7 +36,7 @@ struct APNSConnectionsTests {
       let client = try await apns.client()
       let start = Reactor.now
       let attempt = await client.send(
-        try PushRequest.make(), to: .production, within: .milliseconds(500), on: reactor)
+        try APNSRequest.make(), to: .production, within: .milliseconds(500), on: reactor)
       #expect(attempt.isNotProcessed)
       #expect(Reactor.now - start >= 500_000_000)
       #expect(client.failure(of: .production) != nil)
@@ -51,7 +51,7 @@ struct APNSConnectionsTests {
   private func accepted(by client: APNSClient, on reactor: isolated Reactor) async throws {
     for number in 0..<100 {
       let attempt = await client.send(
-        try PushRequest.make(number), to: .production, within: .milliseconds(100), on: reactor)
+        try APNSRequest.make(number), to: .production, within: .milliseconds(100), on: reactor)
       if attempt.disposition == .accepted { return }
       // The connection may come up just before the limit, which then leaves the answer no time.
       #expect(attempt.disposition == .retryLater(minimumWait: .zero))
@@ -65,7 +65,7 @@ struct APNSConnectionsTests {
       let apns = try ScriptedAPNs()
       try apns.start(on: reactor)
       let client = try await apns.client(believing: ScriptedAPNs())
-      let attempt = await client.send(try PushRequest.make(), to: .production, within: .seconds(2), on: reactor)
+      let attempt = await client.send(try APNSRequest.make(), to: .production, within: .seconds(2), on: reactor)
       #expect(attempt.isNotProcessed)
       #expect(client.failure(of: .production)?.contains("certificate") == true)
       #expect(!client.isConnected(to: .production))
@@ -87,7 +87,7 @@ struct APNSConnectionsTests {
         _ = try? await TLSStream.accept(over: socket, context: context, within: .seconds(5), on: reactor)
       }
       let client = try await apns.client(port: listener.address.port)
-      let attempt = await client.send(try PushRequest.make(), to: .production, within: .seconds(2), on: reactor)
+      let attempt = await client.send(try APNSRequest.make(), to: .production, within: .seconds(2), on: reactor)
       #expect(attempt.isNotProcessed)
       #expect(client.failure(of: .production) != nil)
       client.close(on: reactor)
@@ -117,7 +117,7 @@ struct APNSConnectionsTests {
       try attempts.send(1, over: client, on: reactor)
       try await apns.received(1, on: reactor)
       client.close(on: reactor)
-      #expect(await client.send(try PushRequest.make(9), to: .production, on: reactor).isNotProcessed)
+      #expect(await client.send(try APNSRequest.make(9), to: .production, on: reactor).isNotProcessed)
       apns.answer(apns.requests[0], on: reactor)
       try await attempts.finished(on: reactor)
       #expect(attempts.acceptedCount == 1)
@@ -166,7 +166,7 @@ struct APNSConnectionsEndingTests {
       try apns.start(on: reactor)
       let client = try await apns.client { $0.connectionWait = .seconds(60) }
       for number in 0..<3 {
-        let attempt = await client.send(try PushRequest.make(number), to: .production, on: reactor)
+        let attempt = await client.send(try APNSRequest.make(number), to: .production, on: reactor)
         #expect(attempt == .refused("BadCertificateEnvironment"))
       }
       #expect(apns.connections.count == 1)
@@ -180,13 +180,13 @@ struct APNSConnectionsEndingTests {
   @Test("a connection that APNs found idle is opened again by the next push, and nothing is wrong meanwhile")
   func idle() async throws {
     try await ScriptedAPNs.run { apns, client, reactor in
-      _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      _ = await client.send(try APNSRequest.make(), to: .production, on: reactor)
       apns.connections[0].goAway(debugData: Array(#"{"reason":"IdleTimeout"}"#.utf8), on: reactor)
       try await apns.closed(1, on: reactor)
       #expect(!client.isConnected(to: .production))
       #expect(client.isReady(for: .production))
       #expect(client.failure(of: .production) == nil)
-      #expect(await client.send(try PushRequest.make(1), to: .production, on: reactor).disposition == .accepted)
+      #expect(await client.send(try APNSRequest.make(1), to: .production, on: reactor).disposition == .accepted)
       #expect(client.connectionsOpened(to: .production) == 2)
     }
   }
@@ -196,10 +196,10 @@ struct APNSConnectionsEndingTests {
     arguments: [#"{"reason":"Shutdown"}"#, "", "Maximum active streams violated for this endpoint."])
   func reconnecting(debug: String) async throws {
     try await ScriptedAPNs.run { apns, client, reactor in
-      _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      _ = await client.send(try APNSRequest.make(), to: .production, on: reactor)
       apns.connections[0].goAway(.refusedStream, debugData: Array(debug.utf8), on: reactor)
       try await apns.opened(2, on: reactor)
-      #expect(await client.send(try PushRequest.make(1), to: .production, on: reactor).disposition == .accepted)
+      #expect(await client.send(try APNSRequest.make(1), to: .production, on: reactor).disposition == .accepted)
     }
   }
 
@@ -228,7 +228,7 @@ struct APNSConnectionsEndingTests {
   @Test("an orderly GOAWAY is no outage: what it hands back goes on together, after the first")
   func noSlowStart() async throws {
     try await ScriptedAPNs.run { apns, client, reactor in
-      _ = await client.send(try PushRequest.make(99), to: .production, on: reactor)
+      _ = await client.send(try APNSRequest.make(99), to: .production, on: reactor)
       apns.reply = { _ in .wait }
       let attempts = Attempts()
       try attempts.send(40, over: client, on: reactor)
@@ -246,17 +246,17 @@ struct APNSConnectionsEndingTests {
   @Test("a connection that APNs finds showing too many tokens is replaced, if it has shown more than one")
   func tokenUpdates() async throws {
     try await ScriptedAPNs.run { apns, client, reactor in
-      _ = await client.send(try PushRequest.make(), to: .production, on: reactor)
+      _ = await client.send(try APNSRequest.make(), to: .production, on: reactor)
       let link = try #require(client.pools[.production]?.links.first)
       apns.reply = {
         $0.connectionNumber == 0 ? .answer(429, #"{"reason":"TooManyProviderTokenUpdates"}"#) : .answer(200, "")
       }
-      _ = await client.send(try PushRequest.make(1), to: .production, on: reactor)
+      _ = await client.send(try APNSRequest.make(1), to: .production, on: reactor)
       #expect(client.connectionsOpened(to: .production) == 1)
       link.token = ShownToken(.aged(1300), now: Reactor.now &- 1300 * 1_000_000_000)
-      let attempt = await client.send(try PushRequest.make(2), to: .production, on: reactor)
+      let attempt = await client.send(try APNSRequest.make(2), to: .production, on: reactor)
       #expect(attempt.reason == "TooManyProviderTokenUpdates")
-      #expect(await client.send(try PushRequest.make(2), to: .production, on: reactor).disposition == .accepted)
+      #expect(await client.send(try APNSRequest.make(2), to: .production, on: reactor).disposition == .accepted)
       #expect(client.connectionsOpened(to: .production) == 2)
     }
   }
@@ -277,12 +277,12 @@ struct APNSConnectionsEndingTests {
   private func words(for reason: String, date: String) async throws -> String {
     try await ScriptedAPNs.run { apns, client, reactor in
       apns.reply = { _ in .refuse(reason, date: date) }
-      for number in 0..<3 { _ = await client.send(try PushRequest.make(number), to: .production, on: reactor) }
+      for number in 0..<3 { _ = await client.send(try APNSRequest.make(number), to: .production, on: reactor) }
       let words = client.failure(of: .production) ?? ""
       #expect(Set(apns.requests.compactMap { $0.request.fields["authorization"] }).count == 1)
       #expect(client.connectionsOpened(to: .production) == 1)
       apns.reply = { _ in .answer(200, "") }
-      _ = await client.send(try PushRequest.make(9), to: .production, on: reactor)
+      _ = await client.send(try APNSRequest.make(9), to: .production, on: reactor)
       #expect(client.failure(of: .production) == nil)
       return words
     }
@@ -298,7 +298,7 @@ struct APNSStallTests {
       $0.http2.pingLateAfter = .milliseconds(20)
       $0.http2.pingTimeout = .seconds(30)
     }
-    _ = await client.send(try PushRequest.make(99), to: .production, on: reactor)
+    _ = await client.send(try APNSRequest.make(99), to: .production, on: reactor)
     apns.reply = { _ in .wait }
     apns.connections[0].acknowledgesPings = false
     return client
@@ -347,7 +347,7 @@ struct APNSStallTests {
       try await attempts.finished(on: reactor)
       #expect(attempts.acceptedCount == 2)
       apns.reply = { _ in .answer(200, "") }
-      #expect(await client.send(try PushRequest.make(98), to: .production, on: reactor).disposition == .accepted)
+      #expect(await client.send(try APNSRequest.make(98), to: .production, on: reactor).disposition == .accepted)
       #expect(apns.requests[3].connectionNumber == 0)
     }
   }

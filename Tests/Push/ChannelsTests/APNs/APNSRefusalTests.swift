@@ -6,10 +6,10 @@ import Testing
 
 @Suite("Why APNs refuses every push")
 struct APNSRefusalTests {
-  private func words(_ reason: PushReason?, age seconds: Int = 12, clock: Int64? = nil) -> String {
+  private func words(_ reason: APNSReason?, age seconds: Int = 12, clock: Int64? = nil) -> String {
     let difference = clock.flatMap { ClockDifference(date: "Thu, 01 Jan 1970 02:00:00 GMT", now: 7200 + $0) }
     return APNSRefusal(
-      PushAnswer(status: 403, reason: reason), tokenAge: .seconds(seconds), clock: difference
+      APNSAnswer(status: 403, reason: reason), tokenAge: .seconds(seconds), clock: difference
     ).words
   }
 
@@ -62,7 +62,7 @@ struct GoAwayNoticeTests {
     ])
   func configuration(reason: String) {
     let notice = notice(#"{"reason":"\#(reason)"}"#)
-    #expect(notice.consequence == .configurationFault(PushReason(rawValue: reason)))
+    #expect(notice.consequence == .configurationFault(APNSReason(rawValue: reason)))
     #expect(notice.words == reason)
   }
 

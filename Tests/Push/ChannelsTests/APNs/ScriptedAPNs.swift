@@ -179,7 +179,7 @@ final class ScriptedAPNs: HTTP2RequestHandler {
 
 /// Pushes under way, and what became of them.
 final class Attempts {
-  private(set) var all: [Int: PushAttempt] = [:]
+  private(set) var all: [Int: APNSOutcome] = [:]
   private var started = 0
   private let changed = Signal()
 
@@ -188,7 +188,7 @@ final class Attempts {
     _ count: Int, over client: APNSClient, within limit: Duration = .seconds(10), on reactor: isolated Reactor
   ) throws {
     for number in started..<(started + count) {
-      let request = try PushRequest.make(number)
+      let request = try APNSRequest.make(number)
       reactor.start { [self] in
         all[number] = await client.send(request, to: .production, within: limit, on: reactor)
         changed.signal(on: reactor)
@@ -210,29 +210,28 @@ final class Attempts {
 extension APNSClient {
   /// Sends a push that has so much time from now.
   func send(
-    _ request: PushRequest, to environment: APNSEnvironment, within limit: Duration = .seconds(10),
+    _ request: APNSRequest, to environment: APNSEnvironment, within limit: Duration = .seconds(10),
     on reactor: isolated Reactor
-  ) async -> PushAttempt {
+  ) async -> APNSOutcome {
     await send(request, to: environment, until: Reactor.now &+ limit.clampedNanoseconds, on: reactor)
   }
 }
 
-extension PushRequest {
+extension APNSRequest {
   /// A push to the device with this number.
-  static func make(_ number: Int = 0) throws -> PushRequest {
+  static func make(_ number: Int = 0) throws -> APNSRequest {
     let token = try DeviceToken("aa" + String(1000 + number))
-    let head = try PushRequestHead(
-      deviceToken: token, pushType: .alert, bundleIdentifier: try BundleIdentifier("com.example.app"),
-      priority: .immediate, expiration: .until(unixSeconds: 1_700_000_000),
+    return try APNSRequest(
+      .alert, Array(#"{"aps":{"badge":\#(number)}}"#.utf8), to: token, of: BundleIdentifier("com.example.app"),
+      expiresAt: 1_700_000_000,
       identifier: PushIdentifier(eventKind: "message", event: "e", recipient: "r", deviceToken: token),
-      collapseIdentifier: try CollapseIdentifier("collapse"))
-    return try PushRequest(head: head, body: Array(#"{"aps":{"badge":\#(number)}}"#.utf8))
+      collapseIdentifier: CollapseIdentifier("collapse"))
   }
 }
 
-extension PushAttempt {
+extension APNSOutcome {
   var isNotProcessed: Bool {
-    if case .failed(.notProcessed) = self { true } else { false }
+    if case .notProcessed = self { true } else { false }
   }
 }
 

@@ -244,10 +244,10 @@ struct FCMDelivererTests {
       let client = FCMClient(AccessTokenSource(account), on: reactor)
       defer { client.close(on: reactor) }
       let deliverer = FCMDeliverer(client)
-      let outgoing = OutgoingPush(
-        push, to: PushTarget(.fcm, address: "t:APA91b"), of: HostID(UUID()), about: subject, enqueuedAt: 0, unread: 3,
+      let addressee = Addressee(
+        of: push, PushTarget(.fcm, address: "t:APA91b"), of: HostID(UUID()), about: subject, enqueuedAt: 0, unread: 3,
         expiresAt: 0)
-      return try deliverer.request(for: outgoing, over: deliverer.routes[0])
+      return try deliverer.request(for: push, to: addressee, over: deliverer.routes[0])
     }
   }
 

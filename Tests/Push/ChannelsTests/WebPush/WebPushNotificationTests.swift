@@ -156,11 +156,22 @@ struct WebPushNotificationTests {
 
 @Suite("Requests to push services")
 struct WebPushRequestTests {
+  private static func request(
+    _ content: [UInt8]? = nil, timeToLive: Int64 = 60, topic: WebPushTopic? = nil
+  ) throws -> WebPushRequest {
+    let keys = try WebPushKeys(
+      p256dh: Base64URL.encode(P256PrivateKey().publicKey.x963), auth: "BTBZMqHH6r4Tts7J_aSIgg")
+    let endpoint = try WebPushEndpoint("https://fcm.googleapis.com/wp/a", among: .standard)
+    return try WebPushRequest(
+      to: WebPushSubscription(endpoint: endpoint, keys: keys, serverKey: nil), content: content, urgency: .normal,
+      timeToLiveSeconds: timeToLive, topic: topic)
+  }
+
   @Test(
     "the time to live is moved into the range that every service accepts",
     arguments: [(-5, 1), (0, 1), (1, 1), (2_419_200, 2_419_200), (2_419_201, 2_419_200), (.max, 2_419_200)])
   func timeToLive(_ given: Int64, _ sent: Int64) throws {
-    let push = try WebPushRequest(content: nil, urgency: .high, timeToLiveSeconds: given)
+    let push = try Self.request(timeToLive: given)
     #expect(push.fields(authorization: "x")[.timeToLive] == "\(sent)")
   }
 
@@ -175,7 +186,7 @@ struct WebPushRequestTests {
   @Test("a push without content names no encoding")
   func empty() throws {
     for content in [nil, []] as [[UInt8]?] {
-      let push = try WebPushRequest(content: content, urgency: .normal, timeToLiveSeconds: 60)
+      let push = try Self.request(content)
       let fields = push.fields(authorization: "vapid t=a, k=b")
       #expect(fields.map(\.name.canonicalName).sorted() == ["authorization", "ttl", "urgency"])
       #expect(fields[.urgency] == "normal")
@@ -185,12 +196,11 @@ struct WebPushRequestTests {
   @Test("content is encrypted content, and has a limit")
   func content() throws {
     let largest = [UInt8](repeating: 0, count: 3993)
-    let push = try WebPushRequest(
-      content: largest, urgency: .normal, timeToLiveSeconds: 60, topic: WebPushTopic(of: "a"))
+    let push = try Self.request(largest, topic: WebPushTopic(of: "a"))
     let fields = push.fields(authorization: "vapid t=a, k=b")
     #expect(fields[.contentEncoding] == "aes128gcm")
     #expect(fields[.topic]?.count == 32)
-    #expect { try WebPushRequest(content: largest + [0], urgency: .normal, timeToLiveSeconds: 60) } throws: {
+    #expect { try Self.request(largest + [0]) } throws: {
       ($0 as? WebPushError)?.code == .payloadTooLarge
     }
   }
@@ -211,9 +221,9 @@ struct WebPushDelivererTests {
       let target = PushTarget(
         .webPush, address: "https://fcm.googleapis.com/wp/a",
         keys: #"{"p256dh":"\#(key)","auth":"BTBZMqHH6r4Tts7J_aSIgg"}"#)
-      let outgoing = OutgoingPush(
-        push, to: target, of: HostID(UUID()), about: subject, enqueuedAt: 0, unread: nil, expiresAt: 0)
-      return try deliverer.request(for: outgoing, over: deliverer.route(to: target)).request.urgency
+      let addressee = Addressee(
+        of: push, target, of: HostID(UUID()), about: subject, enqueuedAt: 0, unread: nil, expiresAt: 0)
+      return try deliverer.request(for: push, to: addressee, over: deliverer.route(to: target)).urgency
     }
   }
 

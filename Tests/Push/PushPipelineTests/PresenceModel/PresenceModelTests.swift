@@ -1,3 +1,4 @@
+import Channels
 import Foundation
 import FoundationEssentials
 import Postgres
@@ -205,7 +206,7 @@ final class PresenceWorld {
   ) async throws -> [ObservedLook] {
     var looks = timelines.map { _ in ObservedLook(span: span) }
     // What clears a deleted message shows nothing.
-    for push in rig.channel.sent[pushesSeen...] where push.request.head.pushType == .alert {
+    for push in rig.channel.sent[pushesSeen...] where push.request.pushType == .alert {
       guard let place = index.place(of: push) else { throw TestFailure("a push to nobody: \(push)") }
       looks[place.timeline].pushed[place.pair, default: []].append(place.device)
     }

@@ -1,3 +1,4 @@
+import Channels
 import FoundationEssentials
 import Postgres
 import PushRules
@@ -248,7 +249,7 @@ struct PresenceIndex {
 
   /// Nil when it is about a message or a device that was not made by a timeline.
   func place(of push: ScriptedChannel.Sent) -> Place? {
-    let message = push.request.head.collapseIdentifier.flatMap { messages[$0.text] }
+    let message = push.request.collapseIdentifier.flatMap { messages[$0.text] }
     guard let message, let device = devices[push.token] else { return nil }
     return Place(
       timeline: message.timeline, pair: PresencePair(message: message.number, user: device.user),

@@ -436,7 +436,7 @@ struct LiveActivityScene: Sendable {
 extension PushEvent {
   /// What its push tells a device.
   var liveActivity: LiveActivityPayload? {
-    guard let push = try? content?.push(about: subject), case .liveActivity(let payload) = push.document else {
+    guard let push = try? content?.push(about: subject), case .liveActivity(let payload) = push.payload else {
       return nil
     }
     return payload

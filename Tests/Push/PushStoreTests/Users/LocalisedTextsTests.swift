@@ -16,7 +16,7 @@ struct LocalisedTextsTests {
     try await scene.add(note: note)
     let push = try #require(try await claim(scene.database).first?.watchedRow)
     let target = PushTarget(address: "aa", keys: #"{"locale": "\#(locale)"}"#)
-    guard let choice = push.localised?.choice(for: target.locale) else { return [push.title, push.body, nil] }
+    guard let choice = push.choice(for: target.locale) else { return [push.title, push.body, nil] }
     let shown = push.inLocale(choice.shown)
     return [shown.title, shown.body, choice.shown.text]
   }
@@ -26,7 +26,7 @@ struct LocalisedTextsTests {
     let scene = try await WatchScene.tasks()
     try await scene.add(note: "'Tea'")
     let plain = try #require(try await claim(scene.database).first?.watchedRow)
-    #expect(plain.localised == nil)
+    #expect(!plain.isLocalised)
     #expect(
       try await scene.database.sql(
         "select c.content::text from public.tasks t, tacet.watched_row_content('task_added', t.id) c"
@@ -110,7 +110,7 @@ struct LocalisedTextsTests {
     try await localise(30, "repeat('ü', 290)")
     try await scene.add(note: "repeat('ж', 4096)")
     let push = try #require(try await claim(scene.database).first?.watchedRow)
-    #expect(push.localised?.texts.count == 30)
+    #expect(push.presentation.localised?.texts.count == 30)
     #expect(push.inLocale(try #require(LocaleTag("ad"))).title == String(repeating: "ж", count: 400))
     #expect(push.body.hasSuffix("ж"))
   }

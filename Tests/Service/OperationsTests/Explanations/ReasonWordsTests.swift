@@ -90,7 +90,7 @@ struct RefusalWordsTests {
       "Sources/Push/PushRules/Delivery/AnswerTable.swift", from: "let apns = AnswerTable([", to: "\n  ])",
       /"([A-Za-z ]+)"/)
     let faults = try words(
-      "Sources/Push/PushRules/Payloads/PushRequest.swift", from: "struct PushRequestError: ", to: "}",
+      "Sources/Push/PushRules/Payloads/PushFields.swift", from: "struct PushRequestError: ", to: "}",
       /\n    case (\w+)/)
     #expect(reasons.count > 25 && faults.count >= 10)
     #expect((reasons + faults).filter { RefusalWords.meanings[$0] == nil } == [])

@@ -1,3 +1,4 @@
+import Channels
 import PushRules
 import Simulators
 import TestAPNSCases
@@ -93,7 +94,7 @@ struct AnswerKey: Hashable, CustomStringConvertible {
     reason = mapping["reason"] as? String
   }
 
-  init(_ answer: PushAnswer) {
+  init(_ answer: APNSAnswer) {
     status = answer.status
     reason = answer.reason?.rawValue
   }
@@ -102,7 +103,7 @@ struct AnswerKey: Hashable, CustomStringConvertible {
 
   /// What our client makes of it.
   var code: ClientCode {
-    ClientCode(.disposition(of: PushAnswer(status: status, reason: reason.map(PushReason.init(rawValue:)))))
+    ClientCode(APNSAnswer(status: status, reason: reason.map(APNSReason.init(rawValue:))).ruling.disposition)
   }
 }
 
@@ -130,38 +131,28 @@ struct StatedCodes {
 enum ClientRequest {
   /// - Returns: nil when our types cannot express the request: another method or path, a field that is malformed,
   ///   missing or repeated, a body that APNs would refuse.
-  static func make(from request: CaseRequest) -> PushRequest? {
+  static func make(from request: CaseRequest) -> APNSRequest? {
     let inspected = request.inspected
     let fields = Dictionary(inspected.fields.map { ($0.name, [$0.value]) }, uniquingKeysWith: +)
     guard fields.values.allSatisfy({ $0.count == 1 }), fields["content-type"] != nil,
       let identifier = fields["apns-id"]?[0], identifier == "11111111-2222-4333-8444-555555555555",
       let request = try? push(inspected, fields.compactMapValues(\.first)), inspected.method == "POST",
-      inspected.path == request.head.path, fields["apns-topic"]?[0] == request.head.topic,
-      fields["apns-expiration"]?[0] == request.head.expiration.headerValue
+      inspected.path == request.path, fields["apns-topic"]?[0] == request.topic,
+      fields["apns-expiration"]?[0] == request.expiresAt.map(String.init)
     else { return nil }
     return request
   }
 
-  private static func push(_ inspected: InspectedRequest, _ fields: [String: String]) throws -> PushRequest? {
+  private static func push(_ inspected: InspectedRequest, _ fields: [String: String]) throws -> APNSRequest? {
     guard let type = fields["apns-push-type"].flatMap(PushType.init(rawValue:)),
       let priority = PushPriority(rawValue: Int(fields["apns-priority"] ?? "") ?? 0),
       let topic = fields["apns-topic"], topic.hasSuffix(type.topicSuffix)
     else { return nil }
     let token = try DeviceToken(inspected.path.split(separator: "/").last.map(String.init) ?? "")
-    let head = try PushRequestHead(
-      deviceToken: token, pushType: type,
-      bundleIdentifier: BundleIdentifier(String(topic.dropLast(type.topicSuffix.count))), priority: priority,
-      expiration: expiration(fields["apns-expiration"]),
+    return try APNSRequest(
+      type, inspected.body, to: token, of: BundleIdentifier(String(topic.dropLast(type.topicSuffix.count))),
+      priority: priority, expiresAt: fields["apns-expiration"].map { Int64($0) ?? 0 },
       identifier: PushIdentifier(eventKind: "case", event: "e", recipient: "r", deviceToken: token),
       collapseIdentifier: fields["apns-collapse-id"].map { try CollapseIdentifier($0) })
-    return try PushRequest(head: head, body: inspected.body)
-  }
-
-  private static func expiration(_ value: String?) -> PushExpiration {
-    switch value {
-    case nil: .servicePolicy
-    case "0": .attemptOnce
-    case let text?: .until(unixSeconds: Int64(text) ?? 0)
-    }
   }
 }

@@ -135,10 +135,10 @@ extension ConnectionScript {
     })
 }
 
-extension PushAttempt {
+extension APNSOutcome {
   /// Whether nothing is known of the push.
   var isUnknown: Bool {
-    if case .failed(.unknown) = self { true } else { false }
+    if case .unknown = self { true } else { false }
   }
 }
 

@@ -67,7 +67,7 @@ struct DeviceCaseTests {
   }
 
   private static func classify(
-    _ answer: PushAnswer, _ wireCase: WireCase, _ stated: StatedCodes, _ findings: Findings
+    _ answer: APNSAnswer, _ wireCase: WireCase, _ stated: StatedCodes, _ findings: Findings
   ) {
     let alternatives = (try? wireCase.expectation()["accept_also"] as? [CaseFile.Mapping]) ?? []
     let also = (wireCase.recipe.mapping["accept_also"] as? [CaseFile.Mapping] ?? []) + alternatives
@@ -75,13 +75,13 @@ struct DeviceCaseTests {
       let code = key.code
       findings.expect(stated.allows(code, for: key, otherwise: wireCase.client), "\(key) asks for \(code.rawValue)")
     }
-    guard case .dropToken(let since) = PushDisposition.disposition(of: answer) else { return }
+    guard case .dropToken(let since) = answer.ruling.disposition else { return }
     let timestamp = (try? wireCase.expectation())?["timestamp_ms"] as? Int
     findings.expect(since == timestamp.map { Int64($0) }, "the token is dropped as of \(since ?? 0)")
   }
 
-  private static func isSent(as request: PushRequest, in records: ArraySlice<APNSPushRecord>) -> Bool {
-    Set(records.map(\.identifier)) == [request.head.identifier.text]
+  private static func isSent(as request: APNSRequest, in records: ArraySlice<APNSPushRecord>) -> Bool {
+    Set(records.map(\.identifier)) == [request.identifier.text]
   }
 
   /// What our client would send in a case, through the client itself. Cases about the credentials of a request are left
@@ -135,10 +135,12 @@ struct DeviceCaseTests {
     return findings.all
   }
 
-  /// Whether a good push is written in a way that ours never are: in the sandbox, or without a field that APNs lets out.
+  /// Whether a good push is written in a way that ours never are: in the sandbox, of another push type, or without a field that APNs
+  /// lets out.
   private static func isLoose(_ overrides: CaseFile.Mapping) -> Bool {
     guard overrides["env"] == nil else { return true }
     let fields = overrides["headers"] as? CaseFile.Mapping ?? [:]
+    if let type = fields["apns-push-type"] as? String, PushType(rawValue: type) == nil { return true }
     return fields.values.contains { "\($0)".contains("null") || "\($0)".contains("NSNull") }
   }
 }
@@ -179,7 +181,7 @@ private final class SequencePlayer {
   private var connections: [Int: FrameClient] = [:]
   private var seenLimits: [Int: Int] = [:]
   private var minted: [String: String] = [:]
-  private var refusal: PushAnswer?
+  private var refusal: APNSAnswer?
   private var registration: (token: String, atMilliseconds: Int)?
   let findings = Findings()
 
@@ -204,12 +206,12 @@ private final class SequencePlayer {
   /// What the client has to do in the end, and whether the token lives.
   func conclude(_ wireCase: WireCase) async throws {
     if let refusal, let client = wireCase.client {
-      let code = ClientCode(.disposition(of: refusal))
+      let code = ClientCode(refusal.ruling.disposition)
       findings.expect(code.rawValue == client, "\(AnswerKey(refusal)) asks for \(code.rawValue)")
     }
     guard let state = wireCase.recipe.mapping["client_state"] as? CaseFile.Mapping, let registration, let refusal
     else { return }
-    guard case .dropToken(let since?) = PushDisposition.disposition(of: refusal) else {
+    guard case .dropToken(let since?) = refusal.ruling.disposition else {
       throw CaseFailure("\(refusal) drops no token")
     }
     let isActive = try await TokenTable.isActive(
@@ -235,7 +237,7 @@ private final class SequencePlayer {
       return text
     }
     let received = try await connection.answer(to: request.inspected, on: reactor)
-    let answer = PushAnswer(status: received.status, identifier: nil, body: received.body)
+    let answer = APNSAnswer(status: received.status, identifier: nil, body: received.body)
     let expected = try CaseFile.mapping("exp", in: step)
     findings.expect(AnswerKey(answer) == AnswerKey(expected), "answered \(AnswerKey(answer))")
     let timestamp = (expected["timestamp_ms"] as? Int).map { Int64($0) }

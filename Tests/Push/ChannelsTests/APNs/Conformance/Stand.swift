@@ -135,7 +135,7 @@ final class ClientPushes {
   private var sent = 0
   private let changed = Signal()
   /// By number, from 0 in the order of sending.
-  private(set) var attempts: [Int: PushAttempt] = [:]
+  private(set) var attempts: [Int: APNSOutcome] = [:]
   /// The identifier of each push, by its number.
   private(set) var identifiers: [String] = []
 
@@ -148,7 +148,7 @@ final class ClientPushes {
     for _ in 0..<count {
       let number = sent
       let request = try Self.request(number, to: token)
-      identifiers.append(request.head.identifier.text)
+      identifiers.append(request.identifier.text)
       sent += 1
       reactor.start { [self] in
         attempts[number] = await client.send(
@@ -173,14 +173,13 @@ final class ClientPushes {
 
   var areAllAccepted: Bool { attempts.count == sent && attempts.values.allSatisfy { $0.disposition == .accepted } }
 
-  private static func request(_ number: Int, to token: String) throws -> PushRequest {
+  private static func request(_ number: Int, to token: String) throws -> APNSRequest {
     let token = try DeviceToken(token)
-    let head = try PushRequestHead(
-      deviceToken: token, pushType: .alert, bundleIdentifier: try BundleIdentifier("com.example.app"),
-      priority: .immediate, expiration: .attemptOnce,
+    return try APNSRequest(
+      .alert, Array(#"{"aps":{"alert":"\#(number)"}}"#.utf8), to: token, of: BundleIdentifier("com.example.app"),
+      expiresAt: 0,
       identifier: PushIdentifier(eventKind: "case", event: "\(number)", recipient: "r", deviceToken: token),
-      collapseIdentifier: try CollapseIdentifier("collapse-\(number)"))
-    return try PushRequest(head: head, body: Array(#"{"aps":{"alert":"\#(number)"}}"#.utf8))
+      collapseIdentifier: CollapseIdentifier("collapse-\(number)"))
   }
 }
 
@@ -286,8 +285,8 @@ struct WireExchange {
   let record: APNSPushRecord
 
   /// The answer as our client reads it.
-  var answer: PushAnswer {
-    PushAnswer(status: response.status, identifier: response.fields["apns-id"], body: response.body)
+  var answer: APNSAnswer {
+    APNSAnswer(status: response.status, identifier: response.fields["apns-id"], body: response.body)
   }
 
   func check(against expected: CaseFile.Mapping, _ findings: Findings) throws {

@@ -217,14 +217,12 @@ struct FaultScene: Sendable {
   }
 
   /// The push of this number, to one of the devices: a line of its own there.
-  func push(_ number: Int) throws -> PushRequest {
+  func push(_ number: Int) throws -> APNSRequest {
     let token = try DeviceToken(Self.deviceToken(ofPush: number))
-    let head = try PushRequestHead(
-      deviceToken: token, pushType: .alert, bundleIdentifier: try BundleIdentifier(Self.bundle),
-      priority: .immediate, expiration: .servicePolicy,
+    return try APNSRequest(
+      .alert, Array(#"{"aps":{"alert":"push \#(number)"}}"#.utf8), to: token, of: BundleIdentifier(Self.bundle),
       identifier: PushIdentifier(eventKind: "message", event: "\(number)", recipient: "r", deviceToken: token),
-      collapseIdentifier: try CollapseIdentifier("m\(number)"))
-    return try PushRequest(head: head, body: Array(#"{"aps":{"alert":"push \#(number)"}}"#.utf8))
+      collapseIdentifier: CollapseIdentifier("m\(number)"))
   }
 
   func script(_ fault: ServerFault, skip: Int, times: Int = 1) {

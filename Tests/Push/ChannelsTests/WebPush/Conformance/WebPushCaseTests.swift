@@ -267,8 +267,9 @@ struct PushStand {
     within limit: Duration = .seconds(20)
   ) async throws -> DeliveryAttempt {
     let push = try WebPushRequest(
-      content: content.map { Array($0.utf8) }, urgency: urgency, timeToLiveSeconds: timeToLive, topic: topic)
+      to: subscription, content: content.map { Array($0.utf8) }, urgency: urgency, timeToLiveSeconds: timeToLive,
+      topic: topic)
     let deadline = Reactor.now + UInt64(limit / .nanoseconds(1))
-    return await client.perform { await $0.send(push, to: subscription, until: deadline, on: $1) }
+    return await client.perform { await $0.send(push, until: deadline, on: $1) }
   }
 }

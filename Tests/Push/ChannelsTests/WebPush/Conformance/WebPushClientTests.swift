@@ -217,10 +217,11 @@ struct WebPushFaultTests {
       let subscription = try stand.subscribe()
       let late = try await stand.send(to: subscription, within: .zero)
       #expect(late.fault == .connection && late.reason == "answer_late" && !late.isWithdrawn)
-      let push = try WebPushRequest(content: nil, urgency: .high, timeToLiveSeconds: 60)
+      let push = try WebPushRequest(
+        to: subscription, content: nil, urgency: .high, timeToLiveSeconds: 60)
       let shut = await stand.client.perform { client, reactor in
         await client.send(
-          push, to: subscription, until: .max, permit: PushPermit(from: ShutGate(), number: 1), on: reactor)
+          push, until: .max, permit: PushPermit(from: ShutGate(), number: 1), on: reactor)
       }
       #expect(shut.isWithdrawn)
       #expect(stand.service.totals.total == 0)

@@ -4,96 +4,125 @@ internal import PushRules
 internal import PushStore
 internal import Reactors
 
-// Deliver: one push to each device of a recipient, over the lane that its registration names.
-extension DeliveryPipeline {
+/// Hears when an event may be decided, because a device has reported.
+protocol EventSenderOwner: AnyObject {
+  func deviceReported(to progress: EventProgress, on reactor: isolated Reactor)
+}
+
+/// Deliver: gives each device of a recipient its push, over the lane that its registration names, and tells the event how it ended.
+final class EventSender {
+  /// What Tacet itself says, such as "+4 more".
+  let words: KnownWords
+  /// Pushes whose end has not come.
+  private(set) var inFlight = 0
+  weak var owner: (any EventSenderOwner)?
+
+  private let lanes: LaneSender
+  /// What operators let pushes say.
+  private let content: ContentPolicy
+  private let retry: RetryPolicy
+  private let pushLimit: Duration
+  private let timeToLive: Duration
+  private let shadow: ShadowedKinds
+
+  init(over lanes: LaneSender, words: KnownWords, _ configuration: PipelineConfiguration) {
+    self.lanes = lanes
+    self.words = words
+    content = configuration.content
+    retry = configuration.retry
+    pushLimit = configuration.pushLimit
+    timeToLive = configuration.policy.timeToLive
+    shadow = configuration.shadow
+  }
+
+  /// Gives every device of a recipient its push.
+  /// - Parameter pushes: what the event says; nil for nothing that can be sent.
   func deliver(
-    _ push: ComposedPush?, to index: Int, of progress: EventProgress, fold: HistoryEntry.Fold? = nil,
+    _ pushes: EventPushes?, to index: Int, of progress: EventProgress, fold: HistoryEntry.Fold? = nil,
     on reactor: isolated Reactor
   ) {
     progress.begin(index, fold: fold)
     let recipient = progress.event.recipients[index]
     for target in recipient.targets {
+      let device = PendingDevice(progress: progress, index: index, target: target)
       if let wait = recipient.deviceWaits[target.mark], wait.until > progress.event.claimedAt {
-        turnAway(target, of: index, in: progress, .resting(wait))
+        turnAway(device, .resting(wait))
         continue
       }
       do throws(PushRequestError) {
-        guard let push else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
-        guard let deliverer = sender.deliverers[target.channel] else {
-          turnAway(target, of: index, in: progress, .refused(reason: Lanes.isNotSetUp))
+        guard let pushes else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
+        guard let deliverer = lanes.deliverers[target.channel] else {
+          turnAway(device, .refused(reason: Lanes.isNotSetUp))
           continue
         }
-        try deliver(push, through: deliverer, to: target, of: index, in: progress, on: reactor)
+        try deliver(pushes, through: deliverer, to: device, on: reactor)
       } catch {
-        turnAway(target, of: index, in: progress, .refused(reason: error.code.rawValue))
+        turnAway(device, .refused(reason: error.code.rawValue))
       }
     }
   }
 
   private func deliver(
-    _ push: ComposedPush, through deliverer: some PushDeliverer, to target: PushTarget, of index: Int,
-    in progress: EventProgress, on reactor: isolated Reactor
+    _ pushes: EventPushes, through deliverer: some PushDeliverer, to device: PendingDevice, on reactor: isolated Reactor
   ) throws(PushRequestError) {
-    let event = progress.event
+    let (event, target) = (device.progress.event, device.target)
     let route = try deliverer.route(to: target)
-    let (composed, locale) = push.push(for: target)
-    let form = try progress.form(of: composed, for: target, by: content, words.current(on: reactor))
-    let request = try deliverer.request(
-      for: event.push(
-        form, to: target, of: event.recipients[index], timeToLive: configuration.policy.timeToLive),
-      over: route)
-    if configuration.shadow.covers(event.subject.kind) {
-      turnAway(
-        target, of: index, in: progress, shadow(identifiedBy: deliverer.identifier(of: request), over: route))
+    let (composed, locale) = pushes.push(for: target)
+    let push = try device.progress.form(of: composed, for: target, by: content, words.current(on: reactor))
+    let addressee = event.addressee(of: push, target, of: device.recipient, timeToLive: timeToLive)
+    let request = try deliverer.request(for: push, to: addressee, over: route)
+    if shadow.covers(event.subject.kind) {
+      turnAway(device, shadow(identifiedBy: deliverer.identifier(of: request), over: route))
     } else {
-      let trail = AttemptTrail(locale: locale, form.note)
-      send(request, trail, through: deliverer, to: target, over: route, of: index, in: progress, on: reactor)
+      send(
+        request, AttemptTrail(locale: locale, push.note), through: deliverer, to: device, over: route, on: reactor)
     }
   }
 
   /// What a push comes to that is not sent: its service would have had it now. Breakers, quarantines and limits of a route know
   /// nothing, because no push of the kind takes it. Nothing waits either for a route that an operator may configure later.
   private func shadow(identifiedBy identifier: String?, over route: DeliveryRoute) -> DeviceVerdict {
-    guard sender.lanes[route] != nil else { return .refused(reason: Lanes.isNotConfigured) }
+    guard lanes.lanes[route] != nil else { return .refused(reason: Lanes.isNotConfigured) }
     return .shadowed(lane: route.name, identifier: identifier)
   }
 
-  private func turnAway(_ target: PushTarget, of index: Int, in progress: EventProgress, _ verdict: DeviceVerdict) {
-    progress.add(verdict, for: target, of: index)
-    finishIfComplete(index, of: progress)
+  private func turnAway(_ device: PendingDevice, _ verdict: DeviceVerdict) {
+    device.progress.add(verdict, for: device.target, of: device.index)
+    finishIfComplete(device)
   }
 
   private func send<Deliverer: PushDeliverer>(
-    _ request: Deliverer.Request, _ trail: AttemptTrail, through deliverer: Deliverer, to target: PushTarget,
-    over route: DeliveryRoute, of index: Int, in progress: EventProgress, on reactor: isolated Reactor
+    _ request: Deliverer.Request, _ trail: AttemptTrail, through deliverer: Deliverer, to device: PendingDevice,
+    over route: DeliveryRoute, on reactor: isolated Reactor
   ) {
-    switch sender.lanes.admit(target.mark, to: route) {
-    case .turnedAway(let verdict): turnAway(target, of: index, in: progress, verdict)
+    switch lanes.lanes.admit(device.target.mark, to: route) {
+    case .turnedAway(let verdict): turnAway(device, verdict)
     case .admitted(let lane):
-      room.pushes += 1
-      let owned = OwnedTarget(target: target, user: progress.event.recipients[index].userID)
+      inFlight += 1
       reactor.start {
-        let deadline = progress.claimedAt &+ self.configuration.pushLimit.clampedNanoseconds
+        let (progress, target) = (device.progress, device.target)
+        let deadline = progress.claimedAt &+ self.pushLimit.clampedNanoseconds
         var trail = trail
-        var verdict = await self.sender.verdict(
-          on: request, through: deliverer, to: owned, over: lane, until: deadline, trail: &trail, on: reactor)
+        var verdict = await self.lanes.verdict(
+          on: request, through: deliverer, to: device.owned, over: lane, until: deadline, trail: &trail, on: reactor)
         var tries = 0
-        while let wait = self.earlyRetry(after: verdict, tries, of: index, in: progress, until: deadline) {
+        while let wait = self.earlyRetry(after: verdict, tries, of: device, until: deadline) {
           tries += 1
-          progress.note(trail, verdict, for: target, of: index)
+          progress.note(trail, verdict, for: target, of: device.index)
           trail.forgetEnds()
           await reactor.sleep(for: wait)
-          switch self.sender.lanes.admit(target.mark, to: route) {
+          switch self.lanes.lanes.admit(target.mark, to: route) {
           case .turnedAway(let other): verdict = other
           case .admitted(let lane):
-            verdict = await self.sender.verdict(
-              on: request, through: deliverer, to: owned, over: lane, until: deadline, trail: &trail, on: reactor)
+            verdict = await self.lanes.verdict(
+              on: request, through: deliverer, to: device.owned, over: lane, until: deadline, trail: &trail,
+              on: reactor)
           }
         }
-        self.room.pushes -= 1
-        progress.add(verdict, for: target, of: index, after: trail)
-        self.finishIfComplete(index, of: progress)
-        self.recordIfDecided(progress, on: reactor)
+        self.inFlight -= 1
+        progress.add(verdict, for: target, of: device.index, after: trail)
+        self.finishIfComplete(device)
+        self.owner?.deviceReported(to: progress, on: reactor)
       }
     }
   }
@@ -102,25 +131,37 @@ extension DeliveryPipeline {
   ///
   /// An event is recorded when its last device has reported. While one of them is silent, the others do not wait for it.
   private func earlyRetry(
-    after verdict: DeviceVerdict, _ tries: Int, of index: Int, in progress: EventProgress, until deadline: UInt64
+    after verdict: DeviceVerdict, _ tries: Int, of device: PendingDevice, until deadline: UInt64
   ) -> Duration? {
-    guard case .postponed(_, let minimum) = verdict, progress.pendingDevices > 1 else { return nil }
-    let wait = configuration.retry.wait(
-      afterRetries: progress.event.recipients[index].retries + tries, minimum: minimum, draw: sender.draw())
+    guard case .postponed(_, let minimum) = verdict, device.progress.pendingDevices > 1 else { return nil }
+    let wait = retry.wait(
+      afterRetries: device.recipient.retries + tries, minimum: minimum, draw: lanes.draw())
     return Reactor.now &+ (wait + Self.leastTry).clampedNanoseconds < deadline ? wait : nil
   }
 
   /// Less time is not worth a try: APNs answers within some tens of milliseconds, over a new connection in some hundreds.
   private static let leastTry = Duration.seconds(1)
 
-  private func finishIfComplete(_ index: Int, of progress: EventProgress) {
-    progress.finishIfComplete(
-      index,
+  private func finishIfComplete(_ device: PendingDevice) {
+    device.progress.finishIfComplete(
+      device.index,
       pacing: RetryPacing(
-        policy: configuration.retry, attempts: progress.event.attempts,
-        timeToLive: progress.event.recipients[index].situation.life ?? configuration.policy.timeToLive,
-        elapsed: progress.elapsedSinceAsked, draw: sender.draw()))
+        policy: retry, attempts: device.progress.event.attempts,
+        timeToLive: device.recipient.situation.life ?? timeToLive,
+        elapsed: device.progress.elapsedSinceAsked, draw: lanes.draw()))
   }
+}
+
+/// A device of one of an event's recipients, which has not reported.
+private struct PendingDevice {
+  let progress: EventProgress
+  /// The recipient's place in the event.
+  let index: Int
+  let target: PushTarget
+
+  var recipient: PushRecipient { progress.event.recipients[index] }
+
+  var owned: OwnedTarget { OwnedTarget(target: target, user: recipient.userID) }
 }
 
 /// The attempts to send one push to one device, for the history: one, or two when the other environment was asked too.

@@ -2,12 +2,19 @@ package import CoreMetrics
 package import PushRules
 package import Reactors
 
-/// How one attempt to send a push to APNs ended.
-package enum PushAttempt: Equatable, Sendable {
-  case answered(PushAnswer)
-  case failed(TransportFailure)
+/// How one request to APNs ended.
+///
+/// A resend keeps the identifier, the fields and the body. Source: RFC 9113 §8.7 (request reliability).
+package enum APNSOutcome: Equatable, Sendable {
+  case answered(APNSAnswer)
+  /// APNs certainly did not process it: it was never written, its stream was refused (`REFUSED_STREAM`), or a GOAWAY named a lower last
+  /// stream. It can be resent at once on another connection.
+  case notProcessed(cause: String)
+  /// It was on its way when the connection ended, so APNs may have delivered it. A resend may repeat it, which the collapse identifier
+  /// hides on the screen.
+  case unknown(cause: String)
   /// APNs has closed the connection because of a credential or a setting, for this reason; the push was not sent.
-  case refused(PushReason)
+  case refused(APNSReason)
   /// Its permit ended before a stream was free; the push was not sent.
   case withdrawn
 
@@ -16,10 +23,12 @@ package enum PushAttempt: Equatable, Sendable {
   }
 
   /// What the sender does next. A push whose fate is unknown may be resent, because its identifiers stay the same.
-  package var disposition: PushDisposition {
+  package var disposition: PushDisposition { ruling.disposition }
+
+  fileprivate var ruling: AnswerTable.Ruling {
     switch self {
-    case .answered(let answer): .disposition(of: answer)
-    case .failed, .withdrawn: .retryLater(minimumWait: .zero)
+    case .answered(let answer): answer.ruling
+    case .notProcessed, .unknown, .withdrawn: .init(.retryLater(minimumWait: .zero), fault: .connection)
     case .refused: .fixCredentials
     }
   }
@@ -30,8 +39,8 @@ package enum PushAttempt: Equatable, Sendable {
     case .answered(let answer) where answer.status == 200: nil
     case .withdrawn: nil
     case .answered(let answer): answer.reason?.rawValue ?? "http_\(answer.status)"
-    case .failed(.notProcessed): "apns_unreachable"
-    case .failed(.unknown): "apns_answer_lost"
+    case .notProcessed: "apns_unreachable"
+    case .unknown: "apns_answer_lost"
     case .refused(let reason): reason.rawValue
     }
   }
@@ -49,46 +58,33 @@ package enum PushAttempt: Equatable, Sendable {
 }
 
 /// Sends pushes to APNs: the router, or a script in a test.
-package protocol PushChannel: AnyObject {
+package protocol APNSSender: AnyObject {
   /// Sends a push once, and again only when APNs provably did not process it.
   /// - Parameters:
   ///   - deadline: the latest end of the attempt, in monotonic nanoseconds, as `Reactor.now`.
   ///   - permit: asked each time before the push goes; one that has ended withdraws it. Nil lets it go.
   func send(
-    _ request: PushRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
+    _ request: APNSRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
-  ) async -> PushAttempt
+  ) async -> APNSOutcome
 }
 
-// What the end of an attempt shows of its route, its environment and its reason.
+// What the end of a request shows of its route, its environment and its reason.
 extension DeliveryAttempt {
-  package init(_ attempt: PushAttempt) {
-    self.init(attempt.disposition, status: attempt.status, reason: attempt.keptReason, fault: attempt.faultCause)
-    askedWait = attempt.askedWait
-    isWithdrawn = attempt == .withdrawn
-    if attempt.disposition == .suspectToken && attempt.reason == "BadDeviceToken" { otherEnvironment = .mayKnowTarget }
-    if attempt.refusesEnvironment { otherEnvironment = .ownsCredential }
+  package init(_ outcome: APNSOutcome) {
+    let ruling = outcome.ruling
+    self.init(ruling.disposition, status: outcome.status, reason: outcome.keptReason, fault: ruling.fault)
+    if case .answered(let answer) = outcome { askedWait = answer.retryAfter ?? .zero }
+    isWithdrawn = outcome == .withdrawn
+    if ruling.disposition == .suspectToken && outcome.reason == "BadDeviceToken" { otherEnvironment = .mayKnowTarget }
+    if ruling.fault == .configuration, outcome.refusesEnvironment { otherEnvironment = .ownsCredential }
   }
 }
 
-extension PushAttempt {
-  /// Where the route's fault lies; nil when it concerns the push or its device alone.
-  fileprivate var faultCause: DeliveryFault? {
-    switch self {
-    case .failed, .withdrawn: .connection
-    // The client has already made a new token if one could help: what remains is a clock or a key.
-    case _ where disposition == .refreshProviderToken: .configuration
-    case .answered(let answer) where answer.reason == "TooManyProviderTokenUpdates" && disposition == .tooMany:
-      .throttle
-    default: disposition.fault
-    }
-  }
-
+extension APNSOutcome {
   /// Whether APNs refuses the credential because it is not for this environment. Other refusals of a credential sometimes hit
   /// a valid one.
-  fileprivate var refusesEnvironment: Bool {
-    faultCause == .configuration && reason.map(Self.environmentRefusals.contains) == true
-  }
+  fileprivate var refusesEnvironment: Bool { reason.map(Self.environmentRefusals.contains) == true }
 
   private static let environmentRefusals: Set = [
     "BadCertificateEnvironment", "BadEnvironmentKeyIdInToken", "BadEnvironmentKeyInToken",
@@ -98,11 +94,6 @@ extension PushAttempt {
   fileprivate var keptReason: String? {
     if case .answered(let answer) = self, answer.reason?.rawValue == "" { return "http_\(answer.status)" }
     return reason
-  }
-
-  fileprivate var askedWait: Duration {
-    guard case .answered(let answer) = self else { return .zero }
-    return answer.retryAfter ?? .zero
   }
 }
 
@@ -157,9 +148,9 @@ package final class AnswerCounters {
     accepted = Self.counter(Answer(status: 200, reason: nil), route, factory)
   }
 
-  func count(_ attempt: PushAttempt) {
-    guard attempt.disposition != .accepted else { return accepted.increment() }
-    let answer = Answer(status: attempt.status, reason: attempt.reason)
+  func count(_ outcome: APNSOutcome) {
+    guard outcome.disposition != .accepted else { return accepted.increment() }
+    let answer = Answer(status: outcome.status, reason: outcome.reason)
     if let known = others[answer] { return known.increment() }
     let made = Self.counter(answer, route, factory)
     if others.count < Self.handlesMax { others[answer] = made }
