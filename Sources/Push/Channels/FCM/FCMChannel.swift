@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 package import PushRules
 package import Reactors
 
@@ -67,6 +68,70 @@ package struct FCMChannel: ConfiguredChannel {
         remedy: "see whether this host may connect to fcm.googleapis.com and oauth2.googleapis.com, or FCM_URL is right"
       )
     default: return .warning("the answer says nothing about the account: \(reason)")
+    }
+  }
+}
+
+extension TargetRegistration {
+  /// FCM forgets a token whose app it has not heard of for 270 days. Source: "Best practices for FCM registration token management".
+  private static let tokenMicroseconds: Int64 = 270 * 86_400 * 1_000_000
+
+  /// An Android app tells its registration token or Firebase Installation ID, and the application's id.
+  package static let fcm = TargetRegistration(
+    .fcm, path: "/v1/fcm/registrations",
+    registered: Document("token", "app", "sealing_key") { body in
+      let token = try body.decode(String.self, forKey: "token")
+      try body.require(
+        token.isVisibleASCII(upTo: PushTarget.addressBytesMax), "token",
+        "must be 1 to \(PushTarget.addressBytesMax) visible ASCII characters")
+      let app = try body.decodeText("app", "must be the id of an application") { (1...255).contains($0.utf8.count) }
+      var target = Target(PushTarget(.fcm, address: token, app: app))
+      target.sealingKey = try body.decodeSealingKey()
+      target.expiresAt = Int64(Date().timeIntervalSince1970 * 1_000_000) + tokenMicroseconds
+      return target
+    })
+}
+
+/// Android is on where the account is set.
+package struct FCMSettings: SettingsGroup {
+  /// Who shows a message.
+  enum Presentation: String, CaseIterable, Sendable {
+    /// Android, while the app is in the background.
+    case notification
+    /// The app, which gets data alone.
+    case data
+  }
+
+  /// One of these two switches it on.
+  var account: String?
+  var accountFile: String?
+  var presentation = Presentation.notification
+  /// The app's notification channel; nil for the one of its manifest.
+  var channel: String?
+  /// Google's server, unless a test names another.
+  var server = FCMConfiguration()
+  /// The authorities trusted instead of the system's there.
+  var certificates: String?
+
+  static let account = SettingName.secret("FCM_SERVICE_ACCOUNT")
+  static let accountFile = SettingName.secret("FCM_SERVICE_ACCOUNT_FILE")
+
+  package init() {}
+
+  package static let table: [Setting<Self>] = [
+    Setting(account, \.account, .text),
+    Setting(accountFile, \.accountFile, .text),
+    Setting("FCM_MESSAGES", \.presentation, .choice),
+    Setting("FCM_CHANNEL_ID", \.channel, .text),
+    Setting("FCM_URL", \.server, .fcmServer),
+    Setting(certificates: "FCM_CA_FILE", \.certificates),
+  ]
+}
+
+extension SettingParser<FCMConfiguration> {
+  static var fcmServer: Self {
+    Self("not the address of a server", expected: "https://host, or http on this machine") {
+      FCMConfiguration(baseURL: $0)
     }
   }
 }
