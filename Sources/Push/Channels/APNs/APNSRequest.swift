@@ -47,7 +47,8 @@ package struct APNSRequest: Equatable, Sendable {
     let suffix = pushType.topicSuffix
     topic = suffix.isEmpty ? bundleIdentifier.text : bundleIdentifier.text + suffix
     self.priority = priority
-    self.expiresAt = expiresAt
+    // APNs refuses a sign.
+    self.expiresAt = expiresAt.map { max(0, $0) }
     self.identifier = identifier
     self.collapseIdentifier = collapseIdentifier
     self.body = body
@@ -66,8 +67,7 @@ extension APNSRequest {
     body("apns-topic", topic, false)
     body("apns-push-type", pushType.rawValue, false)
     body("apns-priority", priority.headerValue, false)
-    // APNs refuses a sign.
-    if let expiresAt { body("apns-expiration", String(max(0, expiresAt)), false) }
+    if let expiresAt { body("apns-expiration", String(expiresAt), false) }
     body("apns-id", identifier.text, true)
     if let collapseIdentifier { body("apns-collapse-id", collapseIdentifier.text, true) }
   }

@@ -87,7 +87,7 @@ struct RefusalWordsTests {
       return rest[..<(try #require(rest.range(of: end)).lowerBound)].matches(of: word).map { String($0.1) }
     }
     let reasons = try words(
-      "Sources/Push/PushRules/Delivery/AnswerTable.swift", from: "let apns = AnswerTable([", to: "\n  ])",
+      "Sources/Push/Channels/APNs/APNSAnswer.swift", from: "static let table = AnswerTable([", to: "\n  ])",
       /"([A-Za-z ]+)"/)
     let faults = try words(
       "Sources/Push/PushRules/Payloads/PushFields.swift", from: "struct PushRequestError: ", to: "}",

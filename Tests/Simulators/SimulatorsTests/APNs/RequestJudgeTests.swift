@@ -8,13 +8,14 @@ import Testing
 
 @Suite("The judge of requests")
 struct RequestJudgeTests {
-  @Test("the same question gets the same answer, made identifiers included")
-  func isDeterministic() throws {
+  @Test("a request without an identifier gets a new one each time")
+  func mintedIdentifiers() throws {
     let fixtures = try CaseFixtures.shared()
     let request = try CaseRequest(["headers": ["apns-id": NSNull()]], fixtures: fixtures) {
       try fixtures.mint($0, at: fixtures.now)
     }
-    #expect(try judge(request, fixtures).identifier == judge(request, fixtures).identifier)
+    let identifiers = Set(try (0..<10).map { _ in try judge(request, fixtures).identifier })
+    #expect(identifiers.count == 10 && identifiers.allSatisfy { UUID(uuidString: $0) != nil })
   }
 
   @Test("scripted answers are given in order and as often as they say, then the normal ones come again")
