@@ -233,21 +233,21 @@ struct QueueFiguresTests {
   @Test("the oldest transaction that keeps dead rows is told, and who has it")
   func snapshot() async throws {
     let database = try await TestDatabase.migrated()
-    try await withTwoSessions(database) { host, witness, reactor in
+    try await withTwoSessions(database) { host, _, reactor in
       try await host.run(
         "set application_name = 'reports'; begin isolation level repeatable read; select count(*) from public.messages",
         on: reactor)
       let figures = try await withStore(database) { try await $0.queueFigures(within: patience, on: $1) }
       #expect(try #require(figures.snapshotAge) < patience)
-      // Sessions of the store that has ended may still be at their first statement. A transaction sees them until its end.
-      try await witness.awaitTrue(
-        """
-        select count(*) = 2 from pg_stat_activity
-        where datname = current_database() and backend_type = 'client backend'
-        """, on: reactor)
-      // Of the sessions but the one that asks.
-      let names = try await host.connection.query(PushStatements.examineSnapshots, on: reactor)
-        .map { try $0.decode("name", as: String.self) }
+      // Of the sessions but the one that asks. One of the store that was still beginning when its pool closed may be at its first
+      // statement, and a transaction sees the sessions of its first look until it asks anew.
+      let deadline = ContinuousClock.now + patience
+      var names: [String]
+      repeat {
+        try await host.run("select pg_stat_clear_snapshot()", on: reactor)
+        names = try await host.connection.query(PushStatements.examineSnapshots, on: reactor)
+          .map { try $0.decode("name", as: String.self) }
+      } while !names.isEmpty && ContinuousClock.now < deadline
       #expect(names == [])
       let other = try await Session.open(database, on: reactor)
       defer { other.connection.close(on: reactor) }
