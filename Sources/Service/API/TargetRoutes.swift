@@ -103,9 +103,7 @@ struct FetchToken {
   /// What a browser is told.
   /// - Parameter ignored: the members that were left out; nil for none.
   func answer(_ ignored: PayloadValue?) -> HTTPServerResponse {
-    var answer: PayloadObject = ["fetch_token": .string(text)]
-    answer["ignored"] = ignored
-    return HTTPServerResponse(answer)
+    HTTPServerResponse(["fetch_token": .string(text), "ignored": ignored])
   }
 
   /// What is stored of it: who reads the database cannot ask in the browser's name.
