@@ -7,9 +7,10 @@ struct PageTests {
   static let pages =
     ["README.md"] + ["Sources", "db", "deploy", ".github"].flatMap { SourceTree.paths(under: $0, endings: [".md"]) }
 
-  @Test("every operation of the description is called once with curl")
+  @Test("every operation of the description is called once with curl, those of a channel perhaps beside its settings")
   func operations() throws {
-    let calls = SourceTree.text("deploy/API.md").replacing("\\\n", with: " ").split(separator: "\n")
+    let pages = ["deploy/API.md", "deploy/SETTINGS.md"].map(SourceTree.text).joined()
+    let calls = pages.replacing("\\\n", with: " ").split(separator: "\n")
       .filter { $0.contains("curl ") || $0.hasPrefix("as_client ") || $0.hasPrefix("as_server ") }
     let operations = try Self.operations()
     #expect(operations.count > 10)
