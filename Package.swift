@@ -165,7 +165,7 @@ let package = Package(
       "Commands/tacet-bench",
       [
         "Channels", "Cryptography", "HTTP2", "HTTPTransfers", "Postgres", "PushRules", "Reactors", argumentParser,
-        deque, httpTypes, histograms, logging,
+        httpTypes, histograms, logging,
       ]),
     command("Build/embed-files"),
     // What several test targets share.

@@ -14,9 +14,7 @@ struct APNSCommand: AsyncParsableCommand {
     abstract: "Sends pushes through the service's APNs client, from one reactor.",
     discussion: """
       Prints a line of JSON: pushes per second, processor time per push,
-      latencies, and what became of the pushes. A push without a final answer is
-      sent again with the same identifiers, as the service does; one that has
-      none after eight attempts is lost. Fails when a push was lost.
+      latencies, and what became of the pushes. Fails when one had no answer.
       """)
 
   @Option(help: "The server, https://HOST:PORT.")
@@ -27,11 +25,6 @@ struct APNSCommand: AsyncParsableCommand {
 
   @Option(help: "A file with one device token per line, which take turns; random ones when left out.")
   var deviceTokens: String?
-
-  @Option(
-    help:
-      "A .p8 file of the key BENCHKEY01 of team BENCHTEAM1, which signs the provider token; a new one when left out.")
-  var key: String?
 
   @Option(help: "Pushes to send.")
   var pushes = 100_000
@@ -54,7 +47,7 @@ struct APNSCommand: AsyncParsableCommand {
   func run() async throws {
     let credentials = try ProviderCredentials(
       keyIdentifier: "BENCHKEY01", teamIdentifier: "BENCHTEAM1",
-      privateKey: key.map { try String(contentsOfFile: $0, encoding: .utf8) } ?? P256PrivateKey().pem)
+      privateKey: P256PrivateKey().pem)
     let measurement = try APNSMeasurement(
       endpoint: url.endpoint, context: APNSClient.makeContext(certificatesFile: caFile),
       tokens: ProviderTokenSource(credentials), series: PushSeries(to: tokens()), connections: connections,
@@ -111,15 +104,13 @@ struct APNSMeasurement: Sendable {
     client.warmUp(.production, on: reactor)
     let load = PushLoad(series, over: APNSRouter([series.route.app: client]), concurrency: concurrency)
     if warmUp > 0 { _ = try await load.send(0..<warmUp, on: reactor) }
-    let resendsBefore = client.resends
     let (start, processorBefore) = (Reactor.now, Self.processorTime)
-    var books = try await load.send(warmUp..<(warmUp + pushes), on: reactor)
+    let books = try await load.send(warmUp..<(warmUp + pushes), on: reactor)
     let (end, processor) = (Reactor.now, Self.processorTime - processorBefore)
-    books.resends += client.resends - resendsBefore
     client.close(on: reactor)
     return LoadReport(
       books, nanoseconds: end - start, processor: processor, composing: try composing(pushes),
-      bodyBytes: series.bodyBytes, connectionsOpened: client.connectionsOpened(to: .production))
+      bodyBytes: series.bodyBytes)
   }
 
   /// Builds the same number of pushes without sending them.
@@ -181,21 +172,12 @@ struct PushSeries: Sendable {
   /// One digit, so that all bodies have the same length.
   private static func badge(_ number: Int) -> Int { 1 + number % 9 }
 
-  private static func twelveDigits(_ number: Int) -> String {
-    String(unsafeUninitializedCapacity: 12) { digits in
-      var rest = number
-      for place in (0..<12).reversed() {
-        digits[place] = UInt8(ascii: "0") + UInt8(rest % 10)
-        rest /= 10
-      }
-      return 12
-    }
-  }
+  private static func twelveDigits(_ number: Int) -> Substring { String(1_000_000_000_000 + number).dropFirst() }
 }
 
+/// The figures of a run.
 struct LoadReport: Encodable, Sendable {
   let pushes: Int
-  let seconds: Double
   let pushesPerSecond: Double
   /// Including composing.
   let cpuMicrosecondsPerPush: Double
@@ -205,28 +187,19 @@ struct LoadReport: Encodable, Sendable {
   let latencyMillisecondsP99: Double
   let statuses: [String: Int]
   let failures: [String: Int]
-  let resends: Int
-  /// Including the warm-up.
-  let connectionsOpened: Int
   let lost: Int
   let bodyBytes: Int
 
   /// - Parameter nanoseconds: the length of the run; `processor` and `composing` are processor time.
-  init(
-    _ books: LoadBooks, nanoseconds: UInt64, processor: UInt64, composing: UInt64, bodyBytes: Int,
-    connectionsOpened: Int
-  ) {
+  init(_ books: LoadBooks, nanoseconds: UInt64, processor: UInt64, composing: UInt64, bodyBytes: Int) {
     pushes = books.latencies.count
-    seconds = Double(nanoseconds) / 1e9
-    pushesPerSecond = Double(pushes) / seconds
+    pushesPerSecond = Double(pushes) * 1e9 / Double(nanoseconds)
     cpuMicrosecondsPerPush = Double(processor) / 1e3 / Double(max(pushes, 1))
     cpuMicrosecondsComposing = Double(composing) / 1e3 / Double(max(pushes, 1))
     latencyMillisecondsP50 = books.latencies.milliseconds(at: 50)
     latencyMillisecondsP99 = books.latencies.milliseconds(at: 99)
     statuses = Dictionary(uniqueKeysWithValues: books.statuses.map { (String($0), $1) })
     failures = books.failures
-    resends = books.resends
-    self.connectionsOpened = connectionsOpened
     lost = books.lost
     self.bodyBytes = bodyBytes
   }

@@ -7,23 +7,16 @@ import Reactors
 /// would be missing for the measured processes. The simulator has the checks.
 final class AcceptanceSink {
   private static let tokenOffset = "/3/device/".utf8.count
+  private static let mark = Array(#""message_id":""#.utf8)
 
   /// In order since the last ``take()``.
   private var acceptances: [Acceptance] = []
-  /// Other requests since the last ``take()``.
-  private(set) var others = 0
   private var awaited = Int.max
   private let arrival = Signal()
 
-  /// Accepted since the last ``take()``.
-  var count: Int { acceptances.count }
-
   /// The acceptances since the last call.
   func take() -> [Acceptance] {
-    defer {
-      acceptances = []
-      others = 0
-    }
+    defer { acceptances = [] }
     return acceptances
   }
 
@@ -39,7 +32,6 @@ final class AcceptanceSink {
     }
     return true
   }
-
 }
 
 extension AcceptanceSink: HTTP2RequestHandler {
@@ -54,22 +46,30 @@ extension AcceptanceSink: HTTP2RequestHandler {
   }
 
   private func record(_ request: HTTP2ServerRequest) {
-    guard let text = request.fields["apns-collapse-id"], let message = UUID(uuidString: text),
+    guard let message = Self.message(in: request.body), let burst = request.fields["apns-collapse-id"],
+      let burst = UUID(uuidString: burst), let identifier = request.fields["apns-id"],
       let device = DeviceKey(token: request.path.dropFirst(Self.tokenOffset))
-    else {
-      others += 1
-      return
-    }
-    acceptances.append(Acceptance(message: message, device: device, moment: request.arrival))
+    else { return }
+    acceptances.append(
+      Acceptance(message: message, burst: burst, identifier: identifier, device: device, moment: request.arrival))
+  }
+
+  /// The payload names the message that it shows.
+  private static func message(in body: [UInt8]) -> UUID? {
+    body.indices.first { body[$0] == mark[0] && body[$0...].starts(with: mark) }
+      .flatMap { UUID(uuidString: String(decoding: body[($0 + mark.count)...].prefix(36), as: UTF8.self)) }
   }
 }
 
+/// A push that was accepted.
 struct Acceptance: Sendable, Equatable {
-  /// The collapse identifier, which is the message's id.
   let message: UUID
+  /// The collapse identifier: the message whose notification it goes into.
+  let burst: UUID
+  let identifier: String
   let device: DeviceKey
   /// When the whole request was there, in monotonic nanoseconds.
-  let moment: UInt64
+  var moment: UInt64
 }
 
 /// The first 64 bits of a device token. Tokens are random or hashes, so these identify them.
@@ -114,9 +114,7 @@ struct RunningSink: Sendable {
   /// Accepts no more connections.
   func stop() async { await bound.perform { $0.listener.stop(on: $1) } }
 
-  func clear() async { await bound.perform { bound, _ in _ = bound.sink.take() } }
-
-  /// The acceptances since the last ``take()`` or ``clear()``.
+  /// The acceptances since the last call.
   func take() async -> [Acceptance] { await bound.perform { bound, _ in bound.sink.take() } }
 
   /// Waits for this many pushes since then.
@@ -126,91 +124,119 @@ struct RunningSink: Sendable {
   }
 }
 
-/// The messages of a run: the load's records matched with the sink's.
+/// The messages of a run: the load's records matched with the sink's and the ledger's.
 struct RunBooks {
   /// From the commit to the acceptance of each push, in nanoseconds; 0 if accepted before the load read the commit's
   /// response.
   private(set) var accepted = LatencyHistogram()
-  /// The same from the time when the message was due.
-  private(set) var arrival = LatencyHistogram()
+  /// The same of pushes that update the notification of an earlier message.
+  private(set) var followers = LatencyHistogram()
+  /// From the commit of a message to the acceptance of the newer one that it was folded into.
+  private(set) var folded = LatencyHistogram()
   /// From the insert to its response.
   private(set) var commit = LatencyHistogram()
-  /// From the commit to the first of a message's acceptances.
-  private(set) var first = LatencyHistogram()
-  /// From the commit to the last of a message's acceptances.
-  private(set) var complete = LatencyHistogram()
-  /// Pushes of counted messages, each once.
-  private(set) var pushes = 0
-  /// Missing pushes of counted messages.
+  /// Counted messages.
+  private(set) var messages = 0
+  /// Counted messages for recipients of which there is neither a push nor a newer one that the ledger names.
   private(set) var lost = 0
-  /// Repeated pushes, including the warm-up.
+  /// Pushes that came again in another notification or with another identifier, including the warm-up.
   private(set) var doubled = 0
+  /// The same pushes again, which devices know for the same.
+  private(set) var repeated = 0
   /// Pushes of our messages to devices of other users.
   private(set) var misdirected = 0
-  /// Pushes of other messages, such as leftovers of an earlier run.
-  private(set) var foreign = 0
   /// The last acceptance of all; 0 without one.
   private(set) var lastAcceptance: UInt64 = 0
-  /// The last acceptance of each message, including the warm-up; nil while one is missing.
-  private var completions: [UInt64?] = []
+  /// When each message was last told, including the warm-up, and when it was committed; nil while a recipient lacks it.
+  private var completions: [(committed: UInt64, told: UInt64?)] = []
 
   /// - Parameters:
   ///   - isCounted: whether the message of a number counts.
   ///   - recipients: the devices of each conversation's recipients, by its index.
+  ///   - folded: what the ledger says was folded, for which devices.
   init(
-    _ messages: [SentMessage], isCounted: (Int) -> Bool, recipients: [Set<DeviceKey>], acceptances: [Acceptance]
+    _ messages: [SentMessage], isCounted: (Int) -> Bool, recipients: [Set<DeviceKey>], acceptances: [Acceptance],
+    folded: [UUID: Set<DeviceKey>] = [:]
   ) {
     let arrived = match(acceptances, with: messages, recipients)
-    for (number, message) in messages.enumerated() {
-      let devices = recipients[message.conversation]
-      completions.append(arrived[number].count == devices.count ? arrived[number].values.max() : nil)
-      if isCounted(number) { count(message, arrived[number], of: devices.count) }
+    /// The next acceptance of a newer message, by conversation and device.
+    var newer = recipients.map { _ in [DeviceKey: UInt64]() }
+    for (number, message) in messages.enumerated().reversed() {
+      let pushes = arrived[number]
+      var told = pushes.mapValues(\.moment)
+      for device in folded[message.id] ?? [] where told[device] == nil {
+        told[device] = newer[message.conversation][device] ?? message.committed
+      }
+      for (device, push) in pushes { newer[message.conversation][device] = push.moment }
+      let missing = recipients[message.conversation].subtracting(told.keys).count
+      completions.append((message.committed, missing == 0 ? told.values.max() : nil))
+      guard isCounted(number) else { continue }
+      self.messages += 1
+      lost += missing
+      commit.record(from: message.sent, to: message.committed)
+      for (device, moment) in told {
+        guard let push = pushes[device] else {
+          self.folded.record(from: message.committed, to: moment)
+          continue
+        }
+        accepted.record(from: message.committed, to: moment)
+        if push.burst != message.id { followers.record(from: message.committed, to: moment) }
+      }
     }
   }
 
   /// The first acceptance of each device, by the message's number.
   private mutating func match(
     _ acceptances: [Acceptance], with messages: [SentMessage], _ recipients: [Set<DeviceKey>]
-  ) -> [[DeviceKey: UInt64]] {
+  ) -> [[DeviceKey: Acceptance]] {
     let numbers = Dictionary(zip(messages.map(\.id), messages.indices)) { first, _ in first }
-    var arrived = Array(repeating: [DeviceKey: UInt64](), count: messages.count)
+    var arrived = messages.map { _ in [DeviceKey: Acceptance]() }
+    // Others are leftovers of an earlier run.
     for acceptance in acceptances {
-      guard let number = numbers[acceptance.message] else {
-        foreign += 1
-        continue
-      }
+      guard let number = numbers[acceptance.message] else { continue }
       lastAcceptance = max(lastAcceptance, acceptance.moment)
       if !recipients[messages[number].conversation].contains(acceptance.device) {
         misdirected += 1
-      } else if arrived[number][acceptance.device] != nil {
-        doubled += 1
+      } else if let first = arrived[number][acceptance.device] {
+        let isSame = first.identifier == acceptance.identifier && first.burst == acceptance.burst
+        if isSame { repeated += 1 } else { doubled += 1 }
       } else {
-        arrived[number][acceptance.device] = acceptance.moment
+        arrived[number][acceptance.device] = acceptance
       }
     }
     return arrived
   }
 
-  private mutating func count(_ message: SentMessage, _ arrived: [DeviceKey: UInt64], of expected: Int) {
-    pushes += arrived.count
-    lost += expected - arrived.count
-    commit.record(from: message.sent, to: message.committed)
-    for moment in arrived.values {
-      accepted.record(from: message.committed, to: moment)
-      arrival.record(from: message.intended, to: moment)
-    }
-    if let moment = arrived.values.min() { first.record(from: message.committed, to: moment) }
-    if let moment = arrived.values.max() { complete.record(from: message.committed, to: moment) }
-  }
-
-  /// Messages whose last push was accepted in a span of time, including the warm-up.
+  /// Messages that all recipients were told of in a span of time, including the warm-up.
   func completed(in span: Range<UInt64>) -> Int {
-    completions.count { $0.map(span.contains) ?? false }
+    completions.count { $0.told.map(span.contains) ?? false }
   }
 
-  /// - Throws: when a push was lost or misdirected.
+  /// The longest wait after a moment for a message, in milliseconds.
+  func longestWait(after moment: UInt64) -> Double {
+    let waits = completions.map { ($0.told ?? 0) - min(max($0.committed, moment), $0.told ?? 0) }
+    return Double(waits.max() ?? 0) / 1e6
+  }
+
+  /// The pushes and latencies of the counted messages.
+  var figures: [String: Double] {
+    var figures = accepted.figures("accepted", [50, 90, 99])
+    figures["accepted_max_ms"] = accepted.millisecondsMax
+    figures["pushes"] = Double(accepted.count)
+    figures["lost"] = Double(lost)
+    figures["doubled"] = Double(doubled)
+    figures["repeated"] = Double(repeated)
+    for (name, latencies) in [("followers", followers), ("folded", folded)] where latencies.count > 0 {
+      figures[name] = Double(latencies.count)
+      figures.merge(latencies.figures(name, [50, 99])) { $1 }
+    }
+    return figures
+  }
+
+  /// - Throws: when a message was lost, shown twice or misdirected.
   func check() throws(BenchError) {
-    guard lost == 0 else { throw BenchError("\(lost) of \(pushes + lost) pushes were lost") }
+    guard lost == 0 else { throw BenchError("\(lost) pushes of \(messages) messages were lost") }
+    guard doubled == 0 else { throw BenchError("\(doubled) messages were shown twice") }
     guard misdirected == 0 else {
       throw BenchError("\(misdirected) pushes went to devices of nobody in the conversation")
     }

@@ -1,10 +1,8 @@
-import DequeModule
 import FoundationEssentials
 import Glibc
 import Logging
 import Postgres
 import Reactors
-import Synchronization
 
 struct BenchConversation: Sendable, Equatable {
   let id: UUID
@@ -13,15 +11,24 @@ struct BenchConversation: Sendable, Equatable {
   let devices: Set<DeviceKey>
 }
 
-/// The measured conversations, which `deploy/bench` has picked into the table `measure.conversations`.
+/// The measured conversations, which `deploy/lib/bench/measure.sql` makes. Each recipient has one device, and nobody is
+/// looking.
 enum HostScene {
-  /// Ensures that no participant is looking and that each has one device, and reads the conversations.
   /// - Parameter control: a session of the tables' owner.
-  static func prepare(_ control: PostgresConnection, on reactor: isolated Reactor) async throws -> [BenchConversation] {
-    for statement in [forgetPresence, dropSpareTokens, addTokens] { try await control.query(statement, on: reactor) }
+  static func picked(_ control: PostgresConnection, on reactor: isolated Reactor) async throws -> [BenchConversation] {
     let conversations = try await control.query(readConversations, on: reactor).map { try conversation($0) }
     guard !conversations.isEmpty else { throw BenchError("measure.conversations is empty") }
     return conversations
+  }
+
+  /// A conversation of one sender and this many recipients.
+  static func group(
+    of recipients: Int, _ control: PostgresConnection, on reactor: isolated Reactor
+  ) async throws -> BenchConversation {
+    let row = try await control.query(makeGroup, [Int32(recipients)], on: reactor).one()
+    try await control.simple(
+      "analyze public.profiles, public.conversation_participants, public.push_tokens", on: reactor)
+    return try conversation(row)
   }
 
   private static func conversation(_ row: PostgresRow) throws -> BenchConversation {
@@ -31,44 +38,8 @@ enum HostScene {
       devices: Set(tokens.compactMap { DeviceKey(token: $0) }))
   }
 
-  private static let forgetPresence = PostgresStatement(
-    "bench_forget_presence",
-    """
-    update public.conversation_participants c set last_seen = null, tacet_left_at = null
-    from measure.conversations p
-    where c.conversation_id = p.conversation_id and (c.last_seen is not null or c.tacet_left_at is not null)
-    """)
-
-  private static let dropSpareTokens = PostgresStatement(
-    "bench_drop_spare_tokens",
-    """
-    with taking_part as (
-      select distinct c.user_id
-      from public.conversation_participants c join measure.conversations p using (conversation_id)
-    ), numbered as (
-      select t.device_token, row_number() over (partition by t.user_id order by t.device_token) as number
-      from public.push_tokens t join taking_part using (user_id)
-    )
-    delete from public.push_tokens t using numbered n where t.device_token = n.device_token and n.number > 1
-    """)
-
-  private static let addTokens = PostgresStatement(
-    "bench_add_tokens",
-    """
-    with taking_part as (
-      select distinct c.user_id
-      from public.conversation_participants c join measure.conversations p using (conversation_id)
-    ), renewed as (
-      update public.push_tokens t
-      set platform = 'ios', invalidated_at = null, invalidation_reason = null, environment = null, app = null
-      from taking_part where t.user_id = taking_part.user_id
-        and (t.platform <> 'ios' or t.invalidated_at is not null or t.environment is not null or t.app is not null)
-    )
-    insert into public.push_tokens (user_id, device_token)
-    select u.user_id, encode(sha256(convert_to('bench' || u.user_id, 'UTF8')), 'hex')
-    from taking_part u
-    where not exists (select from public.push_tokens t where t.user_id = u.user_id)
-    """)
+  private static let makeGroup = PostgresStatement(
+    "bench_make_group", "select conversation_id, sender_id, tokens from measure.make_group($1)", [.int4])
 
   private static let readConversations = PostgresStatement(
     "bench_read_conversations",
@@ -83,55 +54,23 @@ enum HostScene {
     """)
 }
 
-/// The host's connections to its database, each used by one statement at a time, like a backend's pool.
-///
-/// Callers wait in order for a free connection. The last used one is taken first.
-final class HostSessions {
-  private var all: [PostgresConnection] = []
-  private var free: [PostgresConnection] = []
-  private var waiters = Deque<Turn>()
-
-  /// A waiting caller and its connection.
-  private final class Turn {
-    let signal = Signal()
-    var connection: PostgresConnection?
-  }
-
-  /// Connects, and prepares the statements on every connection, so that no measurement includes it.
-  static func open(
-    _ count: Int, to conninfo: String, preparing statements: [PostgresStatement], on reactor: isolated Reactor
-  ) async throws -> HostSessions {
-    let sessions = HostSessions()
-    for _ in 0..<count {
-      let connection = try await PostgresConnection.connect(
-        .bench(conninfo, application: "host"), logger: Logger(label: "host"), on: reactor)
-      sessions.all.append(connection)
-      for statement in statements { try await connection.prepare(statement, on: reactor) }
+extension PostgresPool {
+  /// Opens the host's connections.
+  static func host(
+    _ conninfo: String, connections: Int, on reactor: isolated Reactor
+  ) async throws -> PostgresPool {
+    let pool = PostgresPool(
+      .bench(conninfo, application: "host"), size: connections, opensOnDemand: true, logger: Logger(label: "host"))
+    pool.start(on: reactor)
+    let deadline = Reactor.now + Duration.seconds(10).clampedNanoseconds
+    while pool.openCount < connections {
+      guard Reactor.now < deadline else {
+        await pool.close(on: reactor)
+        throw BenchError("the host could not connect: \(pool.failure.map { "\($0)" } ?? "no reason")")
+      }
+      await reactor.sleep(for: .milliseconds(5))
     }
-    sessions.free = sessions.all
-    return sessions
-  }
-
-  var count: Int { all.count }
-
-  func close(on reactor: isolated Reactor) {
-    for connection in all { connection.close(on: reactor) }
-  }
-
-  /// A connection for one statement. Return it with ``giveBack(_:on:)``.
-  func take(on reactor: isolated Reactor) async -> PostgresConnection {
-    if let connection = free.popLast() { return connection }
-    let turn = Turn()
-    waiters.append(turn)
-    _ = await turn.signal.wait(on: reactor)
-    guard let connection = turn.connection else { preconditionFailure("a turn without a connection") }
-    return connection
-  }
-
-  func giveBack(_ connection: PostgresConnection, on reactor: isolated Reactor) {
-    guard let turn = waiters.popFirst() else { return free.append(connection) }
-    turn.connection = connection
-    turn.signal.signal(on: reactor)
+    return pool
   }
 }
 
@@ -141,6 +80,7 @@ extension PostgresConfiguration {
     var configuration = PostgresConfiguration(conninfo: conninfo)
     configuration.applicationName = "tacet-bench \(application)"
     configuration.statementLimit = nil
+    configuration.answerLimit = .seconds(120)
     return configuration
   }
 }
@@ -151,34 +91,28 @@ final class MessageWriter {
   private(set) var messages: [SentMessage] = []
 
   private let conversations: [BenchConversation]
-  private let turns: Int
-  private let sessions: HostSessions
+  private let turns: ConversationTurns
+  private let pool: PostgresPool
   private var underWay = 0
   private(set) var failure: PostgresError?
   private let drained = Signal()
 
-  /// - Parameter turns: the number of conversations, from the first, that take turns.
-  init(into conversations: [BenchConversation], turns: Int, over sessions: HostSessions) {
+  init(into conversations: [BenchConversation], by turns: ConversationTurns, over pool: PostgresPool) {
     self.conversations = conversations
     self.turns = turns
-    self.sessions = sessions
-  }
-
-  /// Inserts one message as soon as a connection is free.
-  /// - Parameters:
-  ///   - conversation: its index; nil for the next in turn.
-  ///   - intended: when it was due, in monotonic nanoseconds.
-  /// - Returns: the message's number.
-  @discardableResult
-  func insertSoon(into conversation: Int? = nil, intended: UInt64, on reactor: isolated Reactor) -> Int {
-    let numbers = appending(1, into: conversation, intended: intended)
-    insertSoon(numbers, on: reactor)
-    return numbers.lowerBound
+    self.pool = pool
   }
 
   /// Inserts messages in one statement as soon as a connection is free.
-  func insertTogether(_ count: Int, on reactor: isolated Reactor) {
-    insertSoon(appending(count, into: nil, intended: Reactor.now), on: reactor)
+  func insertSoon(_ count: Int = 1, on reactor: isolated Reactor) {
+    let numbers = messages.count..<(messages.count + count)
+    for number in numbers { messages.append(SentMessage(id: UUID(), conversation: turns.conversation(of: number))) }
+    underWay += 1
+    reactor.start {
+      await self.insert(numbers, on: reactor)
+      self.underWay -= 1
+      if self.underWay == 0 { self.drained.signal(on: reactor) }
+    }
   }
 
   /// Waits for all commits.
@@ -190,30 +124,10 @@ final class MessageWriter {
 
   var expectedPushes: Int { messages.reduce(0) { $0 + conversations[$1.conversation].devices.count } }
 
-  private func appending(_ count: Int, into conversation: Int?, intended: UInt64) -> Range<Int> {
-    let first = messages.count
-    for number in first..<(first + count) {
-      messages.append(
-        SentMessage(id: UUID(), conversation: conversation ?? number % turns, intended: intended))
-    }
-    return first..<messages.count
-  }
-
-  private func insertSoon(_ numbers: Range<Int>, on reactor: isolated Reactor) {
-    underWay += 1
-    reactor.start {
-      await self.insert(numbers, on: reactor)
-      self.underWay -= 1
-      if self.underWay == 0 { self.drained.signal(on: reactor) }
-    }
-  }
-
   private func insert(_ numbers: Range<Int>, on reactor: isolated Reactor) async {
-    let connection = await sessions.take(on: reactor)
-    defer { sessions.giveBack(connection, on: reactor) }
     update(numbers) { $0.sent = Reactor.now }
     do throws(PostgresError) {
-      try await run(numbers, over: connection, on: reactor)
+      try await run(numbers, on: reactor)
       let now = Reactor.now
       update(numbers) { $0.committed = now }
     } catch {
@@ -225,19 +139,17 @@ final class MessageWriter {
     for number in numbers { change(&messages[number]) }
   }
 
-  private func run(
-    _ numbers: Range<Int>, over connection: PostgresConnection, on reactor: isolated Reactor
-  ) async throws(PostgresError) {
+  private func run(_ numbers: Range<Int>, on reactor: isolated Reactor) async throws(PostgresError) {
     if numbers.count == 1 {
       let message = messages[numbers.lowerBound]
       let place = conversations[message.conversation]
-      try await connection.query(
+      try await pool.query(
         .insertMessage, [message.id, place.id, place.sender, PostgresStatement.messageText], on: reactor)
     } else {
       // A copy, because a slice would make the next write copy all messages.
       let batch = Array(messages[numbers])
       let places = batch.map { conversations[$0.conversation] }
-      try await connection.query(
+      try await pool.query(
         .insertMessages, [batch.map(\.id), places.map(\.id), places.map(\.sender), PostgresStatement.messageText],
         on: reactor)
     }
@@ -264,12 +176,36 @@ extension PostgresStatement {
     [.array(of: .uuid), .array(of: .uuid), .array(of: .uuid), .text])
 }
 
+/// Which conversation a message goes into, by the messages' numbers.
+enum ConversationTurns: Sendable, Equatable {
+  /// All in turn.
+  case even(among: Int)
+  /// Half of them in turn. Each of the others gets five messages within a second, and then none until it is their turn again.
+  case bursty(among: Int, perSecond: Double)
+  /// The one with this index.
+  case alone(Int)
+
+  private static let burst = 5
+
+  func conversation(of number: Int) -> Int {
+    switch self {
+    case .even(let count): return number % count
+    case .alone(let conversation): return conversation
+    case .bursty(let count, let perSecond):
+      let (even, place) = (count - count / 2, number / 2)
+      guard number % 2 == 1, even < count else { return place % even }
+      let talking = max(1, Int(perSecond / 2) / Self.burst)
+      let second = place / (talking * Self.burst)
+      return even + (second * talking + place % talking) % (count - even)
+    }
+  }
+}
+
 /// A message of the load. Times are monotonic nanoseconds.
 struct SentMessage: Sendable, Equatable {
   let id: UUID
   /// The index of its conversation.
   let conversation: Int
-  let intended: UInt64
   var sent: UInt64 = 0
   /// When the response to the commit was read; 0 without one.
   var committed: UInt64 = 0
@@ -292,29 +228,24 @@ final class OpenLoop {
 
   /// Follows the schedule to its end, and waits for all commits.
   func run(on reactor: isolated Reactor) async throws {
-    let bound = ReactorBound(self, on: reactor)
-    let metronome = try Metronome.start(schedule) { bound.submit { $0.dispatchDue(on: $1) } }
+    let (schedule, bound) = (schedule, ReactorBound(self, on: reactor))
+    let metronome = try ReactorGroup(count: 1, name: "metronome")
+    metronome.reactors[0].submit { _ in schedule.follow { bound.submit { $0.dispatch(on: $1) } } }
     _ = await end.wait(on: reactor)
-    metronome.stop()
+    await metronome.stop()
     try await writer.drain(on: reactor)
   }
 
-  private func dispatchDue(on reactor: isolated Reactor) {
-    let due = schedule.dueCount(at: Reactor.now)
-    while dispatched < due, writer.failure == nil {
-      if dispatched == schedule.warmUp { atFirstCounted() }
-      writer.insertSoon(intended: schedule.due(dispatched), on: reactor)
-      dispatched += 1
-    }
-    if dispatched == schedule.count || writer.failure != nil { end.signal(on: reactor) }
+  private func dispatch(on reactor: isolated Reactor) {
+    if dispatched == schedule.warmUp { atFirstCounted() }
+    if writer.failure == nil { writer.insertSoon(on: reactor) }
+    dispatched += 1
+    if dispatched == schedule.count { end.signal(on: reactor) }
   }
 }
 
 /// The times of messages, evenly spaced by the monotonic clock and independent of earlier messages.
 struct ArrivalSchedule: Sendable, Equatable {
-  /// The lead before the first message, so that the metronome is ready in time.
-  static let leadNanoseconds: UInt64 = 20_000_000
-
   /// When number 0 is due, in monotonic nanoseconds.
   let start: UInt64
   let perSecond: Double
@@ -323,7 +254,8 @@ struct ArrivalSchedule: Sendable, Equatable {
   /// All messages, including the warm-up.
   let count: Int
 
-  init(start: UInt64, perSecond: Double, warmUpSeconds: Double, seconds: Double) {
+  /// - Parameter start: soon, so that what follows it is ready in time.
+  init(start: UInt64 = Reactor.now + 20_000_000, perSecond: Double, warmUpSeconds: Double, seconds: Double) {
     self.start = start
     self.perSecond = perSecond
     warmUp = Int((perSecond * warmUpSeconds).rounded())
@@ -338,66 +270,14 @@ struct ArrivalSchedule: Sendable, Equatable {
   /// From the first counted message to the time of one more after the last, in monotonic nanoseconds.
   var countedSpan: Range<UInt64> { due(warmUp)..<due(count) }
 
-  func dueCount(at now: UInt64) -> Int {
-    guard now >= start else { return 0 }
-    var number = min(count, Int(Double(now - start) / 1e9 * perSecond) + 1)
-    // The division may round across an edge, so `due` decides.
-    while number > 0, due(number - 1) > now { number -= 1 }
-    while number < count, due(number) <= now { number += 1 }
-    return number
-  }
-}
-
-/// Calls a closure at the times of a schedule, from a separate thread. A reactor's timers have milliseconds only. At a
-/// thousand messages a second that would shift every arrival by half of the interval.
-final class Metronome: Sendable {
-  private let schedule: ArrivalSchedule
-  private let beat: @Sendable () -> Void
-  private let isStopped = Mutex(false)
-
-  private init(_ schedule: ArrivalSchedule, beat: @escaping @Sendable () -> Void) {
-    self.schedule = schedule
-    self.beat = beat
-  }
-
-  /// Starts the thread. Messages that become due during a beat share the next one.
-  static func start(_ schedule: ArrivalSchedule, beat: @escaping @Sendable () -> Void) throws(SystemError) -> Metronome
-  {
-    let metronome = Metronome(schedule, beat: beat)
-    var thread = pthread_t()
-    // Retained once for the thread, which releases it.
-    let argument = Unmanaged.passRetained(metronome)
-    let code = pthread_create(&thread, nil, { runMetronome($0) }, argument.toOpaque())
-    guard code == 0 else {
-      argument.release()
-      throw SystemError(operation: "pthread_create", code: code)
-    }
-    pthread_detach(thread)
-    return metronome
-  }
-
-  /// Ends the thread after at most one more beat.
-  func stop() { isStopped.withLock { $0 = true } }
-
-  fileprivate func run() {
-    var number = 0
-    while number < schedule.count, !isStopped.withLock({ $0 }) {
-      sleep(until: schedule.due(number))
-      // Computed before the beat, so that messages that become due meanwhile get the next one.
-      number = max(number + 1, schedule.dueCount(at: Reactor.now))
+  /// Calls a closure when each message is due, and blocks the thread until then. A reactor's timers have milliseconds only. At
+  /// a thousand messages a second that would shift every arrival by half of the interval.
+  func follow(_ beat: () -> Void) {
+    for number in 0..<count {
+      let (seconds, nanoseconds) = due(number).quotientAndRemainder(dividingBy: 1_000_000_000)
+      var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds))
+      while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
       beat()
     }
   }
-
-  private func sleep(until moment: UInt64) {
-    var time = timespec(tv_sec: Int(moment / 1_000_000_000), tv_nsec: Int(moment % 1_000_000_000))
-    while clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nil) == EINTR {}
-  }
-}
-
-private func runMetronome(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let argument else { return nil }
-  // Retained once for this thread by `Metronome.start`; taken over here.
-  Unmanaged<Metronome>.fromOpaque(argument).takeRetainedValue().run()
-  return nil
 }

@@ -76,16 +76,15 @@ struct ServiceCredentials: Sendable {
     self.authorityFile = authorityFile
   }
 
-  /// The service's environment.
-  func settings(database: String, listenAddress: String) -> [String: String] {
-    [
+  /// The service's environment: the default settings, with folding unless it is off.
+  func settings(database: String, listenAddress: String, folds: Bool) -> [String: String] {
+    let settings = [
       "DATABASE_URL": database, "LISTEN_ADDRESS": listenAddress, "WEBHOOK_SECRET": webhookSecret,
       "SERVICE_KEY": serviceKey, "JWT_SECRET": jwtSecret, "APNS_KEY_ID": "BENCHKEY01", "APNS_TEAM_ID": "BENCHTEAM1",
       "APNS_BUNDLE_ID": "com.example.app", "APNS_PRIVATE_KEY": privateKey, "APNS_URL": sinkURL,
       "APNS_CA_FILE": authorityFile, "LOG_LEVEL": "warning",
-      // Loads count a push for each message, as `PipelineConfiguration.folding` says.
-      "FOLD_WINDOW_SECONDS": "0",
     ]
+    return folds ? settings : settings.merging(["FOLD_WINDOW_SECONDS": "0"]) { $1 }
   }
 
   /// 48 hexadecimal digits.
@@ -136,6 +135,9 @@ final class ServiceChild {
     guard exitStatus == 0 else { throw BenchError("the service ended with the wait status \(exitStatus ?? -1)") }
   }
 
+  /// Ends it as a crash would.
+  func crash() { if isRunning { kill(id, SIGKILL) } }
+
   private func hasEnded(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     let deadline = Reactor.now + limit.clampedNanoseconds
     while isRunning {
@@ -184,14 +186,16 @@ struct ServiceUsage: Sendable, Equatable {
     cluster = postmaster.flatMap { ClusterUsage(of: $0) }
   }
 
-  /// The processor time per push since an earlier moment.
-  func figures(since earlier: ServiceUsage, pushes: Int) -> [String: Double] {
-    guard pushes > 0 else { return [:] }
-    var figures = ["cpu_us_per_push": Double(service - min(service, earlier.service)) / 1e3 / Double(pushes)]
-    if let cluster, let before = earlier.cluster {
-      figures["database_cpu_us_per_push"] = Double(cluster.since(before)) / 1e3 / Double(pushes)
-    }
-    return figures
+  /// The processor time of a message since an earlier moment.
+  func figures(since earlier: ServiceUsage, messages: Int) -> [String: Double] {
+    guard messages > 0 else { return [:] }
+    let service = Double(service - min(service, earlier.service)) / 1e3 / Double(messages)
+    guard let cluster, let before = earlier.cluster else { return ["cpu_us_per_message": service] }
+    let database = Double(cluster.since(before)) / 1e3 / Double(messages)
+    return [
+      "cpu_us_per_message": service, "database_cpu_us_per_message": database,
+      "total_cpu_us_per_message": service + database,
+    ]
   }
 }
 

@@ -17,7 +17,8 @@ struct ServiceCommand: AsyncParsableCommand {
       those before them. The databases have been migrated by the subject's own
       program and filled by deploy/lib/bench/measure.sql.
 
-      Fails when a run failed, such as one that lost a push.
+      Fails when a run failed, such as one that lost a message, unless it was of
+      the subject `against`: another build may lack what a scenario needs.
       """)
 
   @Option(name: .customLong("subject"), help: "A build and its database, NAME=PROGRAM,CONNINFO; may be repeated.")
@@ -29,7 +30,7 @@ struct ServiceCommand: AsyncParsableCommand {
   @Option(
     name: .customLong("scenario"),
     help: """
-      messages-RATE, sustained, fanout-RECIPIENTS, burst-MESSAGES or start; may be repeated.
+      messages-RATE, unfolded-RATE, sustained, group-RECIPIENTS, burst-MESSAGES, kill or start; may be repeated.
       """)
   var scenarios: [ServiceScenario]
 
@@ -145,7 +146,7 @@ struct ServiceRuns: Sendable {
       return true
     } catch {
       Progress.say("\(scenario), \(subject), round \(round): failed: \(error)")
-      return false
+      return subject == "against"
     }
   }
 
@@ -153,55 +154,39 @@ struct ServiceRuns: Sendable {
     _ scenario: ServiceScenario, _ subject: SubjectBench, on reactor: isolated Reactor
   ) async throws -> [String: Double] {
     let run = ScenarioRun(bench: bench, subject: subject)
-    return switch scenario {
-    case .messages(let rate):
-      try await run.messages(
-        perSecond: Double(rate), warmUpSeconds: bench.warmUpSeconds, seconds: bench.seconds, on: reactor)
+    return switch scenario.kind {
+    case .messages: try await run.messages(perSecond: Double(scenario.number), on: reactor)
+    case .unfolded: try await run.unfolded(perSecond: Double(scenario.number), on: reactor)
+    case .group: try await run.group(of: scenario.number, on: reactor)
+    case .burst: try await run.burst(scenario.number, on: reactor)
     case .sustained: try await run.sustained(on: reactor)
-    case .burst(let messages): try await run.burst(messages, on: reactor)
-    case .fanOut(let recipients): try await run.fanOut(recipients, on: reactor)
+    case .kill: try await run.kill(on: reactor)
     case .start: try await run.start(on: reactor)
     }
   }
 }
 
-/// A scenario, with the name in its reports.
-enum ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringConvertible {
-  /// Messages inserted at a steady rate per second: `messages-RATE`.
-  case messages(perSecond: Int)
-  case sustained
-  /// One message to many: `fanout-RECIPIENTS`.
-  case fanOut(recipients: Int)
-  /// Many messages at once: `burst-MESSAGES`.
-  case burst(messages: Int)
-  case start
+/// A scenario, with the name in its reports: `messages-300`.
+struct ServiceScenario: ExpressibleByArgument, Sendable, Equatable, CustomStringConvertible {
+  enum Kind: String {
+    case messages, unfolded, group, burst, sustained, kill, start
+  }
 
-  /// Numbers are from 1 to a million, without a sign or leading zeros.
+  let kind: Kind
+  /// Messages a second, recipients or messages, to a million; 0 for the last three.
+  let number: Int
+
   init?(argument: String) {
     let words = argument.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
-    let number = words.count == 2 ? Int(words[1]).flatMap { (1...1_000_000).contains($0) ? $0 : nil } : nil
-    let scenario: ServiceScenario? =
-      switch words[0] {
-      case "messages": number.map { .messages(perSecond: $0) }
-      case "burst": number.map { .burst(messages: $0) }
-      case "fanout": number.map { .fanOut(recipients: $0) }
-      case "sustained": .sustained
-      case "start": .start
-      default: nil
-      }
-    guard let scenario, scenario.description == argument else { return nil }
-    self = scenario
+    guard let kind = Kind(rawValue: String(words[0])) else { return nil }
+    self.kind = kind
+    number = words.count == 2 ? Int(words[1]) ?? 0 : 0
+    guard description == argument,
+      [.sustained, .kill, .start].contains(kind) != (1...1_000_000).contains(number)
+    else { return nil }
   }
 
-  var description: String {
-    switch self {
-    case .messages(let rate): "messages-\(rate)"
-    case .sustained: "sustained"
-    case .burst(let messages): "burst-\(messages)"
-    case .fanOut(let recipients): "fanout-\(recipients)"
-    case .start: "start"
-    }
-  }
+  var description: String { number > 0 ? "\(kind)-\(number)" : kind.rawValue }
 }
 
 /// A subject with its database: the shared parts of its runs.
@@ -228,47 +213,120 @@ final class SubjectBench {
     postmaster = ClusterUsage.postmaster(ofBackend: control.backendID)
   }
 
-  /// Connects, and prepares the picked conversations.
+  /// Connects, and reads the picked conversations.
   static func open(
     _ subject: Subject, hostConninfo: String, on reactor: isolated Reactor
   ) async throws -> SubjectBench {
     let control = try await PostgresConnection.connect(
       .bench(subject.conninfo, application: "control"), logger: Logger(label: "control"), on: reactor)
-    let conversations = try await HostScene.prepare(control, on: reactor)
+    let conversations = try await HostScene.picked(control, on: reactor)
     return SubjectBench(subject, hostConninfo: hostConninfo, control: control, conversations: conversations)
   }
 
   func close(on reactor: isolated Reactor) { control.close(on: reactor) }
 
   /// Waits until the service has nothing left to do.
-  func awaitQuiet(on reactor: isolated Reactor) async throws {
+  /// - Parameter isOver: waits between two looks; true ends them.
+  func awaitQuiet(on reactor: isolated Reactor, or isOver: (() async -> Bool)? = nil) async throws {
     let deadline = Reactor.now + Self.quietLimit.clampedNanoseconds
-    while try await control.query(Self.hasWork, on: reactor).one().decode("has_work", as: Bool.self) {
+    while try await control.query(.hasWork, on: reactor).one().decode("has_work", as: Bool.self) {
       guard Reactor.now < deadline else { throw BenchError("inbox and deliveries did not become empty") }
-      await reactor.sleep(for: .milliseconds(20))
+      if let isOver {
+        if await isOver() { return }
+      } else {
+        await reactor.sleep(for: .milliseconds(20))
+      }
     }
   }
 
-  /// Makes a checkpoint, so that none falls into a run. Skipped without the privilege.
-  func checkpoint(on reactor: isolated Reactor) async throws {
-    guard try await control.query(Self.mayCheckpoint, on: reactor).one().decode("may", as: Bool.self) else { return }
-    try await control.simple("checkpoint", on: reactor)
+  /// Has the service own its conversations for long, as in life: for half a minute it asks the ledger what was before.
+  func ageOwnership(on reactor: isolated Reactor) async throws {
+    // A service reads it with the next renewal of its lease. Earlier builds own nothing.
+    guard (try? await control.query(.hasShards, on: reactor)) != nil else { return }
+    let deadline = Reactor.now + Self.quietLimit.clampedNanoseconds
+    while try await control.query(.ageShards, on: reactor).affectedCount == 0 {
+      guard Reactor.now < deadline else { throw BenchError("the service did not take its conversations") }
+      await reactor.sleep(for: .milliseconds(20))
+    }
+    await reactor.sleep(for: .milliseconds(2500))
   }
 
-  private static let hasWork = PostgresStatement(
+  /// Makes a checkpoint, so that none falls into a run. Goes without where the role may not.
+  func checkpoint(on reactor: isolated Reactor) async { try? await control.simple("checkpoint", on: reactor) }
+
+  /// The devices of those for whom a message was folded into a newer one.
+  func folded(of messages: [UUID], on reactor: isolated Reactor) async throws -> [UUID: Set<DeviceKey>] {
+    var folded: [UUID: Set<DeviceKey>] = [:]
+    for row in try await control.query(.folded, [messages], on: reactor) {
+      let (message, token): (UUID, String) = try (row.decode("subject_id"), row.decode("device_token"))
+      if let device = DeviceKey(token: token) { folded[message, default: []].insert(device) }
+    }
+    return folded
+  }
+
+  /// The place in the write-ahead log, and how many rows of the queue have been updated or deleted.
+  func writes(on reactor: isolated Reactor) async throws -> (place: String, deadRows: Int64) {
+    let row = try await control.query(.writes, on: reactor).one()
+    return try (row.decode("place"), row.decode("dead_rows"))
+  }
+
+  /// What the database wrote for a message, when all sessions but this one have ended. Without page images, which depend on the
+  /// last checkpoint; they need the extension pg_walinspect.
+  func figures(
+    since before: (place: String, deadRows: Int64), messages: Int, on reactor: isolated Reactor
+  ) async throws -> [String: Double] {
+    // Ended sessions report what they have done.
+    await reactor.sleep(for: .milliseconds(200))
+    var figures = [
+      "dead_rows_per_message": Double(try await writes(on: reactor).deadRows - before.deadRows) / Double(messages)
+    ]
+    if let bytes = try? await control.query(.walBytes, [before.place], on: reactor).one().decode(
+      "bytes", as: Int64.self)
+    {
+      figures["wal_bytes_per_message"] = Double(bytes) / Double(messages)
+    }
+    return figures
+  }
+}
+
+extension PostgresStatement {
+  fileprivate static let hasWork = PostgresStatement(
     "bench_has_work",
     "select exists (select from tacet.inbox) or exists (select from tacet.deliveries) as has_work")
 
-  /// Since PostgreSQL 15 there is a role for it.
-  private static let mayCheckpoint = PostgresStatement(
-    "bench_may_checkpoint",
+  fileprivate static let hasShards = PostgresStatement("bench_has_shards", "select from tacet.shards limit 1")
+
+  fileprivate static let ageShards = PostgresStatement(
+    "bench_age_shards",
     """
-    select exists (
-      select from pg_roles me where me.rolname = current_user and me.rolsuper
-      union all
-      select from pg_roles r where r.rolname = 'pg_checkpoint' and pg_has_role(r.oid, 'usage')
-    ) as may
+    update tacet.shards set taken_at = taken_at - interval '1 hour'
+    where not exists (select from tacet.shards s where s.owner is null)
     """)
+
+  fileprivate static let folded = PostgresStatement(
+    "bench_folded",
+    """
+    select l.subject_id, t.device_token
+    from tacet.push_log l join public.push_tokens t using (user_id)
+    where l.subject_id = any ($1) and l.push_type = 'message' and l.decision = 'skipped' and l.reason = 'folded'
+    """,
+    [.array(of: .uuid)])
+
+  fileprivate static let writes = PostgresStatement(
+    "bench_writes",
+    """
+    select pg_current_wal_flush_lsn()::text as place, sum(s.n_tup_upd + s.n_tup_del)::bigint as dead_rows
+    from pg_stat_all_tables s
+    where s.schemaname = 'tacet' and s.relname in ('inbox', 'deliveries')
+    """)
+
+  fileprivate static let walBytes = PostgresStatement(
+    "bench_wal_bytes",
+    """
+    select sum(s.record_size)::bigint as bytes
+    from public.pg_get_wal_stats($1::text::pg_lsn, pg_current_wal_flush_lsn()) s
+    """,
+    [.text])
 }
 
 /// `NAME=PROGRAM,CONNINFO`: a build of the service, and a database that its own program has migrated.

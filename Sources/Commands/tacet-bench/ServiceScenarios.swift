@@ -4,9 +4,6 @@ import Reactors
 
 /// The shared parts of all runs: the sink, and the settings and logs of the services.
 struct ServiceBench: Sendable {
-  /// The time between the last commit and the last push of a run. Later pushes count as lost.
-  static let acceptanceLimit = Duration.seconds(30)
-
   /// The load's, each with one insert in flight.
   static let connections = 64
 
@@ -17,17 +14,25 @@ struct ServiceBench: Sendable {
   let warmUpSeconds: Double
   let seconds: Double
 
+  func start(
+    of bench: SubjectBench, folds: Bool = true, on reactor: isolated Reactor
+  ) async throws -> RunningService {
+    try await RunningService.start(
+      bench.subject.program, log: "\(folder)/\(bench.subject.name).log",
+      settings: { credentials.settings(database: bench.subject.conninfo, listenAddress: $0, folds: folds) }, on: reactor
+    )
+  }
+
   /// Runs work beside a service that has finished the work of earlier runs, and always ends the service.
   func withService<Value>(
-    of bench: SubjectBench, on reactor: isolated Reactor, _ work: (RunningService) async throws -> Value
+    of bench: SubjectBench, folds: Bool = true, on reactor: isolated Reactor,
+    _ work: (RunningService) async throws -> Value
   ) async throws -> Value {
-    try await bench.checkpoint(on: reactor)
-    let service = try await RunningService.start(
-      bench.subject.program, log: "\(folder)/\(bench.subject.name).log",
-      settings: { credentials.settings(database: bench.subject.conninfo, listenAddress: $0) }, on: reactor)
+    await bench.checkpoint(on: reactor)
+    let service = try await start(of: bench, folds: folds, on: reactor)
     do {
       try await bench.awaitQuiet(on: reactor)
-      await sink.clear()
+      _ = await sink.take()
       let value = try await work(service)
       try await service.child.stop(on: reactor)
       return value
@@ -38,32 +43,35 @@ struct ServiceBench: Sendable {
   }
 }
 
-/// The scenarios of one subject. Each returns its figures, and throws when a push was lost.
+/// The scenarios of one subject. Each returns its figures, and throws when a message was lost or shown twice.
 struct ScenarioRun {
   let bench: ServiceBench
   let subject: SubjectBench
 
-  /// `messages-RATE`: messages at a steady rate.
+  private var conversations: Int { subject.conversations.count }
+
+  /// `messages-RATE`: messages at a steady rate, half of them in bursts.
   func messages(
-    perSecond: Double, warmUpSeconds: Double, seconds: Double, on reactor: isolated Reactor
+    perSecond: Double, warmUpSeconds: Double? = nil, seconds: Double? = nil, on reactor: isolated Reactor
   ) async throws -> [String: Double] {
-    try await withLoad(on: reactor) { run in
-      let schedule = ArrivalSchedule(
-        start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: perSecond, warmUpSeconds: warmUpSeconds,
-        seconds: seconds)
-      try await OpenLoop(schedule, through: run.writer, atFirstCounted: run.markStart).run(on: reactor)
-      let outcome = try await run.finish(counting: schedule.counted.contains, on: reactor)
-      let (books, span) = (outcome.books, schedule.countedSpan)
-      var figures = outcome.figures
-      figures.merge(books.accepted.figures("accepted", [50, 90, 99])) { $1 }
-      figures.merge(books.arrival.figures("arrival", [50, 99])) { $1 }
-      figures.merge(books.commit.figures("commit", [50, 99])) { $1 }
-      figures["accepted_max_ms"] = books.accepted.millisecondsMax
-      figures["offered_per_second"] = schedule.perSecond
-      figures["achieved_per_second"] =
-        Double(books.completed(in: span)) * 1e9 / Double(span.upperBound - span.lowerBound)
-      figures["lost"] = Double(books.lost)
-      return figures
+    try await withLoad(by: .bursty(among: conversations, perSecond: perSecond), on: reactor) { run in
+      try await run.keepRate(
+        perSecond, warmUpSeconds: warmUpSeconds ?? bench.warmUpSeconds, seconds: seconds ?? bench.seconds, on: reactor)
+    }
+  }
+
+  /// `unfolded-RATE`: the same without bursts, and a push for each message.
+  func unfolded(perSecond: Double, on reactor: isolated Reactor) async throws -> [String: Double] {
+    try await withLoad(by: .even(among: conversations), folds: false, on: reactor) {
+      try await $0.keepRate(perSecond, warmUpSeconds: bench.warmUpSeconds, seconds: bench.seconds, on: reactor)
+    }
+  }
+
+  /// `group-RECIPIENTS`: a message a second to one conversation.
+  func group(of recipients: Int, on reactor: isolated Reactor) async throws -> [String: Double] {
+    let group = try await HostScene.group(of: recipients, subject.control, on: reactor)
+    return try await withLoad(by: .alone(conversations), extra: [group], on: reactor) {
+      try await $0.keepRate(1, warmUpSeconds: bench.warmUpSeconds, seconds: max(bench.seconds, 4), on: reactor)
     }
   }
 
@@ -88,17 +96,17 @@ struct ScenarioRun {
   /// `burst-MESSAGES`: messages as fast as they can be committed, a hundred in a statement, and the time of the last
   /// acceptance.
   func burst(_ messages: Int, on reactor: isolated Reactor) async throws -> [String: Double] {
-    try await withLoad(on: reactor) { run in
+    try await withLoad(by: .even(among: conversations), on: reactor) { run in
       try await run.warmUp(on: reactor)
       run.markStart()
       let before = run.writer.messages.count
       for start in stride(from: 0, to: messages, by: 100) {
-        run.writer.insertTogether(min(100, messages - start), on: reactor)
+        run.writer.insertSoon(min(100, messages - start), on: reactor)
       }
       try await run.writer.drain(on: reactor)
       let outcome = try await run.finish(counting: { $0 >= before }, on: reactor)
-      let sent = outcome.messages.map(\.sent).min() ?? 0
-      let commits = outcome.messages.map(\.committed)
+      let counted = run.writer.messages[before...]
+      let (sent, commits) = (counted.map(\.sent).min() ?? 0, counted.map(\.committed))
       let (first, last) = (commits.min() ?? 0, commits.max() ?? 0)
       var figures = outcome.figures
       figures["commit_ms"] = Double(last - sent) / 1e6
@@ -107,21 +115,22 @@ struct ScenarioRun {
     }
   }
 
-  /// The counted messages of a fan-out. Five are enough with thousands of pushes each.
-  static func repetitions(recipients: Int) -> Int { recipients < 5000 ? 20 : 5 }
-
-  /// `fanout-RECIPIENTS`: one message to many, and the next after its last push, from an idle service to an idle one.
-  func fanOut(_ recipients: Int, on reactor: isolated Reactor) async throws -> [String: Double] {
-    let conversation = try await FanOutScene.prepare(recipients: recipients, subject.control, on: reactor)
-    return try await withLoad(extra: [conversation], on: reactor) { run in
-      try await run.sendAlone(
-        Self.repetitions(recipients: recipients), into: subject.conversations.count, on: reactor)
-      let outcome = try await run.finish(counting: { $0 > 0 }, on: reactor)
-      var figures = outcome.figures
-      figures.merge(outcome.books.first.figures("first", [50])) { $1 }
-      figures.merge(outcome.books.complete.figures("complete", [50])) { $1 }
-      figures["complete_max_ms"] = outcome.books.complete.millisecondsMax
-      return figures
+  /// `kill`: one of two processes is killed while messages come. The longest that one of them waits from then on.
+  func kill(on reactor: isolated Reactor) async throws -> [String: Double] {
+    let (rate, seconds) = (300.0, 10.0)
+    return try await withLoad(by: .bursty(among: conversations, perSecond: rate), on: reactor) { run in
+      let other = try await bench.start(of: subject, on: reactor)
+      defer { other.child.crash() }
+      // Until the two share the conversations.
+      await reactor.sleep(for: .seconds(5))
+      let schedule = ArrivalSchedule(perSecond: rate, warmUpSeconds: bench.warmUpSeconds, seconds: seconds)
+      var killedAt: UInt64 = 0
+      try await OpenLoop(schedule, through: run.writer) {
+        killedAt = Reactor.now
+        other.child.crash()
+      }.run(on: reactor)
+      let books = try await run.finish(counting: { _ in true }, on: reactor).books
+      return books.figures.merging(["resumed_ms": books.longestWait(after: killedAt)]) { $1 }
     }
   }
 
@@ -139,17 +148,32 @@ struct ScenarioRun {
     return memory.merging(["ready_ms": times.milliseconds(at: 50), "ready_max_ms": times.millisecondsMax]) { $1 }
   }
 
-  /// Runs work with a service and the host's connections, which are closed then.
-  /// - Parameter extra: additional conversations, which take no turns.
+  /// Runs work with a service and the host's connections, which are closed then. Adds what the database has written.
+  /// - Parameter extra: conversations besides the picked ones.
   private func withLoad(
-    extra: [BenchConversation] = [], on reactor: isolated Reactor, _ work: (LoadRun) async throws -> [String: Double]
+    by turns: ConversationTurns, extra: [BenchConversation] = [], folds: Bool = true, on reactor: isolated Reactor,
+    _ work: (LoadRun) async throws -> [String: Double]
   ) async throws -> [String: Double] {
-    try await bench.withService(of: subject, on: reactor) { service in
-      let sessions = try await HostSessions.open(
-        ServiceBench.connections, to: subject.hostConninfo, preparing: [.insertMessage, .insertMessages], on: reactor)
-      defer { sessions.close(on: reactor) }
-      return try await work(LoadRun(bench, subject, service, extra: extra, over: sessions))
+    var before: (place: String, deadRows: Int64)?
+    var messages = 0
+    let figures = try await bench.withService(of: subject, folds: folds, on: reactor) { service in
+      try await subject.ageOwnership(on: reactor)
+      let pool = try await PostgresPool.host(
+        subject.hostConninfo, connections: ServiceBench.connections, on: reactor)
+      before = try await subject.writes(on: reactor)
+      let run = LoadRun(bench, subject, service, by: turns, extra: extra, over: pool)
+      do {
+        let figures = try await work(run)
+        messages = run.writer.messages.count
+        await pool.close(on: reactor)
+        return figures
+      } catch {
+        await pool.close(on: reactor)
+        throw error
+      }
     }
+    guard let before else { return figures }
+    return figures.merging(try await subject.figures(since: before, messages: messages, on: reactor)) { $1 }
   }
 }
 
@@ -159,19 +183,18 @@ final class LoadRun {
   private let bench: ServiceBench
   private let subject: SubjectBench
   private let service: RunningService
-  /// The picked conversations, which take turns, and those of this run.
   private let conversations: [BenchConversation]
   private var usageBefore: ServiceUsage
 
   init(
-    _ bench: ServiceBench, _ subject: SubjectBench, _ service: RunningService, extra: [BenchConversation],
-    over sessions: HostSessions
+    _ bench: ServiceBench, _ subject: SubjectBench, _ service: RunningService, by turns: ConversationTurns,
+    extra: [BenchConversation], over pool: PostgresPool
   ) {
     self.bench = bench
     self.subject = subject
     self.service = service
     conversations = subject.conversations + extra
-    writer = MessageWriter(into: conversations, turns: subject.conversations.count, over: sessions)
+    writer = MessageWriter(into: conversations, by: turns, over: pool)
     usageBefore = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
   }
 
@@ -180,56 +203,57 @@ final class LoadRun {
     usageBefore = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
   }
 
+  /// Inserts messages at a steady rate.
+  func keepRate(
+    _ perSecond: Double, warmUpSeconds: Double, seconds: Double, on reactor: isolated Reactor
+  ) async throws -> [String: Double] {
+    let schedule = ArrivalSchedule(perSecond: perSecond, warmUpSeconds: warmUpSeconds, seconds: seconds)
+    try await OpenLoop(schedule, through: writer, atFirstCounted: markStart).run(on: reactor)
+    let outcome = try await finish(counting: schedule.counted.contains, on: reactor)
+    let (books, span) = (outcome.books, schedule.countedSpan)
+    var figures = outcome.figures
+    figures.merge(books.commit.figures("commit", [50, 99])) { $1 }
+    figures["offered_per_second"] = perSecond
+    figures["achieved_per_second"] =
+      Double(books.completed(in: span)) * 1e9 / Double(span.upperBound - span.lowerBound)
+    return figures
+  }
+
   /// Inserts uncounted messages, a hundred a second, and waits until the service is idle.
   func warmUp(on reactor: isolated Reactor) async throws {
     guard bench.warmUpSeconds > 0 else { return }
-    let schedule = ArrivalSchedule(
-      start: Reactor.now + ArrivalSchedule.leadNanoseconds, perSecond: 100, warmUpSeconds: 0,
-      seconds: bench.warmUpSeconds)
+    let schedule = ArrivalSchedule(perSecond: 100, warmUpSeconds: 0, seconds: bench.warmUpSeconds)
     try await OpenLoop(schedule, through: writer).run(on: reactor)
-    try await awaitPushes(on: reactor)
+    try await awaitEnd(on: reactor)
   }
 
-  /// Inserts one uncounted message and so many counted ones, each into an idle service.
-  func sendAlone(_ messages: Int, into conversation: Int, on reactor: isolated Reactor) async throws {
-    for number in 0...messages {
-      if number == 1 { markStart() }
-      writer.insertSoon(into: conversation, intended: Reactor.now, on: reactor)
-      try await writer.drain(on: reactor)
-      try await awaitPushes(on: reactor)
+  /// Waits until every message has its push, or until the service has nothing left to do, because some were folded.
+  private func awaitEnd(on reactor: isolated Reactor) async throws {
+    try await subject.awaitQuiet(on: reactor) {
+      await self.bench.sink.wait(for: self.writer.expectedPushes, within: .milliseconds(100))
     }
   }
 
-  /// Waits for the last push and for the service to be idle.
-  func awaitPushes(on reactor: isolated Reactor) async throws {
-    _ = await bench.sink.wait(for: writer.expectedPushes, within: ServiceBench.acceptanceLimit)
-    try await subject.awaitQuiet(on: reactor)
-  }
-
-  /// Waits for the last push and for the service to be idle. Costs end with the push.
+  /// Waits for the end of every message and for the service to be idle. Costs end with the last message.
   /// - Parameter isCounted: whether the message of a number counts.
-  /// - Throws: when a push was lost or misdirected.
+  /// - Throws: when a message was lost, shown twice or misdirected.
   func finish(counting isCounted: (Int) -> Bool, on reactor: isolated Reactor) async throws -> LoadOutcome {
-    _ = await bench.sink.wait(for: writer.expectedPushes, within: ServiceBench.acceptanceLimit)
+    try await awaitEnd(on: reactor)
     let usage = ServiceUsage(of: service.child.id, postmaster: subject.postmaster)
     try await subject.awaitQuiet(on: reactor)
     let books = RunBooks(
       writer.messages, isCounted: isCounted, recipients: conversations.map(\.devices),
-      acceptances: await bench.sink.take())
+      acceptances: await bench.sink.take(), folded: try await subject.folded(of: writer.messages.map(\.id), on: reactor)
+    )
     try books.check()
-    var figures = usage.figures(since: usageBefore, pushes: books.pushes).merging(service.memoryFigures) { $1 }
-    figures["pushes"] = Double(books.pushes)
-    figures["doubled"] = Double(books.doubled)
-    return LoadOutcome(
-      books: books, messages: writer.messages.indices.filter(isCounted).map { writer.messages[$0] }, figures: figures)
+    let figures = usage.figures(since: usageBefore, messages: books.messages).merging(service.memoryFigures) { $1 }
+    return LoadOutcome(books: books, figures: figures.merging(books.figures) { $1 })
   }
 }
 
 struct LoadOutcome {
   let books: RunBooks
-  /// The counted messages.
-  let messages: [SentMessage]
-  /// Processor time per push, memory and threads, pushes and doubled ones.
+  /// Processor time, memory and threads, and those of the books.
   let figures: [String: Double]
 }
 
@@ -261,78 +285,4 @@ struct RateSearch: Sendable, Equatable {
     if highestKept != nil, lowestMissed != nil { bisections -= 1 }
     if isKept { highestKept = rate } else { lowestMissed = rate }
   }
-}
-
-/// Conversations of one sender and any number of recipients with one device each. No recipient is looking.
-enum FanOutScene {
-  /// Creates the missing rows, and reads the conversation.
-  /// - Parameter control: a session of the tables' owner.
-  static func prepare(
-    recipients: Int, _ control: PostgresConnection, on reactor: isolated Reactor
-  ) async throws -> BenchConversation {
-    var added = 0
-    for statement in [addPeople, addConversation, addParticipants, addTokens] {
-      added += try await control.query(statement, [recipients], on: reactor).affectedCount
-    }
-    try await control.query(forgetPresence, [recipients], on: reactor)
-    if added > 0 {
-      try await control.simple(
-        "analyze public.profiles, public.conversation_participants, public.push_tokens", on: reactor)
-    }
-    let row = try await control.query(read, [recipients], on: reactor).one()
-    let tokens: [String] = try row.decode("tokens")
-    let devices = Set(tokens.compactMap { DeviceKey(token: $0) })
-    guard devices.count == recipients else { throw BenchError("\(devices.count) devices of \(recipients) recipients") }
-    return try BenchConversation(id: row.decode("conversation_id"), sender: row.decode("sender_id"), devices: devices)
-  }
-
-  // Reproducible ids. Number 0 is the sender.
-  private static let conversation = "md5('bench fan-out ' || $1)::uuid"
-  private static let person = "md5('bench fan-out ' || $1 || ' ' || k)::uuid"
-
-  private static let addPeople = PostgresStatement(
-    "bench_add_fan_out_people",
-    """
-    insert into public.profiles (id, name) select \(person), 'Person ' || k from generate_series(0, $1) k
-    on conflict do nothing
-    """, [.int4])
-
-  private static let addConversation = PostgresStatement(
-    "bench_add_fan_out_conversation",
-    "insert into public.conversations (id) select \(conversation) on conflict do nothing", [.int4])
-
-  private static let addParticipants = PostgresStatement(
-    "bench_add_fan_out_participants",
-    """
-    insert into public.conversation_participants (conversation_id, user_id)
-    select \(conversation), \(person) from generate_series(0, $1) k
-    on conflict do nothing
-    """, [.int4])
-
-  private static let addTokens = PostgresStatement(
-    "bench_add_fan_out_tokens",
-    """
-    insert into public.push_tokens (user_id, device_token)
-    select \(person), encode(sha256(convert_to('bench fan-out ' || $1 || ' ' || k, 'UTF8')), 'hex')
-    from generate_series(1, $1) k
-    on conflict do nothing
-    """, [.int4])
-
-  private static let forgetPresence = PostgresStatement(
-    "bench_forget_fan_out_presence",
-    """
-    update public.conversation_participants c set last_seen = null, tacet_left_at = null
-    where c.conversation_id = \(conversation) and (c.last_seen is not null or c.tacet_left_at is not null)
-    """, [.int4])
-
-  private static let read = PostgresStatement(
-    "bench_read_fan_out",
-    """
-    select c.conversation_id, s.id as sender_id, array_agg(t.device_token) as tokens
-    from public.conversation_participants c
-    cross join (select \(person) as id from (values (0)) zero (k)) s
-    join public.push_tokens t on t.user_id = c.user_id and t.invalidated_at is null
-    where c.conversation_id = \(conversation) and c.user_id <> s.id
-    group by c.conversation_id, s.id
-    """, [.int4])
 }

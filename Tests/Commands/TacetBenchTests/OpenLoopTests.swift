@@ -1,5 +1,4 @@
 import Reactors
-import Synchronization
 import Testing
 
 @testable import tacet_bench
@@ -36,54 +35,48 @@ struct ArrivalScheduleTests {
     #expect(schedule.counted == first..<count)
   }
 
-  @Test(
-    "a message is due from its moment on",
-    arguments: [
-      (0, 0), (999_999_999, 0), (1_000_000_000, 1), (1_249_999_999, 1), (1_250_000_000, 2), (3_749_999_999, 11),
-      (3_750_000_000, 12), (9_000_000_000, 12),
-    ] as [(UInt64, Int)])
-  func due(now: UInt64, count: Int) {
-    #expect(makeSchedule().dueCount(at: now) == count)
+  @Test("calls when a message is due and never before, and leaves none out")
+  func follow() {
+    let schedule = ArrivalSchedule(start: Reactor.now + 1_000_000, perSecond: 2000, warmUpSeconds: 0, seconds: 0.02)
+    var beats: [UInt64] = []
+    schedule.follow { beats.append(Reactor.now) }
+    #expect(beats.count == schedule.count)
+    for (number, beat) in beats.enumerated() { #expect(beat >= schedule.due(number)) }
   }
 
-  @Test(
-    "counting agrees with each message's moment at rates that no nanosecond divides", arguments: [3, 7, 300, 6103.5])
-  func agrees(perSecond: Double) {
-    let schedule = makeSchedule(perSecond: perSecond, seconds: 3)
-    for number in 0..<schedule.count {
-      #expect(schedule.dueCount(at: schedule.due(number)) == number + 1)
-      #expect(schedule.dueCount(at: schedule.due(number) - 1) == number)
-    }
+  @Test("catches up when all is overdue", .timeLimit(.minutes(1)))
+  func late() {
+    var beats = 0
+    ArrivalSchedule(start: 0, perSecond: 1, warmUpSeconds: 0, seconds: 100).follow { beats += 1 }
+    #expect(beats == 100)
   }
 }
 
-@Suite("The metronome")
-struct MetronomeTests {
-  @Test("beats when a message is due and never before, and none is left out")
-  func beats() async throws {
-    let schedule = ArrivalSchedule(start: Reactor.now + 1_000_000, perSecond: 2000, warmUpSeconds: 0, seconds: 0.02)
-    let beats = try await beats(of: schedule)
-    #expect(beats.count <= schedule.count)
-    for (number, beat) in beats.enumerated() { #expect(beat >= schedule.due(number)) }
-    #expect(beats.last.map(schedule.dueCount) == schedule.count)
+@Suite("Which conversation a message goes into")
+struct ConversationTurnsTests {
+  @Test("all take turns, or all go into one")
+  func even() {
+    #expect((0..<5).map(ConversationTurns.even(among: 3).conversation) == [0, 1, 2, 0, 1])
+    #expect((0..<3).map(ConversationTurns.alone(7).conversation) == [7, 7, 7])
   }
 
-  @Test("catches up with one beat when all is overdue")
-  func late() async throws {
-    let schedule = ArrivalSchedule(start: Reactor.now - 1_000_000_000, perSecond: 100, warmUpSeconds: 0, seconds: 0.5)
-    #expect(try await beats(of: schedule).count == 1)
+  @Test(
+    "half of them take turns, the others get five messages within a second", arguments: [20, 300, 1000] as [Double])
+  func bursty(perSecond: Double) {
+    let turns = ConversationTurns.bursty(among: 2000, perSecond: perSecond)
+    let second = (0..<Int(perSecond)).map(turns.conversation)
+    let counts = Dictionary(grouping: second) { $0 }.mapValues(\.count)
+    #expect(counts.filter { $0.key < 1000 }.count == Int(perSecond) / 2)
+    #expect(counts.filter { $0.key >= 1000 }.values.allSatisfy { $0 == 5 })
+    #expect(counts.filter { $0.key >= 1000 }.count == Int(perSecond) / 10)
+    let next = Set((Int(perSecond)..<2 * Int(perSecond)).map(turns.conversation))
+    #expect(next.isDisjoint(with: second))
   }
 
-  /// The moments of all beats, in monotonic nanoseconds, until everything is due.
-  private func beats(of schedule: ArrivalSchedule) async throws -> [UInt64] {
-    let (stream, continuation) = AsyncStream.makeStream(of: UInt64.self)
-    _ = try Metronome.start(schedule) { continuation.yield(Reactor.now) }
-    var beats: [UInt64] = []
-    for await beat in stream {
-      beats.append(beat)
-      if schedule.dueCount(at: beat) == schedule.count { break }
-    }
-    return beats
+  @Test("every one gets messages, and there is no other", arguments: [1, 2, 3, 10])
+  func all(count: Int) {
+    let turns = ConversationTurns.bursty(among: count, perSecond: 1)
+    #expect(Set((0..<200).map(turns.conversation)) == Set(0..<count))
   }
 }
 

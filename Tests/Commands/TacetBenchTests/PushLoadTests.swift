@@ -32,34 +32,21 @@ struct PushLoadTests {
     }
   }
 
-  @Test("a push without a final answer is sent again with the same identifier")
-  func resend() async throws {
+  @Test("a push that has no answer is lost, and said to be by its reason")
+  func lost() async throws {
     try await onReactor { reactor in
-      let channel = MockChannel([.unknown(cause: ""), .answered(APNSAnswer(status: 503))])
-      let books = try await makeLoad(over: channel).send(0..<1, on: reactor)
-      #expect(books.statuses == [200: 1])
-      #expect(books.failures == ["apns_answer_lost": 1, "http_503": 1])
-      #expect(books.resends == 2)
-      #expect(books.lost == 0)
-      #expect(channel.identifiers.count == 3)
-      #expect(Set(channel.identifiers).count == 1)
-    }
-  }
-
-  @Test("a push that has no final answer after eight attempts is lost", arguments: [(7, 0), (8, 1)])
-  func lost(failures: Int, lost: Int) async throws {
-    try await onReactor { reactor in
-      let channel = MockChannel(Array(repeating: .notProcessed(cause: ""), count: failures))
-      let books = try await makeLoad(over: channel).send(0..<1, on: reactor)
-      #expect(books.lost == lost)
-      #expect(books.resends == 7)
-      #expect(channel.identifiers.count == 8)
+      let channel = MockChannel([.unknown(cause: ""), .answered(APNSAnswer(status: 503)), .notProcessed(cause: "")])
+      let books = try await makeLoad(over: channel).send(0..<4, on: reactor)
+      #expect(books.statuses == [200: 1, 503: 1])
+      #expect(books.failures == ["apns_answer_lost": 1, "apns_unreachable": 1])
+      #expect(books.lost == 2)
+      #expect(books.latencies.count == 4)
     }
   }
 
   private func makeLoad(over channel: MockChannel, concurrency: Int = 2) throws -> PushLoad {
     let series = try PushSeries(to: ["00ff"])
-    return PushLoad(series, over: channel, concurrency: concurrency, retryWait: .microseconds(1))
+    return PushLoad(series, over: channel, concurrency: concurrency)
   }
 }
 
@@ -87,35 +74,6 @@ private final class MockChannel: APNSSender {
   }
 }
 
-@Suite("The books of a load")
-struct LoadBooksTests {
-  @Test(
-    "an answer that the service would not try again is final",
-    arguments: [
-      (200, nil, true), (400, "BadTopic", true), (404, nil, true), (410, "Unregistered", true),
-      (403, "InvalidProviderToken", true), (403, "ExpiredProviderToken", false), (429, "TooManyRequests", false),
-      (500, "InternalServerError", false), (503, "Shutdown", false), (421, nil, false),
-    ] as [(Int, APNSReason?, Bool)])
-  func finality(status: Int, reason: APNSReason?, isFinal: Bool) {
-    var books = LoadBooks()
-    let noted = books.record(.answered(APNSAnswer(status: status, reason: reason)))
-    #expect(noted == isFinal)
-    #expect(books.statuses == (isFinal ? [status: 1] : [:]))
-    #expect(books.failures.values.reduce(0, +) == (isFinal ? 0 : 1))
-  }
-
-  @Test("an attempt without an answer is counted by what the ledger would say")
-  func failures() {
-    var books = LoadBooks()
-    let failures = [APNSOutcome.unknown(cause: "reset"), .unknown(cause: "lost"), .notProcessed(cause: "refused")]
-    for failure in failures {
-      let isFinal = books.record(failure)
-      #expect(!isFinal)
-    }
-    #expect(books.failures == ["apns_answer_lost": 2, "apns_unreachable": 1])
-  }
-}
-
 @Suite("A measurement")
 struct APNSMeasurementTests {
   @Test("against the simulator has every push accepted, and counts the warm-up apart")
@@ -123,8 +81,6 @@ struct APNSMeasurementTests {
     let report = try await measure(acceptsTokens: true)
     #expect(report.pushes == 30)
     #expect(report.statuses == ["200": 30])
-    #expect(report.connectionsOpened == 1)
-    #expect(report.resends == 0)
     #expect(report.lost == 0)
     #expect(report.cpuMicrosecondsPerPush > 0)
   }
@@ -258,16 +214,13 @@ struct LoadReportTests {
   @Test("as JSON it is one line with the names that scripts look for")
   func json() throws {
     var books = LoadBooks()
-    _ = books.record(.answered(APNSAnswer(status: 200)))
-    books.resends = 3
-    books.lost = 1
+    books.record(.answered(APNSAnswer(status: 200)))
+    books.record(.unknown(cause: ""))
     let text = try report(books).json()
     #expect(!text.contains("\n"))
     let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     #expect(object["statuses"] as? [String: Int] == ["200": 1])
-    for (name, value) in ["resends": 3, "lost": 1, "body_bytes": 250, "connections_opened": 5] {
-      #expect(object[name] as? Int == value)
-    }
+    for (name, value) in ["lost": 1, "body_bytes": 250] { #expect(object[name] as? Int == value) }
     for name in [
       "pushes_per_second", "cpu_microseconds_per_push", "cpu_microseconds_composing", "latency_milliseconds_p99",
       "failures",
@@ -277,7 +230,6 @@ struct LoadReportTests {
   }
 
   private func report(_ books: LoadBooks) -> LoadReport {
-    LoadReport(
-      books, nanoseconds: 2_000_000_000, processor: 40_000, composing: 8000, bodyBytes: 250, connectionsOpened: 5)
+    LoadReport(books, nanoseconds: 2_000_000_000, processor: 40_000, composing: 8000, bodyBytes: 250)
   }
 }

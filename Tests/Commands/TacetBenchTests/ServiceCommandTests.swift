@@ -9,24 +9,25 @@ import Testing
 /// The built program against a real database and the built service.
 @Suite("The load on the whole service")
 struct ServiceCommandTests {
-  @Test("at a steady rate has every push accepted once, and tells what it cost")
+  @Test("at a steady rate tells of every message once, and what it cost")
   func messages() async throws {
     let (conninfo, folder) = try await makeHost()
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let runs = try await measure(conninfo, folder, ["messages-50"], ["--round", "2"])
-    #expect(runs.map(\.scenario) == ["messages-50"])
-    #expect(runs.map(\.subject) == ["tacet"])
-    #expect(runs.map(\.round) == [2])
+    let runs = try await measure(conninfo, folder, ["messages-50", "unfolded-50"], ["--round", "2"])
+    #expect(runs.map(\.scenario) == ["messages-50", "unfolded-50"])
+    #expect(runs.map(\.subject) == ["tacet", "tacet"])
+    #expect(runs.map(\.round) == [2, 2])
+    #expect(try #require(runs[0].figures["followers"]) > 0)
+    #expect(runs[1].figures["followers"] == nil)
     for figures in runs.map(\.figures) {
-      #expect(figures["pushes"] == 50)
+      #expect(try #require(figures["pushes"]) + (figures["folded"] ?? 0) == 50)
       #expect(figures["lost"] == 0)
       #expect(figures["doubled"] == 0)
       #expect(figures["offered_per_second"] == 50)
       let names = [
-        "accepted_p50_ms", "accepted_p90_ms", "accepted_p99_ms", "accepted_max_ms", "arrival_p50_ms", "arrival_p99_ms",
-        "commit_p50_ms", "commit_p99_ms", "achieved_per_second", "cpu_us_per_push", "database_cpu_us_per_push",
-        "rss_mb",
-        "rss_peak_mb", "threads",
+        "accepted_p50_ms", "accepted_p90_ms", "accepted_p99_ms", "accepted_max_ms", "commit_p50_ms", "commit_p99_ms",
+        "achieved_per_second", "cpu_us_per_message", "database_cpu_us_per_message", "total_cpu_us_per_message",
+        "dead_rows_per_message", "rss_mb", "rss_peak_mb", "threads",
       ]
       for name in names { #expect(try #require(figures[name]) > 0, "\(name)") }
     }
@@ -36,11 +37,12 @@ struct ServiceCommandTests {
   func others() async throws {
     let (conninfo, folder) = try await makeHost()
     defer { try? FileManager.default.removeItem(atPath: folder) }
-    let names = ["fanout-10", "burst-200", "start"]
+    let names = ["group-10", "burst-200", "kill", "start"]
     let runs = try await measure(conninfo, folder, names, [])
     #expect(runs.map(\.scenario) == names)
-    #expect(runs.map { $0.figures["pushes"] } == [200, 200, nil])
-    #expect(try #require(runs[2].figures["ready_ms"]) > 0)
+    #expect(runs.map { $0.figures["lost"] } == [0, 0, 0, nil])
+    #expect(try #require(runs[2].figures["resumed_ms"]) > 0)
+    #expect(try #require(runs[3].figures["ready_ms"]) > 0)
     let left = try await TestPostgres.shared.psql(
       """
       select (select count(*) from tacet.deliveries), (select count(*) from tacet.inbox)
@@ -150,27 +152,23 @@ struct ServiceScenarioTests {
   @Test(
     "is called what it was asked for as",
     arguments: [
-      ("messages-50", .messages(perSecond: 50)), ("messages-1000", .messages(perSecond: 1000)),
-      ("sustained", .sustained), ("fanout-1", .fanOut(recipients: 1)), ("fanout-5000", .fanOut(recipients: 5000)),
-      ("burst-10000", .burst(messages: 10_000)), ("start", .start),
-    ] as [(String, ServiceScenario)])
-  func names(name: String, scenario: ServiceScenario) {
-    #expect(ServiceScenario(argument: name) == scenario)
+      ("messages-50", .messages, 50), ("unfolded-300", .unfolded, 300), ("group-1000", .group, 1000),
+      ("burst-1000000", .burst, 1_000_000), ("sustained", .sustained, 0), ("kill", .kill, 0), ("start", .start, 0),
+    ] as [(String, ServiceScenario.Kind, Int)])
+  func names(name: String, kind: ServiceScenario.Kind, number: Int) throws {
+    let scenario = try #require(ServiceScenario(argument: name))
+    #expect(scenario.kind == kind)
+    #expect(scenario.number == number)
     #expect("\(scenario)" == name)
   }
 
   @Test(
     "is no other",
     arguments: [
-      "", "-", "messages", "messages-", "messages-0", "messages-050", "messages-+5",
-      "messages-1000001", "fanout", "fanout-", "fanout--1", "burst-1e4", "start-1", "Start",
+      "", "-", "messages", "messages-", "messages-0", "messages-050", "messages-+5", "messages-1000001", "fanout-1",
+      "group", "group-", "group--1", "burst-1e4", "start-1", "start-0", "start-", "Start",
     ])
   func refused(text: String) {
     #expect(ServiceScenario(argument: text) == nil)
-  }
-
-  @Test("five messages to five thousand are enough", arguments: [(1, 20), (4999, 20), (5000, 5), (100_000, 5)])
-  func repetitions(recipients: Int, count: Int) {
-    #expect(ScenarioRun.repetitions(recipients: recipients) == count)
   }
 }

@@ -4,13 +4,13 @@
 #   bench_against                        the same, migrated by the other build
 #   bench_1m, bench_10m, bench_100k      the same people, with as many messages and finished rows of the ledger
 #   bench_reference                      one table like the host's messages, without any part of Tacet
+#   bench_trigger_tacet, _against        a small host, whose inserts no service sees
 #
 # A quick measurement has a tenth of the people and conversations, and bench_100k in place of the two large ones.
 
 bench_users=50000
 bench_conversations=100000
-# Enough that those of a round leave few unread messages in each, as in life.
-bench_picked=3000
+bench_picked=2000
 bench_seed_messages=20000
 
 # The settings for loading, which need not survive a crash. start_cluster follows, so that all measurements are durable.
@@ -21,12 +21,16 @@ start_loading_cluster() {
 
 make_bench_databases() {
   local subject
-  if $quick; then bench_users=5000 bench_conversations=10000 bench_picked=2000; fi
+  if $quick; then bench_users=5000 bench_conversations=10000; fi
   start_loading_cluster
   for subject in "${bench_subjects[@]}"; do
     progressing "Making $(database_of "$subject")" "$state/load.log" make_bench_database "$subject"
   done
   make_reference_database
+  for subject in "${bench_builds[@]}"; do
+    programs=$(programs_of "$subject") make_host "bench_trigger_$subject" 1000 1000 0 2 500
+    sql postgres <<<'alter table public.messages set (autovacuum_enabled = off); alter table tacet.inbox set (autovacuum_enabled = off)'
+  done
   # Rows loaded with fsync=off must reach the disk now, so that no measurement waits for them.
   postgres_stop "$cluster"
   sync
@@ -64,6 +68,8 @@ make_bench_database() {
   load_history "$messages" "$rows"
   # Marks as a service leaves them that has run for some hours.
   sql postgres <<<'select tacet.move_unread_marks(array(select c.reader_id from measure.conversations c))'
+  # Tells how large the log is without page images; since PostgreSQL 15.
+  sql postgres <<<'create extension pg_walinspect schema public' || true
   sql postgres -c 'vacuum analyze' -c checkpoint
 }
 
@@ -109,9 +115,9 @@ SQL
   done
 }
 
-# Lets the measuring tool make checkpoints, so that none falls into a run. The service's role has no such privilege.
+# Lets the measuring tool make checkpoints, so that none falls into a run, and read the log. The service's role has no such privilege.
 allow_checkpoints() {
-  if (($(sql postgres <<<'show server_version_num') >= 150000)); then sql postgres <<<'grant pg_checkpoint to tacet'; fi
+  if (($(sql postgres <<<'show server_version_num') >= 150000)); then sql postgres <<<'grant pg_checkpoint, pg_read_server_files to tacet'; fi
 }
 
 # The disk's share of a commit, in milliseconds: the mean of 200 synchronous writes of a page.

@@ -39,7 +39,7 @@ begin
 end
 $$;
 
--- Conversations have 2 to `members` participants.
+-- Conversations have 2 to `members` participants. Each has a device, and nobody is looking.
 create procedure measure.fill_host(users int, conversations int, messages int, members int, picked int)
 language plpgsql
 as $$
@@ -48,16 +48,33 @@ begin
   insert into public.profiles (id, name) select measure.id('u', n), 'Person ' || n from generate_series(0, users - 1) n;
   insert into public.conversations (id) select measure.id('c', n) from generate_series(1, conversations) n;
   insert into public.conversation_participants (conversation_id, user_id, last_seen)
-  select measure.id('c', n), measure.member(n, k, users), now() - random() * interval '30 days'
+  select measure.id('c', n), measure.member(n, k, users), now() - interval '1 hour' - random() * interval '30 days'
   from generate_series(1, conversations) n, generate_series(0, 1 + n % (members - 1)) k
   on conflict do nothing;
   call measure.fill_messages(users, conversations, messages, 3);
   insert into public.push_tokens (user_id, device_token)
-  select measure.id('u', n), encode(sha256(convert_to('token' || n, 'UTF8')), 'hex') from generate_series(0, users - 1, 2) n;
+  select measure.id('u', n), encode(sha256(convert_to('token' || n, 'UTF8')), 'hex') from generate_series(0, users - 1) n;
   -- From the middle, where conversations are of ordinary length.
   insert into measure.conversations
   select row_number() over (), measure.id('c', n), measure.member(n, 0, users), measure.member(n, 1, users)
   from generate_series(conversations / 2, conversations / 2 + picked - 1) n;
   set session_replication_role = origin;
 end
+$$;
+
+-- A conversation of one sender and so many recipients, with a device each.
+create function measure.make_group(recipients int)
+returns table (conversation_id uuid, sender_id uuid, tokens text[])
+language sql
+as $$
+  insert into public.profiles (id, name)
+  select measure.id('member', k), 'Member ' || k from generate_series(0, recipients) k on conflict do nothing;
+  insert into public.conversations (id) values (measure.id('group', recipients)) on conflict do nothing;
+  insert into public.conversation_participants (conversation_id, user_id)
+  select measure.id('group', recipients), measure.id('member', k) from generate_series(0, recipients) k on conflict do nothing;
+  insert into public.push_tokens (user_id, device_token)
+  select measure.id('member', k), encode(sha256(convert_to('member' || k, 'UTF8')), 'hex') from generate_series(1, recipients) k
+  on conflict do nothing;
+  select measure.id('group', recipients), measure.id('member', 0), array_agg(t.device_token)
+  from generate_series(1, recipients) k join public.push_tokens t on t.user_id = measure.id('member', k);
 $$;

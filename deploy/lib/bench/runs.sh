@@ -4,21 +4,19 @@
 
 # Name; the rounds: every one, or some (the first of a quick measurement, every other of a whole one); the participants: the builds, also the databases, or a reference beside the builds.
 bench_scenarios='
-  inserts-300   every  references
-  inserts-1000  some   references
-  apns-client   every  references
-  http-server   every  references
-  messages-300  every  databases
-  messages-1000 some   databases
-  messages-50   some   databases
-  sustained     some   builds
-  burst-10000   every  builds
-  fanout-1      some   builds
-  fanout-10     some   builds
-  fanout-100    some   builds
-  fanout-1000   some   builds
-  fanout-5000   some   builds
-  start         some   builds
+  inserts-300    every  references
+  inserts-1000   some   references
+  insert-trigger some   references
+  apns-client    every  references
+  http-server    every  references
+  messages-300   every  databases
+  messages-1000  some   databases
+  unfolded-300   some   builds
+  sustained      some   builds
+  burst-10000    every  builds
+  group-1000     some   builds
+  kill           some   builds
+  start          some   builds
 '
 
 # scenarios_of PARTICIPANTS ROUND: the names of those that the round has.
@@ -110,11 +108,40 @@ run_pgbench() {
     "latency_ms=$(sed -n 's/^latency average = \([0-9.]*\) ms/\1/p' "$state/pgbench.report")"
 }
 
+# What the trigger adds to an insert on the database's side: one session, which waits for no disk, inserts as fast as it can. With
+# the trigger less without; and with a trigger that finds a service asleep, so that it wakes it.
+run_insert_trigger() {
+  local round=$1 subject leg trigger listening before inserts=3000 legs='without quiet listened listened quiet without'
+  local -A ticks
+  for subject in $(turns "$round" "${bench_builds[@]}"); do
+    say "insert-trigger, $subject"
+    database=bench_trigger_$subject
+    ticks=([without]=0 [listened]=0 [quiet]=0)
+    # In many short turns, because other load comes and goes.
+    for leg in $legs $legs $legs; do
+      trigger=enable listening=-infinity
+      case $leg in without) trigger=disable ;; listened) listening=infinity ;; esac
+      sql tacet <<SQL
+        truncate tacet.inbox, public.messages;
+        alter table public.messages $trigger trigger user;
+        update tacet.settings set listening_until = '$listening';
+SQL
+      before=$(database_ticks)
+      PGOPTIONS='-c synchronous_commit=off' insert_load "$state/pgbench" -c 1 -t "$inserts" ||
+        die "pgbench has failed: $(tail -n 3 "$state/pgbench.report")"
+      ticks[$leg]=$((ticks[$leg] + $(database_ticks) - before))
+    done
+    note_run insert-trigger "$subject" "$round" "added_cpu_us=$(ticks_each $((ticks[quiet] - ticks[without])) $((6 * inserts)))" \
+      "added_cpu_us_notifying=$(ticks_each $((ticks[listened] - ticks[without])) $((6 * inserts)))" \
+      "bare_cpu_us=$(ticks_each "${ticks[without]}" $((6 * inserts)))"
+  done
+}
+
 # The processor time of PostgreSQL's processes, of ended ones too. Sessions of pgbench have ended then.
 database_ticks() {
   local postmaster
   postmaster=$(head -n 1 "$cluster/postmaster.pid")
-  while pgrep -P "$postmaster" -f bench_reference >/dev/null; do sleep 0.05; done
+  while pgrep -P "$postmaster" -f "$database" >/dev/null; do sleep 0.05; done
   pgrep -P "$postmaster" | sed "s|.*|/proc/&/stat|; \$a/proc/$postmaster/stat" | { xargs cat 2>/dev/null || true; } |
     awk -v postmaster="$postmaster" '{
       pid = $1
