@@ -50,6 +50,18 @@ extension HostID {
   package var shortMark: String { SHA256.hash(Array(text.utf8)).hexadecimal(bytes: 4) }
 }
 
+/// In the order of the bytes of their texts, which is that of two UUIDs too.
+extension HostID: Comparable {
+  package static func < (one: Self, other: Self) -> Bool {
+    if case (.uuid(let one), .uuid(let other)) = (one.form, other.form) {
+      return withUnsafeBytes(of: one.uuid) { one in
+        withUnsafeBytes(of: other.uuid) { one.lexicographicallyPrecedes($0) }
+      }
+    }
+    return one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+  }
+}
+
 extension HostID: CustomStringConvertible {
   package var description: String { text }
 }

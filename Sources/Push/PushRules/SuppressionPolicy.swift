@@ -254,7 +254,7 @@ package enum DecisionReason: String, CaseIterable, Sendable {
   case deleted
   case cancelled
   case expired
-  /// The message follows another of its burst, and soon updates its notification.
+  /// The push before it in its burst had no answer for long, so the facts are looked at again.
   case folding
   /// The notification of its burst shows a newer message, and counts this one.
   case folded

@@ -69,6 +69,14 @@ struct HostIDTests {
     }
   }
 
+  @Test("ids are in the order of the bytes of their texts, as the database compares those of messages in hand")
+  func order() {
+    let uuids = (0..<100).map { _ in UUID().uuidString.lowercased() }
+    let texts = uuids + ["a", "B", "ü", "z", "10", "9", "a\u{301}", "á", "f0000000"]
+    let ids = texts.map { HostID(text: $0) }.sorted().map(\.text)
+    #expect(ids == texts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+  }
+
   @Test(
     "of ninety ids as long as ids can be, a push about reads names the newest that fit", arguments: ["a", "ü", "\""])
   func reads(_ letter: String) throws {

@@ -35,8 +35,8 @@ extension MessagePush {
     try Push(.alert(alert(about: subject, sound: AlertPayload.defaultSound)), collapsingBy: subject.collapseText)
   }
 
-  package func update(of first: PushSubject, more: Int, in words: TacetWords) -> (any PushContent)? {
-    BurstUpdate(message: self, first: first, more: more, words: words)
+  package func update(of first: PushSubject, sounds: Bool, more: Int, in words: TacetWords) -> (any PushContent)? {
+    BurstUpdate(message: self, first: first, sounds: sounds, more: more, words: words)
   }
 
   fileprivate func alert(
@@ -54,11 +54,12 @@ extension MessagePush {
   }
 }
 
-/// The newest message of a burst, which replaces the burst's notification without a sound.
+/// The newest message of a burst, in the burst's notification.
 struct BurstUpdate: PushContent {
   let message: MessagePush
-  /// The message that sounded.
+  /// The message that began it.
   let first: PushSubject
+  let sounds: Bool
   /// Messages of the burst besides this one.
   let more: Int
   let words: TacetWords
@@ -79,7 +80,10 @@ struct BurstUpdate: PushContent {
 
   func push(about subject: PushSubject) throws(PushRequestError) -> Push {
     let others = more > 0 ? words.text(.more, count: more, in: locale) : nil
-    let alert = try message.alert(about: subject, subtitle: others, interruptionLevel: .passive)
+    let alert =
+      sounds
+      ? try message.alert(about: subject, subtitle: others, sound: AlertPayload.defaultSound)
+      : try message.alert(about: subject, subtitle: others, interruptionLevel: .passive)
     return try Push(.alert(alert), collapsingBy: first.collapseText)
   }
 }

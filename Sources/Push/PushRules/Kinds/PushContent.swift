@@ -30,10 +30,10 @@ package protocol PushContent: Sendable {
   /// - Throws: as ``push(about:)``.
   func alert(about subject: PushSubject) throws(PushRequestError) -> Push?
 
-  /// The same as a silent update of its burst's notification; nil for what never folds.
+  /// The same in its burst's notification; nil for what never folds.
   /// - Parameters:
-  ///   - first: what sounded, whose notification it replaces. more: how much the burst has besides this.
-  func update(of first: PushSubject, more: Int, in words: TacetWords) -> (any PushContent)?
+  ///   - first: what began the burst, whose notification it replaces. more: how much the burst has besides this.
+  func update(of first: PushSubject, sounds: Bool, more: Int, in words: TacetWords) -> (any PushContent)?
 }
 
 extension PushContent {
@@ -59,7 +59,9 @@ extension PushContent {
     return push.alert == nil ? nil : push
   }
 
-  package func update(of first: PushSubject, more: Int, in words: TacetWords) -> (any PushContent)? { nil }
+  package func update(
+    of first: PushSubject, sounds: Bool, more: Int, in words: TacetWords
+  ) -> (any PushContent)? { nil }
 }
 
 /// Content of events of one kind, and everything else in which kinds differ: the name, how content is read, and what explanations
