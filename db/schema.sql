@@ -303,23 +303,6 @@ CREATE TABLE tacet.announcements (
     CONSTRAINT announcements_event_check CHECK ((event = ANY (ARRAY['push.unread'::text, 'push.sent'::text, 'push.skipped'::text, 'push.failed'::text, 'device.dropped'::text])))
 );
 
-CREATE TABLE tacet.bursts (
-    sounded_at timestamp with time zone NOT NULL,
-    latest_at timestamp with time zone NOT NULL,
-    newest_at timestamp with time zone NOT NULL,
-    update_at timestamp with time zone,
-    latest_attempts integer NOT NULL,
-    told integer DEFAULT 0 NOT NULL,
-    user_id uuid NOT NULL,
-    surface_id uuid NOT NULL,
-    first_subject uuid NOT NULL,
-    latest_subject uuid NOT NULL,
-    is_mention boolean DEFAULT false NOT NULL,
-    members integer[] NOT NULL,
-    counted_before integer[] DEFAULT '{}'::integer[] NOT NULL
-)
-WITH (fillfactor='50', autovacuum_vacuum_scale_factor='0.05');
-
 CREATE TABLE tacet.campaign_decisions (
     enrolled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     available_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -536,6 +519,7 @@ CREATE TABLE tacet.instances (
     started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     seen_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     stopped_at timestamp with time zone,
+    lease_until timestamp with time zone,
     pid integer NOT NULL,
     id text NOT NULL,
     host text NOT NULL,
@@ -761,6 +745,14 @@ COMMENT ON COLUMN tacet.settings.listening_until IS 'until when a service has sa
 
 COMMENT ON COLUMN tacet.settings.database_identity IS 'the database that this row was written in; tacet serve refuses to start in another one until tacet adopt';
 
+CREATE TABLE tacet.shards (
+    taken_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    epoch bigint DEFAULT 0 NOT NULL,
+    shard integer NOT NULL,
+    owner text
+)
+WITH (fillfactor='50', vacuum_truncate=off);
+
 CREATE TABLE tacet.slots (
     next_fire_at timestamp with time zone,
     available_at timestamp with time zone,
@@ -934,9 +926,6 @@ ALTER TABLE ONLY tacet.activity_updates
 ALTER TABLE ONLY tacet.announcements
     ADD CONSTRAINT announcements_pkey PRIMARY KEY (event);
 
-ALTER TABLE ONLY tacet.bursts
-    ADD CONSTRAINT bursts_pkey PRIMARY KEY (user_id, surface_id);
-
 ALTER TABLE ONLY tacet.campaign_decisions
     ADD CONSTRAINT campaign_decisions_pkey PRIMARY KEY (user_id, campaign, local_day);
 
@@ -1048,6 +1037,9 @@ ALTER TABLE ONLY tacet.schedules
 ALTER TABLE ONLY tacet.settings
     ADD CONSTRAINT settings_pkey PRIMARY KEY (is_only_row);
 
+ALTER TABLE ONLY tacet.shards
+    ADD CONSTRAINT shards_pkey PRIMARY KEY (shard);
+
 ALTER TABLE ONLY tacet.slots
     ADD CONSTRAINT slots_pkey PRIMARY KEY (user_id, campaign, slot);
 
@@ -1151,9 +1143,7 @@ CREATE UNIQUE INDEX host_events_unread_idx ON tacet.host_events USING btree (log
 
 CREATE INDEX host_events_user_idx ON tacet.host_events USING btree (user_id);
 
-CREATE INDEX inbox_claimed_idx ON tacet.inbox USING btree (available_at) WHERE is_claimed;
-
-CREATE INDEX inbox_fresh_idx ON tacet.inbox USING btree (available_at) WHERE (NOT is_claimed);
+CREATE INDEX inbox_available_idx ON tacet.inbox USING btree (is_claimed, available_at);
 
 CREATE INDEX instances_seen_idx ON tacet.instances USING btree (seen_at);
 
@@ -1289,8 +1279,6 @@ ALTER TABLE tacet.activity_updates ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.announcements ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE tacet.bursts ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE tacet.campaign_decisions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.campaign_runs ENABLE ROW LEVEL SECURITY;
@@ -1366,6 +1354,8 @@ ALTER TABLE tacet.row_texts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tacet.schedules ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.settings ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.shards ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.slots ENABLE ROW LEVEL SECURITY;
 
@@ -1480,7 +1470,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.finish_applying()
 -- tacet.fit_triggers()
 -- tacet.fitted(definition text) returns text
--- tacet.fold_messages(subject_ids uuid[], user_ids uuid[], surface_ids uuid[], enqueued_us bigint[], looked_us bigint[], attempts integer[], window_us bigint, settle_us bigint, at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE(place bigint, verdict text, first_subject uuid, more integer, due_us bigint)
 -- tacet.follow_audience(campaign text, default_slots jsonb, user_ids uuid[], lead_us bigint) returns TABLE(enrolled bigint, moved bigint)
 -- tacet.follow_changed_rows(rows_max integer) returns bigint
 -- tacet.follow_row(watched tacet.watched_activities, subject_id uuid) returns text
@@ -1488,6 +1477,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.forget_deleted_profiles() returns trigger
 -- tacet.forget_user(user_id uuid) returns void
 -- tacet.frequency_days(frequency jsonb) returns integer
+-- tacet.give_up_shards(instance_id text, shards integer[]) returns void
 -- tacet.grant_service(service regrole) returns void
 -- tacet.grant_services() returns void
 -- tacet.guarded_campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
@@ -1504,12 +1494,14 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.hides_writes(contract_function text, written text, conversation_id uuid) returns boolean
 -- tacet.highest_user_id() returns uuid
 -- tacet.hmac_sha256(message bytea, key bytea) returns bytea
+-- tacet.hold_shards(instance_id text, lease_us bigint) returns TABLE(shard integer, epoch bigint, taken_us bigint, is_surplus boolean, is_quiet boolean)
 -- tacet.holds_ids(type regtype, ids regtype, takes_any boolean DEFAULT false) returns boolean
 -- tacet.host_event_lock(user_id uuid) returns bigint
 -- tacet.hydration_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, slots jsonb, refusal text)
 -- tacet.hydration_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.hydration_slots(frequency jsonb, first_slot text, end_slot text) returns jsonb
 -- tacet.invalidate_device_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
+-- tacet.is_among(subject_id uuid, subject_ids uuid[]) returns boolean
 -- tacet.is_attempted(content tacet.notif_contents, day date, lease_us bigint) returns boolean
 -- tacet.is_cancelled(cancel_key text, asked_at timestamp with time zone) returns boolean
 -- tacet.is_default(installed regprocedure) returns boolean
@@ -1547,6 +1539,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
 -- tacet.meal_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, refusal text)
 -- tacet.meal_material(user_id uuid, moment timestamp with time zone) returns jsonb
+-- tacet.mentions_by_default_when_planned() returns boolean
 -- tacet.message_context(message_id uuid) returns TABLE(conversation_id uuid, sender_id uuid, sender_name text, body text, created_at timestamp with time zone, read_by uuid[], prior_read_by uuid[], prior_touched_at timestamp with time zone)
 -- tacet.message_of(subject_id uuid) returns uuid
 -- tacet.morning_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, slots jsonb, refusal text)
@@ -1577,6 +1570,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.prune(table_name text, retention interval) returns bigint
 -- tacet.prune_statement(table_name text) returns text
 -- tacet.push_live_activity(running tacet.activities, declared tacet.activity_types, event text, state jsonb, alert jsonb, priority integer, relevance double precision) returns void
+-- tacet.push_metadata(subject_id uuid) returns jsonb
 -- tacet.push_targets(user_id uuid) returns TABLE(channel text, address text, environment text, app text, keys text)
 -- tacet.put_activity_token(id text, user_id uuid, device_token text, token text, app text, environment text) returns boolean
 -- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[]) returns void
@@ -1622,6 +1616,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.sessions_of(user_id uuid, period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(began_at timestamp with time zone, ended_at timestamp with time zone)
 -- tacet.settle_host_event(event_id bigint, attempt integer, status integer, error text, next_try interval, gives_up interval) returns text
 -- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
+-- tacet.shard_of(kind text, subject_id uuid, conversation_id uuid) returns integer
 -- tacet.shows_nothing(user_id uuid, address text) returns boolean
 -- tacet.slot_days(slot text, zone text, first_day date, days integer, weekdays smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
 -- tacet.slot_instant(slot text, zone text, day date) returns timestamp with time zone

@@ -12,6 +12,8 @@ $$;
 -- one user's history does not delay the pushes of others. A deleted message is not counted. left_out: conversations that are
 -- counted otherwise.
 --
+-- Readers are compared with `= any`, which takes half as long as `@>`; like that it passes over nulls among them.
+--
 -- One row, and SQL, so that the planner makes it a part of the statement that asks: setting up a separate statement takes as long as
 -- counting.
 call tacet.define($definition$
@@ -44,7 +46,7 @@ as $$
       limit 10000
     ) m
     where c.conversation_id <> all (count_unread.left_out) and m.from_id <> c.user_id
-      and not (m.read_by @> array[c.user_id])
+      and (c.user_id = any (m.read_by)) is not true and m.read_by is not null
       and shown(m) -- if messages.shown
     limit tacet.badge_max()
   ) n
@@ -70,3 +72,16 @@ returns boolean
 language sql immutable
 set search_path = pg_catalog, pg_temp
 as $$ select tacet.counts_by_default() $$;
+
+-- Whether tacet.is_mentioned is the default, which looks for an @ in the text; as tacet.counts_by_default_when_planned.
+create or replace function tacet.mentions_by_default_when_planned()
+returns boolean
+language sql immutable
+set search_path = pg_catalog, pg_temp
+as $$
+  select exists (
+    select from pg_proc p
+    where p.oid = to_regprocedure('tacet.is_mentioned(tacet.message_id, tacet.user_id)')
+      and p.prosrc like '%string_to_table(lower(%''@''%'
+  )
+$$;

@@ -3,7 +3,7 @@
 -- Tables whose rows are kept for a time and then deleted.
 --
 -- moment: from when on a row is old. ordered_by: the index's expression that finds the oldest first; null where an index on the
--- moment would have to change with every look, sound or fetch, so that each batch reads the table from its beginning (a tenth of a
+-- moment would have to change with every look or fetch, so that each batch reads the table from its beginning (a tenth of a
 -- second for a million rows). condition: what else must hold of a row; $1 is the retention. needed_for: rows are kept as long as this,
 -- however short the retention is.
 create or replace function tacet.retentions()
@@ -36,7 +36,6 @@ as $$
     ('activities', 'ended_at', 'ended_at', 'true', '0'),
     ('activity_updates', 'created_at', 'created_at', 'true', '0'),
     ('targets', 'least(dropped_at, expires_at)', 'dropped_at', 'true', '0'),
-    ('bursts', 'sounded_at', null, 'true', '0'),
     ('host_events', 'ended_at', 'ended_at', 'true', '0'),
     ('model_texts', 'asked_at', 'asked_at', 'true', '0'),
     ('row_texts', 'asked_at', 'asked_at', 'true', '0')

@@ -99,6 +99,11 @@ begin
           when 'tacet.conversation_id' in ('tacet.user_id', 'text') then 'user_id::tacet.conversation_id'
           else 'null::tacet.conversation_id'
         end),
+        -- Whether a subject is among others, which are in the order of their bytes. In steps, because as many may be asked about.
+        ('is_among(subject_id tacet.subject_id, subject_ids tacet.subject_id[])', 'boolean', case 'tacet.subject_id'
+          when 'uuid' then 'subject_ids[width_bucket(subject_id, subject_ids)] is not distinct from subject_id'
+          else 'subject_ids[width_bucket(subject_id collate "C", subject_ids)] is not distinct from subject_id'
+        end),
         -- A user's id that no other sorts before.
         ('lowest_user_id()', 'tacet.user_id', case 'tacet.user_id'
           when 'bigint' then '''-9223372036854775808''::bigint' when 'text' then ''''''

@@ -16,6 +16,16 @@ begin
 end
 $$;
 
+-- The metadata of a stored push; null for any other subject. PL/pgSQL, so that it is planned only for a record that has such a push.
+create or replace function tacet.push_metadata(subject_id tacet.subject_id)
+returns jsonb
+language plpgsql stable
+as $$
+begin
+  return (select p.metadata from tacet.pushes p where p.id = tacet.row_of(push_metadata.subject_id));
+end
+$$;
+
 create or replace function tacet.campaign_push_content(event_kind text, subject_id tacet.subject_id)
 returns setof tacet.push_content
 language sql stable rows 1

@@ -19,6 +19,8 @@ set search_path = pg_catalog, pg_temp
 set lock_timeout = '400ms'
 as $$
 declare
+  -- A variable, because an expression whose value may change costs the insert a node of its plan.
+  moment constant timestamptz := clock_timestamp();
   is_notified boolean;
   is_posted boolean;
   failed_state text;
@@ -34,9 +36,9 @@ begin
       select
         inserted.id, 'message', inserted.conversation_id,
         case
-          when inserted.created_at > '-infinity' and inserted.created_at < clock_timestamp() - interval '5 minutes'
+          when inserted.created_at > '-infinity' and inserted.created_at < moment - interval '5 minutes'
             then inserted.created_at
-          else clock_timestamp()
+          else moment
         end
       from inserted;
     elsif tg_nargs > 0 then

@@ -129,11 +129,12 @@ comment on column tacet.settings.database_identity is
 insert into tacet.settings default values on conflict do nothing;
 
 -- Processes of the service. id: drawn at each start and named in histories. stopped_at: null while the process runs, and for
--- one that was killed, whose seen_at then grows old.
+-- one that was killed, whose seen_at then grows old. lease_until: until when its shards are its own; null for one that has none.
 create table if not exists tacet.instances (
   started_at timestamptz not null default clock_timestamp(),
   seen_at timestamptz not null default clock_timestamp(),
   stopped_at timestamptz,
+  lease_until timestamptz,
   pid int not null,
   id text primary key,
   host text not null,
@@ -142,13 +143,26 @@ create table if not exists tacet.instances (
 
 create index if not exists instances_seen_idx on tacet.instances (seen_at);
 
+-- The sixteen parts into which conversations are divided. owner: the process that claims the work of the shard's conversations;
+-- null for none. epoch: how often the owner has changed. taken_at: when it last did. What was enqueued before that may be what the
+-- former owner left behind.
+create table if not exists tacet.shards (
+  taken_at timestamptz not null default clock_timestamp(),
+  epoch bigint not null default 0,
+  shard int primary key,
+  owner text
+) with (fillfactor = 50, vacuum_truncate = off);
+
+insert into tacet.shards (shard) select n from generate_series(0, 15) n on conflict do nothing;
+
 -- 3. Work that waits ------------------------------------------------------------------------------------------------------------
 
 -- Events without a decision. A row is written in the event's transaction and deleted in the one that records the outcome.
 --
--- available_at: when it may be claimed; a claim sets it to the end of its lease, and is_claimed. conversation_id: whose turn it
--- is when a claim cannot take everything. rescues: how often a lease ended without a record. error: why the event could not
--- be read. told_until: the last recipient of those whom a large event has reached, by id; null before its first part.
+-- available_at: when it may be claimed. The owner of the row's shard takes a new message without a write; any other claim sets
+-- available_at to the end of its lease, and is_claimed. conversation_id: whose turn it is when a claim cannot take everything, and
+-- what its shard comes from (tacet.shard_of). rescues: how often a lease ended without a record. error: why the event could not be
+-- read. told_until: the last recipient of those whom a large event has reached, by id; null before its first part.
 --
 -- A vacuum that returns the end of the table to the disk would block the host's inserts, so freed pages are reused instead. The
 -- table is rewritten all the time and small: vacuum it by count, without pauses.
@@ -170,8 +184,7 @@ create table if not exists tacet.inbox (
   vacuum_truncate = off, autovacuum_vacuum_cost_delay = 0
 );
 
-create index if not exists inbox_fresh_idx on tacet.inbox (available_at) where not is_claimed;
-create index if not exists inbox_claimed_idx on tacet.inbox (available_at) where is_claimed;
+create index if not exists inbox_available_idx on tacet.inbox (is_claimed, available_at);
 
 -- What remains to be done for one recipient of a decided event.
 --
@@ -541,26 +554,6 @@ create table if not exists tacet.unread_marks (
 
 comment on table tacet.unread_marks is
   'where counting of unread messages begins; may be emptied at any time, which makes badges slower for an hour';
-
--- The latest burst of messages to a user in a conversation; see tacet.fold_messages. No index but the key's, so that updates stay
--- on their page. newest_at: the commit of the newest message that has asked. told: how many of the members the newest update has
--- counted. counted_before: those whom updates of the bursts before have counted.
-create table if not exists tacet.bursts (
-  sounded_at timestamptz not null,
-  latest_at timestamptz not null,
-  newest_at timestamptz not null,
-  update_at timestamptz,
-  latest_attempts int not null,
-  told int not null default 0,
-  user_id tacet.user_id not null,
-  surface_id tacet.conversation_id not null,
-  first_subject tacet.subject_id not null,
-  latest_subject tacet.subject_id not null,
-  is_mention boolean not null default false,
-  members int[] not null,
-  counted_before int[] not null default '{}',
-  primary key (user_id, surface_id)
-) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05);
 
 -- When a user's last sign of activity was written. session_began_at: the first sign of the session that it belongs to.
 -- re_engagement_attempts: pushes since then that asked the user to come back. re_engaged_at: of the last of these.

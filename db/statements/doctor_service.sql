@@ -202,9 +202,11 @@ where n.nspname = 'tacet' and p.prosrc like '% -- inert'
 order by 1;
 
 -- name: examine_instances
--- Returns the processes that have started and not stopped, the last seen first.
+-- Returns the processes that have started and not stopped, the last seen first, and how many shards are theirs.
 
-select i.id, i.host, i.version, tacet.unix_us(clock_timestamp()) - tacet.unix_us(i.seen_at) as age
+select
+  i.id, i.host, i.version, tacet.unix_us(clock_timestamp()) - tacet.unix_us(i.seen_at) as age,
+  (select count(*) from tacet.shards s where s.owner = i.id and i.lease_until > clock_timestamp()) as shards
 from tacet.instances i
 where i.stopped_at is null
 order by i.seen_at desc
@@ -227,7 +229,8 @@ order by 4
 limit 20;
 
 -- name: examine_backlog
--- Counts what waits, and returns for how long it is overdue, in microseconds.
+-- Counts what waits, and returns for how long it is overdue, in microseconds. A message that its owner has in hand is still one
+-- that waits.
 
 select
   (select count(*) from (select from tacet.inbox i limit 10000) n) as events,

@@ -331,6 +331,19 @@ select jsonb_build_object(
   'ledgerSince', (
     select case when isfinite(min(l.enqueued_at)) then tacet.unix_us(min(l.enqueued_at)) end
     from tacet.push_log l),
+  'owner', (
+    select jsonb_build_object(
+      'id', s.owner, 'host', o.host, 'pid', o.pid, 'leaseUntil', tacet.unix_us(coalesce(o.stopped_at, o.lease_until)))
+    from tacet.shards s
+    left join tacet.instances o on o.id = s.owner
+    where s.owner is not null and s.shard = coalesce(
+      (select tacet.shard_of(i.kind, i.subject_id, i.conversation_id) from inbox i),
+      (
+        select tacet.shard_of(d.kind, d.subject_id, d.conversation_id)
+        from tacet.deliveries d
+        where d.subject_id = :subject_id and d.kind = :kind
+        limit 1
+      ))),
   'serviceSeenAt', (
     select case when isfinite(max(i.seen_at)) then tacet.unix_us(max(i.seen_at)) end
     from tacet.instances i)

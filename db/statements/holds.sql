@@ -1,4 +1,4 @@
--- What becomes of pushes that wait: holds, looked at again, and bursts.
+-- What becomes of pushes that wait: holds, looked at again, and bursts that have changed their owner.
 
 -- name: review_holds
 -- Makes holds due about which something was learnt while they were being recorded.
@@ -94,21 +94,31 @@ select
   pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest_running,
   pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next_to_begin;
 
--- name: fold_messages
--- Decides which of the messages that may be pushed sound, and which fold into the notification of their burst.
+-- name: folded_messages
+-- Returns the messages that have lately been handed over for these users, and in which notification: what the owner of a conversation
+-- needs to know that has taken it over.
 --
---   :subject_ids  tacet.subject_id[]       the messages, one element for each recipient
---   :user_ids     tacet.user_id[]          the recipients
---   :surface_ids  tacet.conversation_id[]  the conversations
---   :enqueued_us  bigint[]                 when the messages were committed, since 1970
---   :looked_us    bigint[]                 when the recipients last looked, since 1970; null for unknown
---   :attempts     integer[]                the claims' attempts
---   :window_us    bigint                   how long a burst lasts
---   :settle_us    bigint                   between two updates of a notification
+--   :user_ids  tacet.user_id[]  the users
+--   :since_us  bigint           since when, since 1970
 --
--- Returns a row for each element, in their order.
+-- Of a user the newest 100 rows are looked at. first_id, begun_us: of the message that began the burst.
 
-select f.verdict, f.first_subject, f.more, f.due_us
-from tacet.fold_messages(
-  :subject_ids, :user_ids, :surface_ids, :enqueued_us, :looked_us, :attempts, :window_us, :settle_us) f
-order by f.place;
+select
+  u.user_id, l.subject_id, m.conversation_id, tacet.unix_us(l.enqueued_at) as enqueued_us,
+  coalesce(l.fold ->> 'burst', l.subject_id::text) as first_id,
+  coalesce((l.fold ->> 'begun_us')::bigint, tacet.unix_us(l.enqueued_at)) as begun_us,
+  (l.fold ->> 'sound')::boolean as sounds, coalesce((l.fold ->> 'more')::int, 0) as more, l.is_shown
+from (select distinct n.user_id from unnest(:user_ids) as n (user_id)) u
+cross join lateral (
+  select
+    l.subject_id, l.enqueued_at, l.history -> -1 -> 'fold' as fold,
+    l.decision = 'sent' or (l.reason = 'shadow') is true as is_shown
+  from tacet.push_log l
+  where l.user_id = u.user_id and l.enqueued_at >= timestamptz 'epoch' + :since_us * interval '1 microsecond'
+    and l.push_type = 'message'
+  order by l.enqueued_at desc
+  limit 100
+) l
+cross join lateral tacet.message_context(tacet.message_of(l.subject_id)) m
+where l.fold is not null
+order by u.user_id, l.enqueued_at, l.subject_id;

@@ -26,11 +26,12 @@ order by i.seen_at desc;
 
 -- name: lock_awake
 -- Says that the service is awake: triggers that find the lock taken do not notify. Waits for transactions that are
--- about to notify. The lock ends with the session.
+-- about to notify. The lock ends with the session. Other processes are told, which own other conversations and have to poll for them
+-- from now on.
 --
 -- Advisory locks have two integers; the first one is ours, `tace` in ASCII.
 
-select pg_advisory_lock(1952539493, 1);
+select pg_advisory_lock(1952539493, 1), pg_notify('tacet', 'shards');
 
 -- name: unlock_awake
 -- Says that the service needs to be notified again.
@@ -53,3 +54,19 @@ where s.listening_until is null or s.listening_until < clock_timestamp() + inter
 --   :token    text  the token
 
 select set_config('synchronous_commit', 'on', true), pg_notify(:channel, :token);
+
+-- name: hold_shards
+-- Renews a process's lease, and gives it its share of the shards; see tacet.hold_shards.
+--
+--   :instance_id  text    the process
+--   :lease_us     bigint  how long the process stays their owner without another call
+
+select h.shard, h.epoch, h.taken_us, h.is_surplus, h.is_quiet from tacet.hold_shards(:instance_id, :lease_us) h;
+
+-- name: give_up_shards
+-- Gives up shards of which nothing is under way.
+--
+--   :instance_id  text       the process
+--   :shards       integer[]  the shards
+
+select tacet.give_up_shards(:instance_id, :shards);

@@ -2,10 +2,10 @@
 
 -- name: next_due
 -- Returns the microseconds until something becomes due by itself; null when nothing does. Deliveries that wait for a
--- lane do not.
+-- lane do not, nor events that are available: a claim has seen them, or they are in hand.
 
 select tacet.unix_us(least(
-  (select min(i.available_at) from tacet.inbox i where not i.is_claimed),
+  (select min(i.available_at) from tacet.inbox i where not i.is_claimed and i.available_at > now()),
   (select min(i.available_at) from tacet.inbox i where i.is_claimed),
   (select min(d.due_at) from tacet.deliveries d where d.state <> 'waiting')
 )) - tacet.unix_us(now()) as wait;
@@ -228,7 +228,7 @@ with events as (
 --   :subject_id  tacet.subject_id  the subject
 --   :kind        text              its kind
 --   :user_id     tacet.user_id     the recipient; null for an event
---   :attempts    bigint            the claim's attempts
+--   :attempts    bigint            the row's attempts
 --   :reason      text              why
 --
 -- Returns the number of rows parked.
@@ -236,7 +236,7 @@ with events as (
 with events as (
   delete from tacet.inbox i
   where :user_id is null and i.subject_id = :subject_id and i.kind = :kind and i.attempts = :attempts
-    and i.is_claimed
+    and i.is_claimed::int = least(:attempts, 1)
   returning i.subject_id, i.kind, i.conversation_id, i.enqueued_at, i.attempts, :reason::text as error
 ), deliveries as (
   delete from tacet.deliveries d

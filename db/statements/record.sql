@@ -30,9 +30,9 @@
 --
 -- No recipient and no event may appear twice.
 --
--- - Only the owner of a claim changes what is queued: the row is locked and its attempts compared. A caller whose lease
---   ran out, and whose work was claimed again, only adds what was really sent to the ledger and to the accepted
---   devices.
+-- - Only the owner of a claim changes what is queued: the row is locked and its attempts compared. A caller whose work was
+--   claimed again, because its lease ran out or its conversations have another owner, only adds what was really sent to the
+--   ledger and to the accepted devices.
 -- - Two records cannot wait for each other, because both take their locks in one order: events, deliveries, ledger,
 --   device tokens, each by key. So a late acceptance locks the delivery it adds to before it touches the ledger.
 -- - The ledger keeps the first final decision. A later acceptance by one more device is added to an earlier one.
@@ -77,7 +77,15 @@ with reported as materialized (
       as e (subject_id, kind, attempts, has_more)
     order by e.subject_id, e.kind
   ) e
-  -- include: owned
+  -- Locks the inbox row of an event as long as its claim is the caller's. A message that its owner has taken without a write has no
+  -- attempts yet: whoever takes its shard over counts one first.
+  cross join lateral (
+    select
+    from tacet.inbox x
+    where x.subject_id = e.subject_id and x.kind = e.kind and x.attempts = e.attempts
+      and x.is_claimed::int = least(e.attempts, 1)
+    for update
+  ) i
 ), outcomes as materialized (
   select o.*, coalesce(d.is_owned, false) or not o.is_delivery and o.is_of_owned_event as is_owned
   from (
@@ -207,22 +215,16 @@ select count(*) from told;
 --   :histories   text[]  entries for the rows' histories
 -- include: events
 --
--- Setting up the plan of record takes longer than running this statement. Events are locked in the order of their keys,
--- as there. Returns the events that were taken from the inbox. It leaves out events whose claim is no longer the
--- caller's: only record knows what may be added to another claim's.
+-- Setting up the plan of record takes longer than running this statement. Events are locked as they are deleted: by the index, so in
+-- the order of their keys, as there. Returns the events that were taken from the inbox. It leaves out events whose claim is no longer
+-- the caller's: only record knows what may be added to another claim's.
 
-with ours as materialized (
-  select e.subject_id, e.kind
-  from (
-    select *
-    from unnest(:event_ids, :event_kinds, :event_attempts) as e (subject_id, kind, attempts)
-    order by e.subject_id, e.kind
-  ) e
-  -- include: owned
-), taken as (
+with taken as (
   delete from tacet.inbox i
-  where i.subject_id = any (:event_ids)
-    and ((i.subject_id, i.kind) in (select u.subject_id, u.kind from ours u)) is true
+  where i.subject_id = any (:event_ids) and i.is_claimed::int = least(i.attempts, 1)
+    and ((i.subject_id, i.kind, i.attempts) in (
+      select e.subject_id, e.kind, e.attempts
+      from unnest(:event_ids, :event_kinds, :event_attempts) as e (subject_id, kind, attempts))) is true
   returning i.subject_id, i.kind
 ), logged as (
   insert into tacet.push_log as l (
@@ -290,26 +292,14 @@ where f.reason is not null;
 --   :event_kinds       text[]               their kinds
 --   :event_attempts    integer[]            their claims' attempts
 
--- part: owned
-  -- Locks the inbox row of an event as long as its claim is the caller's.
-  cross join lateral (
-    select
-    from tacet.inbox x
-    where x.subject_id = e.subject_id and x.kind = e.kind and x.attempts = e.attempts and x.is_claimed::int = 1
-    for update
-  ) i
-
 -- part: measures
     -- Cut at what the columns hold. Only pushes with a text of ours can have metadata, and only for them is it looked
-    -- up.
+    -- up, by a function that keeps its table out of the plan.
     least(o.woken_us, 2147483647), least(o.decided_us, 2147483647),
     case when o.accepted_us is not null then least(o.accepted_us, 2147483647) end,
     least(o.devices_accepted, 32767), least(o.attempts, 32767), o.woken_by, o.content,
     case when o.history is null then '[]' else jsonb_build_array(o.history::jsonb) end,
-    coalesce(
-      case
-        when o.content is not null then (select p.metadata from tacet.pushes p where p.id = tacet.row_of(o.subject_id))
-      end, '{}')
+    coalesce(case when o.content is not null then tacet.push_metadata(o.subject_id) end, '{}')
 
 -- part: on_conflict
   on conflict (subject_id, user_id, push_type) do update
@@ -321,7 +311,8 @@ where f.reason is not null;
     devices_accepted = greatest(l.devices_accepted, excluded.devices_accepted),
     attempts = excluded.attempts, woken_by = excluded.woken_by,
     history = case
-      when l.history @> jsonb_build_array(jsonb_build_object('claim', excluded.history -> 0 -> 'claim')) then l.history
+      when l.history @> jsonb_build_array(jsonb_strip_nulls(jsonb_build_object(
+        'claim', excluded.history -> 0 -> 'claim', 'by', excluded.history -> 0 -> 'by'))) then l.history
       when jsonb_array_length(l.history) < 40 then l.history || excluded.history
       else (l.history - 20) || excluded.history
     end
