@@ -20,7 +20,7 @@ final class ProcessDuties {
   private let pruner: Pruner
   private let analysisPool: PostgresPool
   private let analyst: EngagementAnalyst
-  private let beacon: InstanceBeacon
+  private let keeper: ShardKeeper
   private let contract: ContractWatch
   /// Nil where the host gets no events.
   private let events: HostEventSender?
@@ -42,7 +42,7 @@ final class ProcessDuties {
     tokenTimer = TokenRenewal(tokens, logger: logger)
     rescuer = Rescuer(for: pipeline)
     let sleep = pipeline.sleep
-    beacon = InstanceBeacon(.current, store: PushDatabase(pool: pool), sleep: sleep, logger: logger)
+    keeper = ShardKeeper(of: .current, for: pipeline, logger: logger)
     self.contract = ContractWatch(
       store: PushDatabase(pool: pool), status: contract, sleep: sleep, logger: logger)
     figures = QueueFiguresReader(database, sleep: sleep, logger: logger)
@@ -63,7 +63,7 @@ final class ProcessDuties {
     reactor.start { await self.rescuer.run(on: reactor) }
     reactor.start { await self.pruner.run(on: reactor) }
     reactor.start { await self.analyst.run(on: reactor) }
-    reactor.start { await self.beacon.run(on: reactor) }
+    reactor.start { await self.keeper.run(on: reactor) }
     reactor.start { await self.contract.run(on: reactor) }
     if let events { reactor.start { await events.run(on: reactor) } }
   }
@@ -78,6 +78,9 @@ final class ProcessDuties {
     listener?.setAwake(isAwake, on: reactor)
   }
 
+  /// Another process has given up shards, or keeps the host from notifying.
+  func lookForShards(on reactor: isolated Reactor) { keeper.look(on: reactor) }
+
   /// Measures what a notification costs the host, and reports it to the pipeline.
   func measureNotifyCost(on reactor: isolated Reactor) {
     listener?.measureNotifyCost(on: reactor)
@@ -88,7 +91,6 @@ final class ProcessDuties {
     rescuer.stop(on: reactor)
     pruner.stop(on: reactor)
     analyst.stop(on: reactor)
-    beacon.stop(on: reactor)
     contract.stop(on: reactor)
     events?.stop(on: reactor)
     tokenTimer.stop(on: reactor)
@@ -97,7 +99,7 @@ final class ProcessDuties {
   /// Says that the process is about to end, and ends the separate sessions.
   func close(on reactor: isolated Reactor) async {
     await events?.drain(within: Self.eventsLimit, on: reactor)
-    await beacon.close(on: reactor)
+    await keeper.close(on: reactor)
     await listener?.close(on: reactor)
     await figures.close(on: reactor)
     // One that is cut off is done by another process, or after the next start.

@@ -52,6 +52,7 @@ final class ReactorWorker {
   /// On the last reactor: where there are several, messages of the first one do not wait for a rendering.
   private let campaigns: CampaignDuty?
   private var neighbours: [ReactorBound<ReactorWorker>] = []
+  private var first: ReactorBound<ReactorWorker>?
   private var last: ReactorBound<ReactorWorker>?
   private var isLeaving = false
 
@@ -106,6 +107,8 @@ final class ReactorWorker {
       store: PushDatabase(pool: pool, badgeMax: badgeMax), deliverers: [apps.deliverer] + others.all,
       configuration: configuration, metrics: PipelineMetrics(metrics), logger: logger)
     self.pipeline = pipeline
+    // Until the first reactor says what the process owns.
+    pipeline.own(.none, until: 0, on: reactor)
     duties =
       number > 0
       ? nil
@@ -137,7 +140,7 @@ final class ReactorWorker {
     pool.observer = pipeline
     pool.start(on: reactor)
     apps.warmUp(on: reactor)
-    last = neighbours.last
+    (first, last) = (neighbours.first, neighbours.last)
     self.neighbours = neighbours.filter { $0.reactor !== reactor }
     pipeline.observer = self
     duties?.start(on: reactor)
@@ -229,6 +232,10 @@ extension ReactorWorker: DeliveryPipelineObserver {
     for neighbour in neighbours { neighbour.submit { $0.pipeline.wake(.neighbour, on: $1) } }
   }
 
+  func pipelineHeardOfMessage(on reactor: isolated Reactor) {
+    first?.submit { $0.pipeline.wake(.webhook, on: $1) }
+  }
+
   func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor) {
     duties?.setAwake(isBusy, on: reactor)
   }
@@ -236,6 +243,12 @@ extension ReactorWorker: DeliveryPipelineObserver {
   func pipelineStopped(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor) {
     for neighbour in neighbours { neighbour.submit { $0.pipeline.stop(route, because: reason, on: $1) } }
   }
+
+  func pipelineOwns(_ shards: OwnedShards, until end: UInt64) {
+    for neighbour in neighbours { neighbour.submit { $0.pipeline.own(shards, until: end, on: $1) } }
+  }
+
+  func pipelineMayOwnMore(on reactor: isolated Reactor) { duties?.lookForShards(on: reactor) }
 
   func pipelineAsksForNotifyCost(on reactor: isolated Reactor) {
     duties?.measureNotifyCost(on: reactor)

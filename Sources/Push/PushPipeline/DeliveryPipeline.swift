@@ -1,4 +1,5 @@
 package import Channels
+internal import DequeModule
 package import Logging
 package import PushRules
 package import PushStore
@@ -7,7 +8,8 @@ package import Reactors
 /// Trigger, gate, compose, deliver, record: one pipeline per reactor, all of it on that reactor.
 ///
 /// It sleeps until a wake-up or its next poll, claims what waits in the database, decides each recipient, sends pushes through
-/// the deliverers of their channels, and records their outcomes. It may forget everything: an event is claimed again when its lease runs out.
+/// the deliverers of their channels, and records their outcomes. It may forget everything: whoever owns the conversation next
+/// claims it again.
 package final class DeliveryPipeline {
   let store: PushDatabase
   /// The lanes, over which single pushes go.
@@ -23,6 +25,15 @@ package final class DeliveryPipeline {
   var pacer: LookPacer
   var wakeMark = WakeMark()
   var room = Room()
+  /// The shards whose work is claimed here, and until when without another word, in monotonic nanoseconds.
+  var owned = OwnedShards.all
+  var ownedUntil = UInt64.max
+  /// Whether messages may wait that a former owner of new shards has had. They are claimed before new ones, with which they may be of one
+  /// burst.
+  var hasLeftOver = false
+  var bursts = BurstBook()
+  /// Pushes that have ended, whose bursts have not heard of it.
+  var endedPushes: Deque<(key: BurstBook.Key, message: BurstMessage, isShown: Bool)> = []
   var isDraining = false
   var isStopped = false
   /// Whether releases wait that a host's transaction could not make.
@@ -75,11 +86,20 @@ package protocol DeliveryPipelineObserver: AnyObject {
   /// A claim came back full: other reactors may help.
   func pipelineFoundMore(on reactor: isolated Reactor)
 
+  /// A pipeline that takes no messages was woken by a caller who has most likely written one.
+  func pipelineHeardOfMessage(on reactor: isolated Reactor)
+
   /// The pipeline began or stopped polling so fast that the host need not notify it.
   func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor)
 
   /// A service refuses a route's pushes for a credential or a setting, and would refuse those of other reactors too.
   func pipelineStopped(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor)
+
+  /// The process owns these shards from now on. Pipelines of its other reactors claim what is no message.
+  func pipelineOwns(_ shards: OwnedShards, until end: UInt64)
+
+  /// Another process has given up shards, or keeps the host from notifying.
+  func pipelineMayOwnMore(on reactor: isolated Reactor)
 
   /// The pipeline asks how long a commit that notifies takes now.
   func pipelineAsksForNotifyCost(on reactor: isolated Reactor)
@@ -187,13 +207,16 @@ package struct PipelineConfiguration: Sendable {
   /// measurements post many messages to one recipient and count a push for each. The service's setting folds by default.
   package var folding: FoldPolicy?
 
+  /// How long a message may wait for the push before it in its burst, until its facts are read again. Longer than an answer takes.
+  var factsLife = Duration.seconds(1)
+
   package var content = ContentPolicy()
 
   /// This process, as histories name it; some letters and digits.
   package var instance = ""
 
-  /// How long a claim belongs to this process. Longer than a push and its record may take, because another process sends a
-  /// claim that ran out again; as short as that allows, because a dead replica's work waits for it.
+  /// How long a claim belongs to this process that is more than taking a new message of its conversations. Longer than a push and
+  /// its record may take, because a claim that ran out is sent again. When the process dies, nobody waits for its end.
   package var lease = Duration.seconds(30)
 
   /// The whole time of one push from its claim on: the waits for a connection, a stream and the answer, resends and the

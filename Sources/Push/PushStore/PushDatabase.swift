@@ -72,15 +72,6 @@ extension PostgresRow {
   }
 }
 
-extension Duration {
-  /// Whole microseconds, rounded towards zero, as the database's `bigint` holds them.
-  package var wholeMicroseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    return overflow ? (seconds < 0 ? .min : .max) : product + attoseconds / 1_000_000_000_000
-  }
-}
-
 /// A statement with its parameters.
 ///
 /// The build makes one of each statement in `db/statements`: the one named `remove_device` becomes

@@ -138,23 +138,21 @@ struct OthersAboundTests {
     #expect(pacer.waitForEverything(isBroughtByWake: true, now: 99_999_999) == .nanoseconds(1))
     #expect(pacer.waitForEverything(isBroughtByWake: true, now: 100_000_000) == .zero)
     #expect(pacer.eventsOfEverything(128, now: 2) == 16)
-    #expect(pacer.messageAge(now: 2) == .zero)
     let later: UInt64 = 1_000_000_001
     let late = pacer.woken(by: .due, now: later)
     #expect(!late && pacer.eventsOfEverything(128, now: later) == 128)
   }
 
-  @Test("a pipeline that helps takes the others when it is woken, and messages that have waited for 20 ms")
+  @Test("a pipeline that helps takes the others when it is woken")
   func helps() {
     var pacer = Self.flooded { $0.isLeading = false }
-    let (byNeighbour, byWebhook) = (pacer.woken(by: .neighbour, now: 2), pacer.woken(by: .webhook, now: 2))
-    #expect(!byNeighbour && byWebhook)
+    let byNeighbour = pacer.woken(by: .neighbour, now: 2)
+    #expect(!byNeighbour)
     #expect(!pacer.beginsWithMessages(isWoken: true, now: 2))
     #expect(pacer.waitForEverything(isBroughtByWake: true, now: 2) == .zero)
     #expect(pacer.eventsOfEverything(128, now: 2) == 64)
-    #expect(pacer.messageAge(now: 2) == .milliseconds(20))
     let later: UInt64 = 1_000_000_001
-    #expect(pacer.messageAge(now: later) == .zero && pacer.eventsOfEverything(128, now: later) == 128)
+    #expect(pacer.eventsOfEverything(128, now: later) == 128)
   }
 
   @Test("a pipeline that is woken by its neighbour begins with messages unless others abound")
@@ -243,6 +241,16 @@ struct FailingLooksTests {
 
 @Suite("The poll schedule")
 struct PollScheduleTests {
+  @Test("a poll of busy times asks for messages before it claims them, and a look that was woken does not")
+  func asksForMessages() {
+    var pacer = LookPacer(PollSchedule(now: 0))
+    #expect(!pacer.asksForMessages(isWoken: false))
+    pacer.schedule.looked(found: 1000, now: 1)
+    #expect(pacer.schedule.isBusy)
+    #expect(pacer.asksForMessages(isWoken: false))
+    #expect(!pacer.asksForMessages(isWoken: true))
+  }
+
   private static let millisecond: UInt64 = 1_000_000
 
   /// A schedule and a clock that only this test moves.

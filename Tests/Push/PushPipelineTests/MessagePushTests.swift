@@ -38,7 +38,7 @@ struct MessagePushTests {
     ]
     for (more, locale, subtitle) in cases {
       let first = PushSubject.message(PushFixtures.makeID(9))
-      let update = try #require(event.content?.update(of: first, more: more, in: .builtIn))
+      let update = try #require(event.content?.update(of: first, sounds: false, more: more, in: .builtIn))
       let pushes = try EventPushes(update, about: event.subject)
       let target = PushTarget(
         address: PushFixtures.phone.address, environment: PushFixtures.phone.environment, app: PushFixtures.phone.app,

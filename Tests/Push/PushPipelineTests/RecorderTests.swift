@@ -332,8 +332,8 @@ struct SlowEventsTests {
   func early() async throws {
     try await PipelineRig.run { rig, reactor in
       try await acceptTwo(of: rig, on: reactor)
-      let claimed = "select count(*) from tacet.inbox where is_claimed and attempts = 1"
-      #expect(try await rig.value(claimed, as: Int64.self, on: reactor) == 1)
+      let inHand = "select count(*) from tacet.inbox where not is_claimed and attempts = 0"
+      #expect(try await rig.value(inHand, as: Int64.self, on: reactor) == 1)
       #expect(rig.outcomes(.sent) == 0)
       rig.channel.release(on: reactor)
       #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
@@ -348,7 +348,9 @@ struct SlowEventsTests {
   func takenOver() async throws {
     try await PipelineRig.run { rig, reactor in
       try await acceptTwo(of: rig, on: reactor)
-      try await rig.execute("update tacet.inbox set available_at = now() - interval '1 s'", on: reactor)
+      // Another owner has claimed it, and has died.
+      try await rig.execute(
+        "update tacet.inbox set available_at = now() - interval '1 s', attempts = 1, is_claimed = true", on: reactor)
       rig.pipeline.wake(.due, on: reactor)
       try await rig.channel.received(4, on: reactor)
       rig.channel.release(on: reactor)

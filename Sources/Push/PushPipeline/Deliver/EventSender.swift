@@ -4,9 +4,14 @@ internal import PushRules
 internal import PushStore
 internal import Reactors
 
-/// Hears when an event may be decided, because a device has reported.
+/// Hears how pushes end.
 protocol EventSenderOwner: AnyObject {
+  /// The event may be decided.
   func deviceReported(to progress: EventProgress, on reactor: isolated Reactor)
+
+  /// All devices of a recipient have reported.
+  /// - Parameter isShown: whether one of them shows the push.
+  func pushEnded(_ index: Int, of progress: EventProgress, isShown: Bool, on reactor: isolated Reactor)
 }
 
 /// Deliver: gives each device of a recipient its push, over the lane that its registration names, and tells the event how it ended.
@@ -46,18 +51,18 @@ final class EventSender {
     for target in recipient.targets {
       let device = PendingDevice(progress: progress, index: index, target: target)
       if let wait = recipient.deviceWaits[target.mark], wait.until > progress.event.claimedAt {
-        turnAway(device, .resting(wait))
+        turnAway(device, .resting(wait), on: reactor)
         continue
       }
       do throws(PushRequestError) {
         guard let pushes else { throw PushRequestError(.payloadEmpty, "there is nothing to say") }
         guard let deliverer = lanes.deliverers[target.channel] else {
-          turnAway(device, .refused(reason: Lanes.isNotSetUp))
+          turnAway(device, .refused(reason: Lanes.isNotSetUp), on: reactor)
           continue
         }
         try deliver(pushes, through: deliverer, to: device, on: reactor)
       } catch {
-        turnAway(device, .refused(reason: error.code.rawValue))
+        turnAway(device, .refused(reason: error.code.rawValue), on: reactor)
       }
     }
   }
@@ -72,7 +77,7 @@ final class EventSender {
     let addressee = event.addressee(of: push, target, of: device.recipient, timeToLive: timeToLive)
     let request = try deliverer.request(for: push, to: addressee, over: route)
     if shadow.covers(event.subject.kind) {
-      turnAway(device, shadow(identifiedBy: deliverer.identifier(of: request), over: route))
+      turnAway(device, shadow(identifiedBy: deliverer.identifier(of: request), over: route), on: reactor)
     } else {
       send(
         request, AttemptTrail(locale: locale, push.note), through: deliverer, to: device, over: route, on: reactor)
@@ -86,9 +91,9 @@ final class EventSender {
     return .shadowed(lane: route.name, identifier: identifier)
   }
 
-  private func turnAway(_ device: PendingDevice, _ verdict: DeviceVerdict) {
+  private func turnAway(_ device: PendingDevice, _ verdict: DeviceVerdict, on reactor: isolated Reactor) {
     device.progress.add(verdict, for: device.target, of: device.index)
-    finishIfComplete(device)
+    finishIfComplete(device, on: reactor)
   }
 
   private func send<Deliverer: PushDeliverer>(
@@ -96,7 +101,7 @@ final class EventSender {
     over route: DeliveryRoute, on reactor: isolated Reactor
   ) {
     switch lanes.lanes.admit(device.target.mark, to: route) {
-    case .turnedAway(let verdict): turnAway(device, verdict)
+    case .turnedAway(let verdict): turnAway(device, verdict, on: reactor)
     case .admitted(let lane):
       inFlight += 1
       reactor.start {
@@ -121,7 +126,7 @@ final class EventSender {
         }
         self.inFlight -= 1
         progress.add(verdict, for: target, of: device.index, after: trail)
-        self.finishIfComplete(device)
+        self.finishIfComplete(device, on: reactor)
         self.owner?.deviceReported(to: progress, on: reactor)
       }
     }
@@ -142,13 +147,14 @@ final class EventSender {
   /// Less time is not worth a try: APNs answers within some tens of milliseconds, over a new connection in some hundreds.
   private static let leastTry = Duration.seconds(1)
 
-  private func finishIfComplete(_ device: PendingDevice) {
-    device.progress.finishIfComplete(
+  private func finishIfComplete(_ device: PendingDevice, on reactor: isolated Reactor) {
+    let isShown = device.progress.finishIfComplete(
       device.index,
       pacing: RetryPacing(
         policy: retry, attempts: device.progress.event.attempts,
         timeToLive: device.recipient.situation.life ?? timeToLive,
         elapsed: device.progress.elapsedSinceAsked, draw: lanes.draw()))
+    if let isShown { owner?.pushEnded(device.index, of: device.progress, isShown: isShown, on: reactor) }
   }
 }
 

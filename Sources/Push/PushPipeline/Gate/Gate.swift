@@ -45,33 +45,42 @@ struct Gate: Sendable {
 extension DeliveryPipeline {
   func process(_ events: [PushEvent], found look: Look, on reactor: isolated Reactor) {
     let claimedAt = Reactor.now
-    guard isFresh(look, at: claimedAt) else {
-      return logger.warning("claimed too long ago; left to be claimed again", metadata: ["events": "\(events.count)"])
-    }
-    var foldable: [FoldableEvent] = []
-    for event in events {
+    var bursts: Set<BurstBook.Key> = []
+    for var event in events {
+      event.isTakenOver = isTakenOver(event)
+      guard isFresh(event, look, at: claimedAt) else {
+        logger.warning(
+          "claimed too long ago; left to be claimed again", metadata: ["subject_id": "\(event.subject.id.text)"])
+        continue
+      }
       let cause = event.origin == .delivery ? WakeCause.due : look.cause
       process(
         EventProgress(
           event, wokenBy: cause, wokenAt: look.wokenAt, askedAt: look.askedAt, claimedAt: claimedAt,
-          decider: configuration.decider),
-        folding: &foldable, on: reactor)
+          decider: configuration.decider, epoch: owned.held[event.shard]?.epoch),
+        into: &bursts, on: reactor)
     }
-    if !foldable.isEmpty { reactor.start { [foldable] in await self.fold(foldable, on: reactor) } }
+    decide(bursts, on: reactor)
   }
 
-  /// A process or a machine that was stopped must not act on old facts: another may hold the lease by now, and the recipient
-  /// may have read. Half of the lease is left for the pushes themselves.
-  private func isFresh(_ look: Look, at now: UInt64) -> Bool {
-    now &- look.askedAt < configuration.lease.clampedNanoseconds / 2
+  /// A process or a machine that was stopped must not act on old facts: another may hold the lease or own the conversation by now,
+  /// and the recipient may have read. Half of a lease is left for the push itself.
+  private func isFresh(_ event: PushEvent, _ look: Look, at now: UInt64) -> Bool {
+    event.isLeased
+      ? now &- look.askedAt < configuration.lease.clampedNanoseconds / 2
+      : now < ownedUntil && owned.numbers.contains(event.shard)
+  }
+
+  /// A message that was there before this process owned its conversation, and that nobody has leased before.
+  private func isTakenOver(_ event: PushEvent) -> Bool {
+    event.isLeased && event.origin == .inbox && event.attempts == 1 && event.subject.kind == MessagePush.name
+      && event.enqueuedAt <= owned.since
   }
 
   private func process(
-    _ progress: EventProgress, folding foldable: inout [FoldableEvent], on reactor: isolated Reactor
+    _ progress: EventProgress, into bursts: inout Set<BurstBook.Key>, on reactor: isolated Reactor
   ) {
-    room.places += progress.event.places
-    var push: EventPushes?
-    var folding = FoldableEvent(progress, by: configuration.folding)
+    room.add(progress.event)
     var overdue: [Int: RecipientOutcome] = [:]
     for (index, recipient) in progress.event.recipients.enumerated() {
       if let outcome = gate.outcome(for: recipient) {
@@ -80,101 +89,12 @@ extension DeliveryPipeline {
         } else {
           progress.settle(outcome, of: index)
         }
-      } else if folding?.add(index) != true {
-        if push == nil { push = compose(progress.event) }
-        delivery.deliver(push, to: index, of: progress, on: reactor)
+      } else if !fold(index, of: progress, into: &bursts) {
+        delivery.deliver(progress.composed { compose(progress.event) }, to: index, of: progress, on: reactor)
       }
     }
-    if let folding, !folding.recipients.isEmpty { foldable.append(folding) }
     if overdue.isEmpty { return recordIfDecided(progress, on: reactor) }
     reactor.start { [overdue] in await self.settle(overdue, of: progress, on: reactor) }
-  }
-}
-
-/// A message and those of its recipients who may be pushed, unless it folds into the notification of its burst.
-struct FoldableEvent {
-  let progress: EventProgress
-  private(set) var recipients: [(index: Int, message: FoldableMessage)] = []
-
-  /// Nil where nothing folds.
-  init?(_ progress: EventProgress, by policy: FoldPolicy?) {
-    guard policy != nil, progress.event.subject.kind == MessagePush.name else { return nil }
-    self.progress = progress
-  }
-
-  /// Takes a recipient in, unless the message is of no conversation.
-  mutating func add(_ index: Int) -> Bool {
-    guard let message = FoldableMessage(progress.event, to: progress.event.recipients[index]) else { return false }
-    recipients.append((index, message))
-    return true
-  }
-}
-
-// Gate: bursts of messages. All that a look has brought is asked about in one statement.
-extension DeliveryPipeline {
-  /// Asks which of these pushes sound, and sends, holds or skips each. Without an answer they go as if nothing folded: a
-  /// needless sound is better than a late push.
-  func fold(_ events: [FoldableEvent], on reactor: isolated Reactor) async {
-    guard let policy = configuration.folding else { return }
-    var answers: ArraySlice<FoldedMessage> = []
-    do throws(PostgresError) {
-      answers = try await store.fold(events.flatMap { $0.recipients.map(\.message) }, by: policy, on: reactor)[...]
-    } catch {
-      logger.warning("cannot fold messages; each has its push", metadata: ["error": "\(error)"])
-    }
-    for event in events {
-      // None without an answer.
-      let own = answers.prefix(event.recipients.count)
-      answers = answers.dropFirst(own.count)
-      guard event.progress.elapsedSinceAsked < configuration.lease / 2 else {
-        // Another process may soon hold the lease.
-        release(event.progress.event.places, on: reactor)
-        continue
-      }
-      var push: EventPushes?
-      for (place, recipient) in event.recipients.enumerated() {
-        settle(recipient.index, of: event.progress, own.dropFirst(place).first, sounding: &push, on: reactor)
-      }
-      recordIfDecided(event.progress, on: reactor)
-    }
-  }
-
-  private func settle(
-    _ index: Int, of progress: EventProgress, _ folded: FoldedMessage?, sounding push: inout EventPushes?,
-    on reactor: isolated Reactor
-  ) {
-    let recipient = progress.event.recipients[index]
-    let fold = folded.map(HistoryEntry.Fold.init)
-    var outcome: RecipientOutcome
-    switch folded?.decision {
-    case nil, .sound:
-      push = push ?? compose(progress.event)
-      return delivery.deliver(push, to: index, of: progress, fold: fold, on: reactor)
-    case .update:
-      return delivery.deliver(
-        update(progress.event, folded, on: reactor), to: index, of: progress, fold: fold, on: reactor)
-    case .fold: outcome = gate.skip(recipient, reason: DecisionReason.folded.rawValue)
-    case .wait(let time):
-      // Later than the claim, whose date a due time counts from.
-      let wait = Duration.microseconds(max(1, time - progress.event.claimedAt))
-      outcome = gate.hold(recipient, for: wait, reason: DecisionReason.folding.rawValue)
-    }
-    outcome.fold = fold
-    progress.settle(outcome, of: index)
-  }
-
-  /// The silent update of a burst's notification; nil when it cannot be composed.
-  private func update(_ event: PushEvent, _ folded: FoldedMessage?, on reactor: isolated Reactor) -> EventPushes? {
-    guard let folded,
-      let update = event.content?.update(of: folded.first, more: folded.more, in: delivery.words.current(on: reactor))
-    else { return nil }
-    return compose(update, of: event)
-  }
-}
-
-extension HistoryEntry.Fold {
-  fileprivate init(_ folded: FoldedMessage) {
-    self.init(sounds: folded.decision == .sound, more: folded.more, burst: folded.first.id.shortMark)
   }
 }
 
@@ -196,7 +116,7 @@ extension DeliveryPipeline {
       recordIfDecided(progress, on: reactor)
     } catch {
       logger.warning("cannot ask why pushes failed; they are claimed again", metadata: ["error": "\(error)"])
-      release(progress.event.places, on: reactor)
+      release(progress.event, on: reactor)
     }
   }
 }

@@ -23,9 +23,15 @@ final class EventProgress {
   private var deadTargets: [DeadTarget] = []
   private var learntEnvironments: [LearntEnvironment] = []
   private var forms = ContentForms()
+  /// What it says; nil when that has not been asked.
+  private var pushes: EventPushes??
   /// By the recipient's place in the event.
   private var sending: [Int: Sending] = [:]
   private(set) var pendingDevices = 0
+  /// That of its shard when it was claimed.
+  let epoch: Int64?
+  /// Whether nothing more is done for it here: another process may have it.
+  var isAbandoned = false
 
   private struct Sending {
     var delivery: RecipientDelivery
@@ -38,9 +44,10 @@ final class EventProgress {
   ///   - wokenAt: monotonic nanoseconds of the wake-up. askedAt: of the claim. claimedAt: of its answer.
   init(
     _ event: PushEvent, wokenBy: WakeCause, wokenAt: UInt64, askedAt: UInt64, claimedAt: UInt64,
-    decider: Decider = Decider()
+    decider: Decider = Decider(), epoch: Int64? = nil
   ) {
     self.event = event
+    self.epoch = epoch
     self.wokenBy = wokenBy
     self.decider = decider
     self.claimedAt = claimedAt
@@ -105,8 +112,10 @@ final class EventProgress {
     sending[index]?.attempts += trail.history(of: target, verdict, now: elapsed, claimedAt: datedAt)
   }
 
-  func finishIfComplete(_ index: Int, pacing: @autoclosure () -> RetryPacing) {
-    guard let done = sending[index], done.delivery.pending == 0 else { return }
+  /// - Returns: whether a device shows the push, once all have reported; nil before.
+  @discardableResult
+  func finishIfComplete(_ index: Int, pacing: @autoclosure () -> RetryPacing) -> Bool? {
+    guard let done = sending[index], done.delivery.pending == 0 else { return nil }
     sending[index] = nil
     deadTargets += done.delivery.deadTargets
     learntEnvironments += done.delivery.learntEnvironments
@@ -114,6 +123,7 @@ final class EventProgress {
     outcome.deviceAttempts = done.attempts
     outcome.fold = done.fold
     append(outcome, of: index, decidedAfter: done.decidedMicroseconds)
+    return outcome.decision == .sent
   }
 
   private func append(_ outcome: RecipientOutcome, of index: Int, decidedAfter microseconds: Int64) {
@@ -127,19 +137,43 @@ final class EventProgress {
   /// From the claim to now; never too little.
   var elapsedSinceAsked: Duration { .nanoseconds(Int64(clamping: Reactor.now &- min(askedAt, datedAt))) }
 
+  /// What it says, composed once.
+  func composed(_ compose: () -> EventPushes?) -> EventPushes? {
+    if let pushes { return pushes }
+    let composed = compose()
+    pushes = .some(composed)
+    return composed
+  }
+
+  var burstMessage: BurstMessage { BurstMessage(enqueuedAt: event.enqueuedAt, id: event.subject.id) }
+
+  /// A recipient's message, for its burst.
+  func candidate(_ index: Int) -> BurstCandidate {
+    let situation = event.recipients[index].situation
+    let age = situation.lastSeenAge?.wholeMicroseconds ?? -1
+    return BurstCandidate(
+      burstMessage, decidedAt: now, isPutOff: event.origin == .delivery, isMentioned: situation.isMentioned,
+      lookedAt: age < 0 ? nil : event.claimedAt - age)
+  }
+
+  /// By the database's clock; microseconds since 1970.
+  var now: Int64 { event.claimedAt + elapsed }
+
   private var elapsed: Int64 { Int64(Reactor.now &- datedAt) / 1000 }
 }
 
 // Record.
 extension DeliveryPipeline: RecorderOwner {
   func recordIfDecided(_ progress: EventProgress, on reactor: isolated Reactor) {
+    guard !progress.isAbandoned else { return }
     guard progress.isDecided else { return slowEvents.watch(progress, on: reactor) }
     let isUrgent = progress.event.hasMore || waiters.isAwaited(progress.event.subject) || isDraining
     recorder.add(progress.decided, isUrgent: isUrgent, on: reactor)
   }
 
   func recorded(_ events: [DecidedEvent], on reactor: isolated Reactor) {
-    release(events.reduce(0) { $1.purpose == .record ? $0 + $1.event.places : $0 }, on: reactor)
+    for event in events where event.purpose == .record { room.remove(event.event) }
+    idle.signal(on: reactor)
     for decided in events where decided.purpose == .record {
       countOutcomes(of: decided)
       waiters.recorded(decided.event.subject, on: reactor)
@@ -154,12 +188,12 @@ extension DeliveryPipeline: RecorderOwner {
   }
 
   func setAside(_ decided: DecidedEvent, on reactor: isolated Reactor) {
-    if decided.purpose == .record { release(decided.event.places, on: reactor) }
+    if decided.purpose == .record { release(decided.event, on: reactor) }
   }
 
-  /// Makes room for others: the events in these places are recorded, set aside or forgotten.
-  func release(_ places: Int, on reactor: isolated Reactor) {
-    room.places -= places
+  /// Makes room for others: the event is set aside or forgotten.
+  func release(_ event: PushEvent, on reactor: isolated Reactor) {
+    room.remove(event)
     idle.signal(on: reactor)
   }
 
@@ -222,7 +256,7 @@ final class SlowEvents: TimerHandler {
 
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {
     self.timer = nil
-    watched = watched.filter { !$0.value.progress.isDecided }
+    watched = watched.filter { !$0.value.progress.isDecided && !$0.value.progress.isAbandoned }
     let now = Reactor.now
     for (progress, since) in watched.values where now &- since >= Self.patience.clampedNanoseconds {
       if let part = progress.nextPart() { recorder.add(part, on: reactor) }

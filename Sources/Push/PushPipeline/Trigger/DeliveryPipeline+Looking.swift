@@ -14,11 +14,13 @@ extension DeliveryPipeline {
     do throws(PostgresError) {
       try await prepare(on: reactor)
       if pacer.asksBeforeMessages(isWoken: look.isWoken, now: Reactor.now) { try await ask(&look, on: reactor) }
-      if look.waiting?.hasMessages ?? true, pacer.beginsWithMessages(isWoken: look.isWoken, now: Reactor.now) {
+      if configuration.schedule.isLeading, look.waiting?.hasMessages ?? true, !hasLeftOver || pacer.isEverythingFailing,
+        pacer.beginsWithMessages(isWoken: look.isWoken, now: Reactor.now)
+      {
         try await lookForMessages(&look, on: reactor)
       }
       let isBroughtByWake = look.isWoken && look.found == 0
-      let wait = pacer.waitForEverything(isBroughtByWake: isBroughtByWake, now: Reactor.now)
+      let wait = hasLeftOver ? .zero : pacer.waitForEverything(isBroughtByWake: isBroughtByWake, now: Reactor.now)
       if wait == .zero {
         try await lookForEverything(&look, on: reactor)
       } else if isBroughtByWake || pacer.isEverythingAskedFor {
@@ -36,7 +38,9 @@ extension DeliveryPipeline {
     guard var limits = claimLimits else { return }
     if let lookBack = pacer.lookBack(now: Reactor.now) { limits.lookBack = lookBack }
     do throws(PostgresError) {
-      let events = try await store.claimMessages(limits, on: reactor)
+      let asks = pacer.asksForMessages(isWoken: look.isWoken)
+      let haveCome = asks ? try await store.hasMessages(limits, on: reactor) : true
+      let events = haveCome ? try await store.claimMessages(limits, on: reactor) : []
       pacer.messagesAnswered()
       look.isAnswered = true
       take(events, within: limits, for: &look, on: reactor)
@@ -68,13 +72,16 @@ extension DeliveryPipeline {
   /// What the next claim may take, without the limits of lanes; nil when there is no room.
   var claimLimits: ClaimLimits? {
     let free = configuration.pushesInFlightMax - max(room.places, delivery.inFlight)
-    guard free > 0, !recorder.isRetrying else { return nil }
+    guard free > 0, !recorder.isRetrying, !owned.numbers.isEmpty, Reactor.now < ownedUntil else { return nil }
     var limits = ClaimLimits(
       eventsMax: min(configuration.eventsPerClaimMax, max(1, free / room.placesPerEvent)),
       deliveriesMax: min(configuration.deliveriesPerClaimMax, free), lease: configuration.lease)
     limits.recipientsMax = configuration.recipientsPerClaimMax
     limits.rescuesMax = configuration.rescuesMax
     limits.life = configuration.policy.timeToLive
+    limits.owned = owned
+    limits.held = room.held.sorted()
+    limits.takesMessages = configuration.schedule.isLeading
     return limits
   }
 
@@ -112,6 +119,25 @@ struct Room {
   var places = 0
   /// Of the last claim, which bounds the next one; at least one.
   private(set) var placesPerEvent = 1
+  /// Messages that are in hand without a lease.
+  private(set) var held: Set<HostID> = []
+  /// Events of each shard.
+  private var events = [Int32: Int]()
+
+  mutating func add(_ event: PushEvent) {
+    places += event.places
+    events[event.shard, default: 0] += 1
+    if !event.isLeased { held.insert(event.subject.id) }
+  }
+
+  /// It is recorded, set aside or forgotten.
+  mutating func remove(_ event: PushEvent) {
+    places -= event.places
+    events[event.shard, default: 0] -= 1
+    if !event.isLeased { held.remove(event.subject.id) }
+  }
+
+  func isEmpty(of shard: Int32) -> Bool { events[shard, default: 0] == 0 }
 
   mutating func learn(from new: ArraySlice<PushEvent>) {
     if !new.isEmpty { placesPerEvent = max(1, new.reduce(0) { $0 + $1.places } / new.count) }
@@ -131,16 +157,19 @@ extension DeliveryPipeline {
     guard var limits = claimLimits, !pacer.isEverythingPutOff(isWoken: look.isWoken, now: Reactor.now) else { return }
     if look.waiting == nil, pacer.asksBeforeEverything(now: Reactor.now) {
       try await ask(&look, on: reactor)
-      if look.waiting?.hasOthers == false { return }
+      if look.waiting?.hasOthers == false {
+        hasLeftOver = false
+        return
+      }
     }
     if look.waiting?.hasChangedRows ?? true { followChangedRows(on: reactor) }
     limits.lanes = sender.lanes.claimable(deliveriesMax: limits.deliveriesMax)
     limits.eventsMax = pacer.eventsOfEverything(limits.eventsMax, now: Reactor.now)
-    limits.messageAge = pacer.messageAge(now: Reactor.now)
     look.askedAt = Reactor.now
     pacer.everythingBegan(now: Reactor.now)
     guard let events = try await claim(limits, for: &look, on: reactor) else { return }
     if pacer.isEverythingFailing { alarm.isUnset = true }
+    if !limits.isReached(by: events) { hasLeftOver = false }
     look.isAnswered = true
     pacer.everythingAnswered(
       places: events.reduce(0) { $0 + $1.places }, others: events.count { $0.subject.kind != MessagePush.name },

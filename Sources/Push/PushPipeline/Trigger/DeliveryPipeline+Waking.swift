@@ -34,6 +34,7 @@ extension DeliveryPipeline {
   package func wake(_ cause: WakeCause, on reactor: isolated Reactor) {
     configuration.sleep?.stayAwake()
     if pacer.woken(by: cause, now: Reactor.now) { observer?.pipelineFoundMore(on: reactor) }
+    if cause == .webhook, !configuration.schedule.isLeading { observer?.pipelineHeardOfMessage(on: reactor) }
     wakeMark.remember(cause)
     signal.signal(on: reactor)
   }
@@ -76,6 +77,8 @@ extension DeliveryPipeline: WakeHandler {
     hasQueuedReleases = true
     wake(.due, on: reactor)
   }
+
+  package func shardsGivenUp(on reactor: isolated Reactor) { observer?.pipelineMayOwnMore(on: reactor) }
 
   /// The database notifies of new work, or has stopped doing so.
   package func hearingChanged(_ isHearing: Bool, on reactor: isolated Reactor) {
@@ -149,7 +152,7 @@ extension DeliveryPipeline: DueHandler {
 /// Wakes the pipeline at the next moment at which work becomes due: one timer for any number of holds.
 ///
 /// It only moves closer; when it goes off, the pipeline asks the database for the next moment. The poll finds moments that this
-/// process does not know, such as another replica's hold or the end of a lease, at most its longest step late.
+/// process does not know, such as those of another process's holds that are now its own, at most its longest step late.
 final class DueAlarm {
   /// The least wait, so that due work that another replica has locked is not looked for in a loop.
   private static let shortest = Duration.milliseconds(20)

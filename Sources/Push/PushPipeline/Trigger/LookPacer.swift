@@ -32,6 +32,9 @@ struct LookPacer {
     !isWoken && !schedule.isBusy && !isFailing && !thorough.isAskedFor && !thorough.isPaused(now: now)
   }
 
+  /// Whether a look asks for messages before it claims them: a poll of busy times, most of which find none.
+  func asksForMessages(isWoken: Bool) -> Bool { !isWoken && schedule.isBusy }
+
   /// Whether a look asks what waits before it claims everything: unless other work is known to wait.
   func asksBeforeEverything(now: UInt64) -> Bool { !isEverythingFailing && thorough.asksFirst(now: now) }
 
@@ -59,15 +62,11 @@ struct LookPacer {
     min(eventsMax, others.eventsPerLook(now: now) ?? eventsMax)
   }
 
-  /// How old a new message must be for a look for everything to take it: younger ones are left to another pipeline.
-  func messageAge(now: UInt64) -> Duration { others.leavesMessages(now: now) ? ThoroughLooks.interval : .zero }
-
   /// The pipeline is woken. Events that abound are looked for at once by those that take them.
   /// - Returns: whether to wake the other pipelines of the process, because they take what this wake is for.
   mutating func woken(by cause: WakeCause, now: UInt64) -> Bool {
     if cause == .due || (cause == .neighbour && others.leavesMessages(now: now)) { ask() }
-    return (cause == .due && others.isLeftToOthers(now: now))
-      || (cause == .webhook && others.leavesMessages(now: now))
+    return cause == .due && others.isLeftToOthers(now: now)
   }
 
   /// How far back a look for messages has to reach; nil for as far as it can.
@@ -215,7 +214,7 @@ struct OtherKinds {
     case everything
     /// Messages, and seldom a few of the others, because other pipelines of the process help.
     case messages
-    /// The others, many at a time, and messages that nobody has taken for a while.
+    /// The others, many at a time: messages are the first pipeline's.
     case others
   }
 

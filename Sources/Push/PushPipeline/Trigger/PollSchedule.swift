@@ -16,6 +16,8 @@ package struct PollSchedule: Sendable {
     package var wokenShortest = Duration.milliseconds(32)
     /// The last step: the longest delay of an event whose wake-up is lost.
     package var longest = Duration.seconds(1)
+    /// The same while another process is busy, so that the host notifies nobody.
+    package var longestQuiet = Duration.milliseconds(20)
     /// The last step while looks fail: the longest delay after the database's return.
     package var longestFailing = Duration.milliseconds(250)
     /// The step while busy after a look that found work. Adds half of itself to the latency of an event, on average.
@@ -59,6 +61,9 @@ package struct PollSchedule: Sendable {
   /// Whether the database is known to notify the pipeline of new work.
   package var isHearing = false
 
+  /// Whether the host notifies nobody, because a process is busy: another one, unless this one is.
+  var isQuiet = false
+
   var share: OtherKinds.Share { !configuration.isLeading ? .others : configuration.isHelped ? .messages : .everything }
 
   /// Starts calm, with a first look at once.
@@ -69,7 +74,7 @@ package struct PollSchedule: Sendable {
   }
 
   package var wait: Duration {
-    guard isBusy else { return interval }
+    guard isBusy else { return isQuiet ? min(interval, configuration.longestQuiet) : interval }
     return lastFound > 0 ? configuration.busyInterval : configuration.busyIdleInterval
   }
 

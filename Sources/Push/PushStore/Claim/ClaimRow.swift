@@ -23,14 +23,16 @@ extension PushDatabase {
     for (index, badge) in zip(recipients.indices, badges) { recipients[index].setBadge(badge, max: badgeMax) }
   }
 
-  /// As ``claim(_:on:)``, of new messages only, the newest of them. Other work is not seen, and conversations do not take
-  /// turns.
+  /// New messages of the caller's shards, the newest of them, which nobody else takes. Nothing is written: the caller says which
+  /// ones it has in hand. Other work is not seen, and conversations do not take turns.
   package func claimMessages(
     _ limits: ClaimLimits, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [PushEvent] {
     let rows = try await pool.query(.claimMessages(limits), afterReturn: Self.recordsFirst, on: reactor)
-    return try await events(
+    var events = try await events(
       from: rows, columns: ClaimRow.claimMessages, recipientsMax: limits.recipientsMax, on: reactor)
+    for index in events.indices { events[index].isLeased = false }
+    return events
   }
 }
 
@@ -43,7 +45,7 @@ struct ClaimRow {
     case channels, addresses, environments, apps, keys, acceptedDevices, heldUS, retries, deviceWaits, isWaiting
     case isDeleted, lifeUS, withheld, isOptedOut, isMuted, mentionsOnly, isMentioned, quietHoursRemaining,
       quietHoursPolicy
-    case releasedBy, releasedAt, datedAt, place, answeredAt
+    case releasedBy, releasedAt, datedAt, place, shard, answeredAt
   }
 
   /// Of `claim`, `claim_messages`, `look_at_event` and `look_at_delivery`.
@@ -124,6 +126,7 @@ struct ClaimRow {
       content: try content(),
       datedAt: try finiteTime(.datedAt) ?? min(enqueuedAt, createdAt),
       recipients: [],
+      shard: try read(.shard),
       answeredAt: answeredAt)
   }
 

@@ -33,6 +33,15 @@ package struct PushEvent: Sendable {
 
   package internal(set) var recipients: [PushRecipient]
 
+  /// The shard of its conversation, as `tacet.shards` numbers it.
+  package internal(set) var shard: Int32 = 0
+
+  /// Whether the claim has leased it. An owner takes new messages of its shards without a lease, and their rows have no attempts.
+  package internal(set) var isLeased = true
+
+  /// Whether a former owner of its conversation may have had it in hand, and sent it without a record.
+  package var isTakenOver = false
+
   /// Whether only a part of the recipients was claimed; the others come with a later claim.
   package internal(set) var hasMore = false
 
@@ -82,6 +91,9 @@ extension PushRecipient {
 }
 
 extension PushEvent {
+  /// The attempts that its row has, by which the record knows it again.
+  var rowAttempts: Int { isLeased ? attempts : 0 }
+
   /// The id of the ledger's row about one recipient.
   package func logID(of userID: HostID) -> UUID { subject.logID(of: userID, enqueuedAt: enqueuedAt) }
 }

@@ -28,6 +28,8 @@ package struct EventFacts: Equatable, Sendable, Decodable {
   package var watchedSince: Int64?
   /// The age of the oldest row of the whole ledger; nil when it is empty.
   package var ledgerSince: Int64?
+  /// The process that what waits of it belongs to; nil where nothing waits, or nobody owns it.
+  package var owner: OwnerFacts?
   /// When a service was last seen; nil for never.
   package var serviceSeenAt: Int64?
   /// Set when a function of the host failed and Tacet's own tables were read alone: PostgreSQL's condition, or what kind
@@ -63,7 +65,7 @@ package struct InboxFacts: Equatable, Sendable, Decodable {
   package var enqueuedAt: Int64
   /// When it may be claimed; the end of the lease of a claim.
   package var availableAt: Int64
-  /// Claims so far.
+  /// Claims so far. The owner of a message's conversation takes it without one.
   package var attempts: Int
   /// Claims whose lease ran out.
   package var rescues: Int
@@ -95,6 +97,16 @@ package struct InstanceFacts: Equatable, Sendable, Decodable {
   package var id: String
   package var host: String
   package var pid: Int
+}
+
+/// The process that owns a shard.
+package struct OwnerFacts: Equatable, Sendable, Decodable {
+  package var id: String
+  /// Nil, as its number, where it is not known any more.
+  package var host: String?
+  package var pid: Int?
+  /// Until when it is the owner without another renewal; nil where that is not known any more.
+  package var leaseUntil: Int64?
 }
 
 /// What the database knows of one user and one event. Times as in ``EventFacts``.

@@ -86,7 +86,7 @@ extension DatabaseExamination {
       ExaminedInstance(
         id: try row.decode("id"), host: try row.decode("host", as: String?.self) ?? "",
         version: try row.decode("version", as: String?.self) ?? "",
-        age: .microseconds(try row.decode("age", as: Int64.self)))
+        age: .microseconds(try row.decode("age", as: Int64.self)), shards: try row.decode("shards"))
     }
   }
 
@@ -103,7 +103,7 @@ package struct ExaminedBacklog: Equatable, Sendable {
 
   /// Rows of the inbox.
   package var events = 0
-  /// For how long the first of them could have been claimed; nil for an empty inbox, negative when all are leased.
+  /// For how long the first of them could have been decided; nil for an empty inbox, negative when all are leased.
   package var eventOverdue: Duration?
   /// For how long the first hold or retry has been due; negative before that, nil without any.
   package var deliveryOverdue: Duration?
@@ -188,4 +188,6 @@ package struct ExaminedInstance: Equatable, Sendable {
   package let version: String
   /// How long ago it said so last.
   package let age: Duration
+  /// Those of ``OwnedShards/count`` whose conversations are its own.
+  package let shards: Int
 }

@@ -5,7 +5,7 @@ package import Reactors
 extension DatabaseExamination {
   /// Without these a claim, a record or a look of an operator reads whole tables.
   package static let queueIndexes = [
-    "inbox_fresh_idx", "inbox_claimed_idx", "deliveries_due_idx", "deliveries_waiting_idx", "deliveries_suspect_idx",
+    "inbox_available_idx", "deliveries_due_idx", "deliveries_waiting_idx", "deliveries_suspect_idx",
     "deliveries_expiry_idx", "releases_queued_idx",
     "deliveries_held_idx", "push_log_subject_idx", "push_log_enqueued_idx", "push_log_user_enqueued_idx",
   ]

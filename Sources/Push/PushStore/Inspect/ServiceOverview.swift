@@ -99,6 +99,8 @@ package struct LiveInstance: Equatable, Sendable {
   package let startedAt: Int64
   /// How long ago it said that it lives.
   package let seenAge: Duration
+  /// Those of ``OwnedShards/count`` whose conversations are its own.
+  package let shards: Int
 }
 
 /// Work that was set aside because it can never succeed.
@@ -230,6 +232,7 @@ extension LiveInstance {
     version = try row.decode("version")
     startedAt = try row.decode("started_us")
     seenAge = .microseconds(try row.decode("seen_age_us", as: Int64.self))
+    shards = try row.decode("shards")
   }
 }
 

@@ -12,7 +12,7 @@ extension PushDatabase {
   ) async throws(PostgresError) -> Bool {
     let userID = event.origin == .delivery ? event.recipients.first?.userID : nil
     let call = StatementCall.parkRefused(
-      subjectID: event.subject.id, kind: event.subject.kind, userID: userID, attempts: event.attempts,
+      subjectID: event.subject.id, kind: event.subject.kind, userID: userID, attempts: event.rowAttempts,
       reason: error.description)
     return try await count(call, on: reactor) > 0
   }
@@ -137,7 +137,7 @@ package struct QueueFigures: Equatable, Sendable {
   /// Lanes that are told apart; as many apps in two environments are more than anybody has configured.
   package static let lanesMax = 32
 
-  /// Unclaimed events in the inbox.
+  /// Events in the inbox without a claim; their owners may have some of them in hand.
   package var freshEvents = 0
   /// Events in the inbox under a claim, or left by one.
   package var claimedEvents = 0

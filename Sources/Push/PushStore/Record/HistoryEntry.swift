@@ -19,6 +19,9 @@ package struct HistoryEntry: Equatable, Sendable {
   /// died, or its lease ran out.
   package let claim: Int
 
+  /// Whether the conversation had another owner before, which may have sent it without a record.
+  package var isTakenOver = false
+
   /// When the claim was made, by the database's clock; microseconds since 1970.
   package let claimedAt: Int64
 
@@ -68,13 +71,16 @@ package struct HistoryEntry: Equatable, Sendable {
     package let sounds: Bool
     /// Messages of the burst besides the one shown.
     package let more: Int
-    /// The ``PushKinds/HostID/shortMark`` of the message that sounded.
-    package let burst: String
+    /// The message that began the burst; nil for this one.
+    package let burst: HostID?
+    /// When the burst's window began, by the database's clock, microseconds since 1970; nil beside a burst.
+    package let begunAt: Int64?
 
-    package init(sounds: Bool, more: Int, burst: String) {
+    package init(sounds: Bool, more: Int, burst: HostID? = nil, begunAt: Int64? = nil) {
       self.sounds = sounds
       self.more = more
       self.burst = burst
+      self.begunAt = begunAt
     }
   }
 
@@ -169,6 +175,7 @@ extension HistoryEntry {
       dueMicroseconds: outcome.dueAfterClaim,
       remaining: outcome.remaining?.rawValue,
       attempts: outcome.deviceAttempts)
+    isTakenOver = decided.event.isTakenOver
     fold = outcome.fold
   }
 
@@ -178,6 +185,7 @@ extension HistoryEntry {
       object.append(member: "claim", integer: Int64(claim))
       object.append(member: "at", integer: claimedAt)
       object.append(member: "by", present: instance)
+      object.append(member: "taken_over", ifTrue: isTakenOver)
       object.append(member: "woken_by", present: wokenBy)
       object.append(member: "released_by", text: releasedBy)
       object.append(member: "released_at", integer: releasedAt)
@@ -210,7 +218,8 @@ extension HistoryEntry.Fold {
   fileprivate func write(to object: inout JSONBytes) {
     object.append(member: "sound", truth: sounds)
     if more != 0 { object.append(member: "more", integer: Int64(more)) }
-    object.append(member: "burst", present: burst)
+    if let burst { object.append(member: "burst", present: burst.text) }
+    object.append(member: "begun_us", integer: begunAt)
   }
 }
 
@@ -338,6 +347,7 @@ extension HistoryEntry: Decodable {
     case claim
     case claimedAt = "at"
     case instance = "by"
+    case isTakenOver = "taken_over"
     case wokenBy = "woken_by"
     case releasedBy = "released_by"
     case releasedAt = "released_at"
@@ -357,6 +367,7 @@ extension HistoryEntry: Decodable {
     claim = min(max(0, try members.decode(Int.self, forKey: .claim)), Int(Int32.max))
     claimedAt = try members.microseconds(.claimedAt) ?? 0
     instance = try members.decode(String.self, forKey: .instance)
+    isTakenOver = try members.decodeIfPresent(Bool.self, forKey: .isTakenOver) ?? false
     wokenBy = try members.decode(String.self, forKey: .wokenBy)
     releasedBy = try members.decodeIfPresent(String.self, forKey: .releasedBy)
     releasedAt = try members.microseconds(.releasedAt)
@@ -377,13 +388,15 @@ extension HistoryEntry.Fold: Decodable {
   enum CodingKeys: String, CodingKey {
     case sounds = "sound"
     case more, burst
+    case begunAt = "begun_us"
   }
 
   package init(from decoder: any Decoder) throws {
     let members = try decoder.container(keyedBy: CodingKeys.self)
     sounds = try members.decode(Bool.self, forKey: .sounds)
     more = try members.decodeIfPresent(Int.self, forKey: .more) ?? 0
-    burst = try members.decode(String.self, forKey: .burst)
+    burst = try members.decodeIfPresent(HostID.self, forKey: .burst)
+    begunAt = try members.decodeIfPresent(Int64.self, forKey: .begunAt)
   }
 }
 

@@ -124,7 +124,7 @@ extension RecordColumns {
 extension RecordColumns {
   var eventIDs: IDColumn { IDColumn(inboxEvents.map { $0.subject.id }) }
   var eventKinds: [String] { inboxEvents.map { $0.subject.kind } }
-  var eventAttempts: [Int32] { inboxEvents.map { Int32(clamping: $0.attempts) } }
+  var eventAttempts: [Int32] { inboxEvents.map { Int32(clamping: $0.rowAttempts) } }
 }
 
 // Of events with work that remains, and with findings about device tokens.

@@ -1,10 +1,11 @@
 package import Logging
 package import Postgres
+package import PushRules
 package import Reactors
 
 /// A process of the service, as histories and operators know it.
 package struct ServiceInstance: Equatable, Sendable {
-  /// A process without a sign for so long is taken to be dead: six signs are missing.
+  /// A process without a sign for so long is taken to have ended: sixty signs are missing.
   package static let silentFrom = Duration.seconds(60)
 
   /// Eight hexadecimal digits, drawn when the process starts.
@@ -47,6 +48,107 @@ extension ServiceInstance {
       found.append((try row.decode("pid", as: Int32.self), try row.decode("is_recent", as: Bool.self)))
     }
     return found
+  }
+}
+
+/// The shards of conversations that a process claims from, and since when it owns all of them.
+package struct OwnedShards: Equatable, Sendable {
+  /// As `tacet.shards` numbers them, from 0.
+  package static let count: Int32 = 16
+
+  /// What a pipeline owns that nobody shares the database with.
+  package static let all = OwnedShards(numbers: Array(0..<count), since: 0)
+
+  package static let none = OwnedShards(numbers: [], since: 0)
+
+  package var numbers: [Int32]
+
+  /// What the process holds by number: also the shards from which nothing is claimed any more, because another process has too few.
+  package var held: [Int32: HeldShard] = [:]
+
+  /// When the newest of them was taken, by the database's clock; microseconds since 1970. What was enqueued before may be what
+  /// another process left behind.
+  package var since: Int64
+
+  package init(numbers: [Int32], since: Int64) {
+    self.numbers = numbers
+    self.since = since
+  }
+}
+
+/// A shard that a process holds.
+package struct HeldShard: Equatable, Sendable {
+  package let number: Int32
+  /// When it was taken, by the database's clock; microseconds since 1970.
+  package let takenAt: Int64
+  /// How often its owner has changed. A process that has lost a shard and taken it again has another number.
+  package let epoch: Int64
+  /// Whether another process has too few.
+  package let isSurplus: Bool
+  /// Whether a process is awake and polls, so that nobody is notified.
+  package let isQuiet: Bool
+
+  package init(number: Int32, takenAt: Int64, epoch: Int64, isSurplus: Bool, isQuiet: Bool) {
+    self.number = number
+    self.takenAt = takenAt
+    self.epoch = epoch
+    self.isSurplus = isSurplus
+    self.isQuiet = isQuiet
+  }
+}
+
+extension PushDatabase {
+  /// Renews the lease of a process and gives it its share of the shards.
+  /// - Parameter lease: from the call on, how long the process stays their owner without another one.
+  package func holdShards(
+    of instance: ServiceInstance, for lease: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [HeldShard] {
+    try await note(instance, on: reactor)
+    let call = StatementCall.holdShards(instanceID: instance.id, leaseMicroseconds: lease.wholeMicroseconds)
+    return try await pool.query(call, on: reactor).map { row throws(PostgresError) in
+      HeldShard(
+        number: try row.decode("shard"), takenAt: try row.decode("taken_us"), epoch: try row.decode("epoch"),
+        isSurplus: try row.decode("is_surplus"), isQuiet: try row.decode("is_quiet"))
+    }
+  }
+
+  /// Gives up shards of which nothing is under way.
+  package func giveUp(
+    _ shards: [Int32], of instance: String, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    try await pool.query(.giveUpShards(instanceID: instance, shards: shards), on: reactor)
+  }
+}
+
+/// A message that was handed over for a user, and the burst that it is of; as the ledger knows it.
+package struct FoldedMessage: Sendable {
+  package let userID: HostID
+  package let conversationID: HostID
+  package let message: BurstMessage
+  package let first: BurstMessage
+  package let begunAt: Int64
+  package let sounds: Bool
+  package let isShown: Bool
+  /// Messages of the burst besides this one.
+  package let more: Int
+}
+
+extension PushDatabase {
+  /// What was lately handed over for these users, in the order of its commits.
+  /// - Parameter since: by the database's clock; microseconds since 1970.
+  package func foldedMessages(
+    to userIDs: [HostID], since: Int64, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [FoldedMessage] {
+    let call = StatementCall.foldedMessages(userIDs: userIDs, sinceMicroseconds: since)
+    return try await pool.query(call, on: reactor).map { row throws(PostgresError) in
+      let begunAt: Int64 = try row.decode("begun_us")
+      return FoldedMessage(
+        userID: try row.decode("user_id"), conversationID: try row.decode("conversation_id"),
+        message: BurstMessage(enqueuedAt: try row.decode("enqueued_us"), id: try row.decode("subject_id")),
+        first: BurstMessage(enqueuedAt: begunAt, id: HostID(text: try row.decode("first_id"))), begunAt: begunAt,
+        sounds: try row.decode("sounds"), isShown: try row.decode("is_shown"),
+        more: Int(try row.decode("more") as Int32))
+    }
   }
 }
 

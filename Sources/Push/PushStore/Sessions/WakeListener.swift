@@ -10,6 +10,8 @@ internal import Synchronization
 package final class WakeListener {
   /// What `tacet.release_holds` says with a notification when it has queued releases.
   private static let releasePayload = "release"
+  /// What `tacet.give_up_shards` says, and who takes the awake lock.
+  private static let shardsPayload = "shards"
 
   /// The longest wait that a notification may ask for.
   private static let longestWait = Duration.seconds(3600)
@@ -84,6 +86,9 @@ package protocol WakeHandler: AnyObject {
   /// Holds are to be released that a host's transaction could not release itself.
   func releasesQueued(on reactor: isolated Reactor)
 
+  /// Another process has given up shards, or keeps the host from notifying.
+  func shardsGivenUp(on reactor: isolated Reactor)
+
   func hearingChanged(_ isHearing: Bool, on reactor: isolated Reactor)
 
   /// What a commit that notifies took, as ``WakeListener/measureNotifyCost(on:)`` was asked.
@@ -95,6 +100,8 @@ extension WakeListener: PostgresListenerHandler {
   package func notificationArrived(_ notification: PostgresNotify, on reactor: isolated Reactor) {
     if notification.payload == Self.releasePayload {
       handler?.releasesQueued(on: reactor)
+    } else if notification.payload == Self.shardsPayload {
+      handler?.shardsGivenUp(on: reactor)
     } else if let wait = Self.wait(in: notification.payload) {
       handler?.workIsDue(after: wait, on: reactor)
     } else {

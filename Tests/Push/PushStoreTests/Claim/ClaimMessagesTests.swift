@@ -45,51 +45,6 @@ struct ClaimMessagesTests {
     }
   }
 
-  @Test(
-    "it leaves out who stands in the ledger, wherever they are in the order of ids",
-    arguments: [[], [0], [4], [0, 4], [2], [1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3, 4]])
-  func recorded(_ places: [Int]) async throws {
-    let chat = try await Chat(readers: 5)
-    let message = try await chat.send()
-    let readers = chat.readers.sorted { $0.text < $1.text }
-    for place in places {
-      try await chat.database.sql(
-        """
-        insert into tacet.push_log (subject_id, user_id, push_type, decision, enqueued_at)
-        values ('\(message)', '\(readers[place])', 'message', 'sent', now())
-        """)
-    }
-    let found = try await claimMessages(chat.database).flatMap(\.recipients).map(\.userID)
-    #expect(found == readers.indices.filter { !places.contains($0) }.map { readers[$0] })
-  }
-
-  /// Comparing each of 30,000 with each takes four seconds.
-  @Test(
-    "a large room that comes back, all of whom stand in the ledger, costs about what one look at each does", .uuidsOnly)
-  func largeRoomAgain() async throws {
-    let chat = try await Chat()
-    let message = try await chat.send()
-    try await chat.database.sql(
-      """
-      set session_replication_role = replica;
-      create temp table members as select md5(n::text)::uuid as id from generate_series(1, 30000) n;
-      insert into conversation_participants (conversation_id, user_id)
-      select m.conversation_id, u.id from messages m, members u;
-      insert into tacet.push_log (subject_id, user_id, push_type, decision, enqueued_at)
-      select '\(message)', id, 'message', 'sent', now() from members
-      """)
-    // What the look costs is in each of three; other work on the machine is not.
-    var times: [Duration] = []
-    while times.count < 3, times.last ?? .seconds(2) >= .seconds(2) {
-      try await chat.database.sql("update tacet.inbox set available_at = now(), attempts = 0, is_claimed = false")
-      let begin = ContinuousClock.now
-      let found = try await claimMessages(chat.database).flatMap(\.recipients).map(\.userID)
-      times.append(ContinuousClock.now - begin)
-      #expect(found == [chat.reader])
-    }
-    #expect(times.contains { $0 < .seconds(2) }, "\(times)")
-  }
-
   @Test("it leaves other kinds, what a lost claim holds, and what is due to others")
   func others() async throws {
     let chat = try await Chat()
@@ -103,8 +58,8 @@ struct ClaimMessagesTests {
       values (now(), now(), gen_random_uuid(), gen_random_uuid(), 'message', 'held')
       """)
     #expect(try await claimMessages(chat.database).map(\.subject) == [.message(message)])
+    #expect(try await claim(chat.database).count == 4)
     #expect(try await claimMessages(chat.database) == [])
-    #expect(try await claim(chat.database).count == 3)
   }
 
   @Test("it looks back as far as it is told, and a claim of everything finds what committed later than that")
@@ -121,28 +76,11 @@ struct ClaimMessagesTests {
       let rows = try await service.connection.query(.claimMessages(limits), on: reactor)
       let events = try ClaimRow.events(from: rows, columns: ClaimRow.claimMessages, recipientsMax: 250)
       #expect(events.map(\.subject) == [.message(new)])
-      #expect(try await service.claim(on: reactor).map(\.subject) == [.message(late)])
+      #expect(Set(try await service.claim(on: reactor).map(\.subject)) == [.message(late), .message(new)])
     }
   }
 
-  @Test("nobody who stands in the ledger is taken again when a message comes back")
-  func comesBack() async throws {
-    let chat = try await Chat(readers: 3)
-    let message = try await chat.send()
-    let first = try await claimMessages(chat.database)
-    try await chat.record(first) { RecipientOutcome(userID: $0, decision: .sent) }
-    let late = HostID.new()
-    try await chat.database.sql(
-      """
-      insert into profiles (id) values ('\(late)');
-      insert into conversation_participants (conversation_id, user_id) values ('\(chat.id)', '\(late)');
-      insert into tacet.inbox (subject_id, kind) values ('\(message)', 'message')
-      """)
-    let again = try await claimMessages(chat.database)
-    #expect(again.map { $0.recipients.map(\.userID) } == [[late]])
-  }
-
-  @Test("a large message is taken in parts, the first by it and the others by claims of everything")
+  @Test("a large message is taken in parts")
   func parts() async throws {
     let chat = try await Chat(readers: 5)
     try await chat.send()
@@ -150,8 +88,7 @@ struct ClaimMessagesTests {
     #expect(first.map(\.hasMore) == [true])
     #expect(first.first?.recipients.count == 3)
     try await chat.record(first) { RecipientOutcome(userID: $0, decision: .sent) }
-    #expect(try await claimMessages(chat.database) == [])
-    let second = try await withStore(chat.database) { try await $0.claim(Self.threeAtOnce, on: $1) }
+    let second = try await withStore(chat.database) { try await $0.claimMessages(Self.threeAtOnce, on: $1) }
     let taken = (first + second).flatMap(\.recipients).map(\.userID)
     #expect(Set(taken) == Set(chat.readers))
     #expect(taken.count == 5)
@@ -171,22 +108,20 @@ struct ClaimMessagesTests {
   }
 
   @Test(
-    "whatever the planner believes of the ledger's size, only the index by subject is asked",
-    arguments: [PushStatements.claim, PushStatements.claimMessages])
-  func plan(_ statement: PostgresStatement) async throws {
+    "whatever the planner believes of the ledger's size, a claim asks its index by subject alone, and one of messages nothing"
+  )
+  func plan() async throws {
     let database = try await TestDatabase.migrated()
     try await database.sql("vacuum analyze tacet.push_log")
-    let types = statement.parameterTypes.map { $0 == .array(of: .text) ? "text[]" : $0 == .int8 ? "int8" : "int8[]" }
-    let values = types.map { $0 == "int8" ? "10" : "'{}'" }
-    let plan = try await database.sql(
-      """
-      set enable_seqscan = off; set plan_cache_mode = force_generic_plan;
-      prepare p (\(types.joined(separator: ","))) as \(statement.sql);
-      explain execute p (\(values.joined(separator: ",")))
-      """)
-    let looks = plan.split(separator: "\n").filter { $0.contains("on push_log") }
-    #expect(looks.count == 1)
-    #expect(looks.allSatisfy { $0.contains("push_log_subject_idx") }, "\(plan)")
+    for (statement, arguments, count) in [
+      (PushStatements.claim, "10, 10, 30000000, 250, 6, '{}', '{}', 3600000000, '{0,1}', true, '{}'", 1),
+      (PushStatements.claimMessages, "10, 250, 300000000, 0, '{0,1}', '{}'", 0),
+    ] {
+      let plan = try await database.explain(statement, arguments, "force_generic_plan")
+      let looks = plan.split(separator: "\n").filter { $0.contains("on push_log") }
+      #expect(looks.count == count, "\(plan)")
+      #expect(looks.allSatisfy { $0.contains("push_log_subject_idx") }, "\(plan)")
+    }
   }
 }
 

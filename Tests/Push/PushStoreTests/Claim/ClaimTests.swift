@@ -247,24 +247,6 @@ struct ClaimOrderTests {
     #expect(try await claim(chat.database, eventsMax: 4).count == 4)
   }
 
-  @Test(
-    "messages younger than an age are left to claims of messages; what came back and other kinds are not",
-    arguments: [
-      ("now() - interval '21 seconds'", 0, true), ("now() - interval '19 seconds'", 0, false), ("now()", 1, true),
-    ])
-  func messageAge(_ available: String, _ attempts: Int, _ isClaimed: Bool) async throws {
-    let chat = try await Chat()
-    let message = try await chat.send()
-    try await chat.database.sql("update tacet.inbox set available_at = \(available), attempts = \(attempts)")
-    try await chat.database.sql(
-      "insert into tacet.inbox (subject_id, kind) select gen_random_uuid(), 'other'")
-    var limits = ClaimLimits(eventsMax: 9, deliveriesMax: 9, lease: .seconds(30))
-    limits.messageAge = .seconds(20)
-    let events = try await withStore(chat.database) { [limits] in try await $0.claim(limits, on: $1) }
-    #expect(events.contains { $0.subject.id == message } == isClaimed)
-    #expect(events.contains { $0.subject.kind == "other" })
-  }
-
   @Test("fresh events come before rescued ones, and both are claimed at once")
   func rescuedAfterFresh() async throws {
     let chat = try await Chat()

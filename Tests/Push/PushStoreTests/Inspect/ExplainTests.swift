@@ -32,6 +32,29 @@ struct ExplainTests {
     #expect(!found.hasMore)
   }
 
+  @Test("of what waits its owner is told, with the end of its lease, and of a process that is gone the id alone")
+  func owner() async throws {
+    let chat = try await Chat()
+    let message = try await chat.send()
+    #expect(try await records(chat.database, message).event.owner == nil)
+    try await chat.database.sql(
+      "insert into tacet.instances (id, host, pid, version) values ('7f3a', 'push-1', 4711, '1'); select tacet.hold_shards('7f3a', 5000000)"
+    )
+    let found = try await records(chat.database, message).event
+    let owner = try #require(found.owner)
+    #expect(owner.id == "7f3a" && owner.host == "push-1" && owner.pid == 4711)
+    #expect(try #require(owner.leaseUntil) > found.now)
+    try await chat.database.sql("update tacet.instances set stopped_at = now()")
+    let stopped = try await records(chat.database, message).event
+    #expect(try #require(stopped.owner?.leaseUntil) <= stopped.now)
+    try await chat.database.sql("delete from tacet.instances")
+    #expect(try await records(chat.database, message).event.owner == OwnerFacts(id: "7f3a"))
+    try await chat.record(try await claim(chat.database)) {
+      RecipientOutcome(userID: $0, decision: .skipped, reason: "muted")
+    }
+    #expect(try await records(chat.database, message).event.owner == nil)
+  }
+
   @Test("of a held push: the ledger, what remains and what ended it, devices in use and dropped, shortened")
   func held() async throws {
     let chat = try await Chat()

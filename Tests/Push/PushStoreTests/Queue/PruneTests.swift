@@ -86,7 +86,7 @@ struct PruneTests {
   @Test(
     "a batch is a thousand rows, the oldest first",
     arguments: PrunedTable.allCases.filter {
-      ![.surfaceViews, .unreadMarks, .contents, .bursts, .cancellations].contains($0)
+      ![.surfaceViews, .unreadMarks, .contents, .cancellations].contains($0)
     })
   func batches(_ table: PrunedTable) async throws {
     let database = try await TestDatabase.migrated()
@@ -195,7 +195,6 @@ enum PrunedTable: String, CaseIterable {
   case liveActivities = "activities"
   case liveActivityUpdates = "activity_updates"
   case targets
-  case bursts
   case hostEvents = "host_events"
   case modelTexts = "model_texts"
   case rowTexts = "row_texts"
@@ -257,12 +256,6 @@ enum PrunedTable: String, CaseIterable {
         "'run', floor(random() * 2e9)::int, now(), 'update', 5, '{}', 0"
       )
     case .targets: ("dropped_at", "channel, address, user_id", "'fcm', gen_random_uuid()::text, gen_random_uuid()")
-    case .bursts:
-      (
-        "sounded_at",
-        "user_id, surface_id, first_subject, latest_subject, latest_at, newest_at, latest_attempts, members",
-        "gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), now(), now(), 1, '{1}'"
-      )
     case .hostEvents: ("ended_at", "user_id, type, state", "gen_random_uuid(), 'push.sent', 'dead'")
     case .modelTexts: ("asked_at", "day, user_id, question", "current_date, gen_random_uuid(), 'a'")
     case .rowTexts: ("asked_at", "subject_id, kind", "gen_random_uuid(), 'achievement'")

@@ -14,10 +14,12 @@ struct HistoryTests {
 
   /// Claims, and records an outcome with all that the pipeline says beside it.
   private func decide(
-    _ chat: Chat, by instance: String = "0123abcd", _ outcome: @escaping @Sendable (PushRecipient) -> RecipientOutcome
+    _ chat: Chat, by instance: String = "0123abcd", isTakenOver: Bool = false,
+    _ outcome: @escaping @Sendable (PushRecipient) -> RecipientOutcome
   ) async throws {
-    let events = try await claim(chat.database)
+    var events = try await claim(chat.database)
     try #require(events.count == 1)
+    events[0].isTakenOver = isTakenOver
     let outcomes = events[0].recipients.map { recipient in
       var outcome = outcome(recipient)
       outcome.recipient = recipient
@@ -37,7 +39,7 @@ struct HistoryTests {
     try await decide(chat) { .held($0.userID) }
     try await chat.database.sql(
       "update public.messages set read_by = array['\(chat.reader)']::uuid[] where id = '\(message)'")
-    try await decide(chat, by: "fedc3210") {
+    try await decide(chat, by: "fedc3210", isTakenOver: true) {
       var outcome = RecipientOutcome.sent($0.userID, to: [])
       outcome.deviceAttempts = [
         HistoryEntry.Attempt(
@@ -49,6 +51,7 @@ struct HistoryTests {
     let entries = try await history(in: chat.database)
     #expect(entries.map(\.claim) == [1, 2])
     #expect(entries.map(\.instance) == ["0123abcd", "fedc3210"])
+    #expect(entries.map(\.isTakenOver) == [false, true])
     #expect(entries.map(\.decision) == [.held, .sent])
     #expect(entries.map(\.releasedBy) == [nil, "read"])
     #expect(entries[0].releasedAt == nil)
@@ -209,7 +212,8 @@ struct HistoryTests {
     let chat = try await Chat()
     try await chat.register("aa")
     for fold in [
-      nil, HistoryEntry.Fold(sounds: true, more: 0, burst: "00000001"), .init(sounds: false, more: 3, burst: "f"),
+      nil, HistoryEntry.Fold(sounds: true, more: 0, begunAt: 5),
+      .init(sounds: false, more: 3, burst: HostID(text: "f"), begunAt: 6),
     ] {
       try await chat.send()
       try await decide(chat) {
@@ -219,7 +223,9 @@ struct HistoryTests {
       }
       let stored = try await chat.database.sql(
         "select history -> 0 ->> 'fold' from tacet.push_log order by enqueued_at desc limit 1")
-      let expected = [0: #"{"burst": "00000001", "sound": true}"#, 3: #"{"more": 3, "burst": "f", "sound": false}"#]
+      let expected = [
+        0: #"{"sound": true, "begun_us": 5}"#, 3: #"{"more": 3, "burst": "f", "sound": false, "begun_us": 6}"#,
+      ]
       #expect(stored == fold.map { expected[$0.more] ?? "" } ?? "")
     }
   }

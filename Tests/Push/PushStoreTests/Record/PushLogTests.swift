@@ -124,7 +124,7 @@ struct PushEventLogIDTests {
   private static func event(_ subject: HostID, _ kind: String = "message", at milliseconds: Int64 = 0) -> PushEvent {
     PushEvent(
       subject: PushSubject(id: subject, kind: kind), origin: .inbox, attempts: 1, enqueuedAt: milliseconds * 1000 + 999,
-      claimedAt: 0, content: nil, datedAt: 0, recipients: [])
+      claimedAt: 0, content: nil, datedAt: 0, recipients: [], shard: 0)
   }
 
   @Test("kind, subject and recipient make an id of their own, the same in every attempt")

@@ -31,7 +31,8 @@ struct PushStatementsTests {
   func claimPlan(_ mode: String) async throws {
     let database = try await Self.large.value
     let plan = try await database.explain(
-      PushStatements.claim, "20, 20, 60000000, 250, 6, '{production}', '{20}', 3600000000, 0", mode)
+      PushStatements.claim, "20, 20, 60000000, 250, 6, '{production}', '{20}', 3600000000, '{0,1}', true, '{}'", mode
+    )
     for table in [
       "push_log", "messages", "conversation_participants", "push_tokens", "profiles", "preferences x",
       "conversation_preferences x",
@@ -239,24 +240,27 @@ struct QueuePlanTests {
       let pages = try await database.sql("select relpages >= 500 from pg_class where oid = 'tacet.inbox'::regclass")
       #expect(pages == "t")
     }
-    let values = "64, 64, 30000000, 250, 6, '{a/production}', '{64}', 3600000000, 0"
+    let (index, shards) = ("inbox_available_idx", "'{0,1,2,3}'")
     try await expectLooks(
-      of: PushStatements.claimMessages, "64, 30000000, 250, 1000000", on: database, by: ["inbox_fresh_idx"])
+      of: PushStatements.claimMessages, "64, 250, 300000000, 0, \(shards), '{}'", on: database, by: [index])
+    try await expectLooks(of: PushStatements.hasMessages, "300000000, 0, \(shards), '{}'", on: database, by: [index])
     try await expectLooks(
-      of: PushStatements.waitingWork, "1000000, '{a/production}'", on: database,
-      by: ["inbox_fresh_idx", "inbox_fresh_idx", "inbox_claimed_idx"])
+      of: PushStatements.waitingWork, "300000000, '{a/production}', \(shards), '{}'", on: database,
+      by: [index, index, index])
+    let lanes = "6, '{a/production}', '{64}', 3600000000, \(shards), true, '{}'"
     try await expectLooks(
-      of: PushStatements.claim, values, on: database, by: ["inbox_fresh_idx", "inbox_claimed_idx", "inbox_claimed_idx"])
+      of: PushStatements.claim, "64, 64, 30000000, 250, \(lanes)", on: database, by: [index, index, index])
     try await expectLooks(
-      of: PushStatements.lease, "64, 64, 30000000, 6, '{a/production}', '{64}', 3600000000, 0", on: database,
-      by: ["inbox_fresh_idx", "inbox_claimed_idx", "inbox_claimed_idx"])
+      of: PushStatements.lease, "64, 64, 30000000, \(lanes)", on: database, by: [index, index, index])
   }
 
   @Test("stored pushes are read by their ids, also while there seem to be none")
   func storedPushes() async throws {
     let database = try await TestDatabase.migrated()
     let plan = try await plan(
-      of: PushStatements.claim, "64, 64, 30000000, 250, 6, '{a/production}', '{64}', 3600000000, 0", on: database)
+      of: PushStatements.claim,
+      "64, 64, 30000000, 250, 6, '{a/production}', '{64}', 3600000000, '{0,1}', true, '{}'",
+      on: database)
     let looks = plan.split(separator: "\n").filter { $0.contains(" on pushes") }
     // The content of a campaign's and of a server's, and the user.
     #expect(looks.count == 3, "\(plan)")

@@ -58,6 +58,8 @@ final class Wakes: WakeHandler {
     woken.signal(on: reactor)
   }
 
+  func shardsGivenUp(on reactor: isolated Reactor) {}
+
   func releasesQueued(on reactor: isolated Reactor) {
     releases += 1
     woken.signal(on: reactor)

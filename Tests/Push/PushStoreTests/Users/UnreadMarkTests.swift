@@ -254,6 +254,7 @@ extension UnreadMarkTests {
           let events =
             try await isOfEverything ? store.claim(limits, on: reactor) : store.claimMessages(limits, on: reactor)
           badges += events.flatMap(\.recipients).map(\.badge)
+          try await chat.database.sql("delete from tacet.inbox")
         }
       }
       return badges

@@ -1,0 +1,114 @@
+package import Logging
+internal import Postgres
+package import PushStore
+package import Reactors
+
+/// Says that this process lives, and holds its share of the shards, so that its pipelines may claim their work.
+///
+/// It renews the process's lease every second. A process that is killed keeps its shards until the lease ends; then the others
+/// take them, each its share. One that was stopped finds by the monotonic clock that its lease may be over, and decides nothing more
+/// until it has been renewed. When another process has too few, this one claims nothing of the shards that it is to give up, waits for
+/// what is under way, and gives them up.
+package final class ShardKeeper {
+  /// From a renewal on, how long the shards are this process's.
+  package static let lease = Duration.seconds(5)
+
+  private static let interval = Duration.seconds(1)
+
+  /// While something is to be handed over, or the database refuses.
+  private static let shortInterval = Duration.milliseconds(100)
+
+  /// What the lease is taken to be shorter here than there: clocks run at different speeds, and a decision takes a moment.
+  private static let margin = Duration.milliseconds(500)
+
+  private let instance: ServiceInstance
+  private let pipeline: DeliveryPipeline
+  private let logger: Logger
+  private let pause: WakefulPause
+  private var isStopped = false
+  private var leaving: Set<Int32> = []
+  private var held: [Int32] = []
+
+  /// - Parameter pipeline: the one that leads.
+  package init(of instance: ServiceInstance, for pipeline: DeliveryPipeline, logger: Logger) {
+    self.instance = instance
+    self.pipeline = pipeline
+    self.logger = logger
+    pause = WakefulPause(pipeline.configuration.sleep)
+  }
+
+  /// Works until ``close(on:)``: what is under way while the process drains needs its lease.
+  package func run(on reactor: isolated Reactor) async {
+    while !isStopped {
+      let isUnsettled = await renew(on: reactor)
+      guard !isStopped else { break }
+      _ = await pause.wait(for: isUnsettled ? Self.shortInterval : Self.interval, on: reactor)
+    }
+  }
+
+  /// Another process has given up shards, or keeps the host from notifying.
+  package func look(on reactor: isolated Reactor) { pause.signal(on: reactor) }
+
+  /// Gives everything up, and says that the process is about to end; nothing is under way any more.
+  package func close(on reactor: isolated Reactor) async {
+    isStopped = true
+    pause.signal(on: reactor)
+    do throws(PostgresError) {
+      try await pipeline.store.note(instance, isEnding: true, on: reactor)
+      try await pipeline.store.giveUp(held, of: instance.id, on: reactor)
+    } catch {
+      logger.debug("cannot say that this process ends", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// - Returns: whether the next renewal should come soon.
+  private func renew(on reactor: isolated Reactor) async -> Bool {
+    let askedAt = Reactor.now
+    do throws(PostgresError) {
+      let done = leaving.filter { pipeline.room.isEmpty(of: $0) }
+      if !done.isEmpty {
+        try await pipeline.store.giveUp(Array(done), of: instance.id, on: reactor)
+        leaving.subtract(done)
+      }
+      let shards = try await pipeline.store.holdShards(of: instance, for: Self.lease, on: reactor)
+      take(shards, until: askedAt &+ (Self.lease - Self.margin).clampedNanoseconds, on: reactor)
+      return !leaving.isEmpty
+    } catch {
+      logger.debug("cannot renew the lease of shards", metadata: ["error": "\(error)"])
+      return true
+    }
+  }
+
+  private func take(_ shards: [HeldShard], until end: UInt64, on reactor: isolated Reactor) {
+    let numbers = shards.map(\.number)
+    if numbers != held {
+      logger.notice("owns conversations", metadata: ["shards": "\(numbers.count) of \(OwnedShards.count)"])
+    }
+    held = numbers
+    leaving = Set(shards.filter(\.isSurplus).map(\.number))
+    let kept = shards.filter { !$0.isSurplus }
+    var owned = OwnedShards(numbers: kept.map(\.number), since: kept.map(\.takenAt).max() ?? 0)
+    owned.held = Dictionary(uniqueKeysWithValues: shards.map { ($0.number, $0) })
+    pipeline.pacer.schedule.isQuiet = shards.contains(where: \.isQuiet)
+    pipeline.own(owned, until: end, on: reactor)
+    pipeline.observer?.pipelineOwns(owned, until: end)
+  }
+}
+
+extension DeliveryPipeline {
+  /// Claims from these shards, until a moment in monotonic nanoseconds. What is new of them is looked for at once.
+  package func own(_ shards: OwnedShards, until end: UInt64, on reactor: isolated Reactor) {
+    let hasMore = shards != owned || ownedUntil <= Reactor.now
+    let taken = Set(shards.numbers.filter { shards.held[$0]?.epoch != owned.held[$0]?.epoch })
+    if !taken.isEmpty || shards.since != owned.since {
+      bursts.forget(taken)
+      hasLeftOver = true
+    }
+    owned = shards
+    ownedUntil = end
+    guard hasMore, !shards.numbers.isEmpty else { return }
+    pacer.ask()
+    wakeMark.remember(.start)
+    signal.signal(on: reactor)
+  }
+}
