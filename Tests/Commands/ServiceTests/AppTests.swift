@@ -214,7 +214,7 @@ struct AppsScene {
     try outcome.get()
   }
 
-  /// Starts another service from the file, beside the one that runs.
+  /// Starts another service from the file.
   func restart(_ body: (RunningService) async throws -> Void) async throws {
     let service = try await scene.startService(settings: environment)
     try await body(service)

@@ -106,8 +106,8 @@ extension DoctorCase {
       """, "FAIL  triggers: the watched kind activity:WorkoutActivityAttributes has no trigger",
       remedy: "tacet.watch_activity"),
     .sql(
-      "an index of the queue is gone", "drop index tacet.inbox_fresh_idx",
-      "FAIL  indexes: inbox_fresh_idx is not there"),
+      "an index of the queue is gone", "drop index tacet.inbox_available_idx",
+      "FAIL  indexes: inbox_available_idx is not there"),
     .sql(
       "an index is not valid",
       "update pg_index set indisvalid = false where indexrelid = 'push_tokens_user_idx'::regclass",
@@ -149,7 +149,7 @@ extension DoctorCase {
       insert into tacet.inbox (subject_id, kind, available_at, enqueued_at)
       values (gen_random_uuid(), 'message', now() - interval '5 min', now() - interval '5 min')
       """,
-      "FAIL  inbox: 1 row, and the oldest has waited to be claimed for 5 min", remedy: "tacet serve"),
+      "FAIL  inbox: 1 row, and the oldest has waited to be decided for 5 min", remedy: "tacet serve"),
     .sql(
       "work is parked",
       "insert into tacet.parked (enqueued_at, attempts, subject_id, kind, reason) values (now(), 6, gen_random_uuid(), 'message', 'x')",

@@ -102,6 +102,7 @@ struct ReloadTests {
       let message = try await conversation.say()
       #expect(try await apps.pushesByApp(of: message, [AppsScene.coach])[AppsScene.coach] != nil)
       try apps.writeSettings(apps.coachSection(), "[app \(AppsScene.rider)]")
+      try await service.stop()
       try await apps.restart { _ in
         let pushes = try await apps.pushesByApp(of: waiting, [AppsScene.rider])
         #expect(pushes[AppsScene.rider] != nil)

@@ -324,7 +324,7 @@ enum Wording {
     case .deleted: "it is gone"
     case .cancelled: "was taken back"
     case .expired: "too old by then"
-    case .folding: "soon updates its burst"
+    case .folding: "waited for its burst"
     case .folded: "shown by a newer one"
     }
   }

@@ -93,12 +93,13 @@ struct OverviewPage {
 
   private func instances(_ instances: [LiveInstance]) -> HTML {
     let table = Table(
-      caption: "Processes of the service", columns: ["Process", "Version", "Started", .number("Seen")],
+      caption: "Processes of the service",
+      columns: ["Process", "Version", "Started", .number("Shards"), .number("Seen")],
       empty: "None has said in the last minute that it lives.",
       rows: instances.map { instance in
         [
           "\(instance.host), \(String(instance.processID))", "\(instance.version)", Wording.time(instance.startedAt),
-          "\(Wording.age(instance.seenAge)) ago",
+          "\(String(instance.shards)) of \(String(OwnedShards.count))", "\(Wording.age(instance.seenAge)) ago",
         ]
       })
     return """

@@ -22,9 +22,9 @@ extension Judgement {
     let rows = FindingWords.count(backlog.events, of: ExaminedBacklog.rowsMax, "row", "rows")
     guard let overdue = backlog.eventOverdue else { return .ok("empty") }
     guard overdue >= QueueOverview.overdueFrom else {
-      return .ok("\(rows), the oldest could be claimed \(FindingWords.duration(overdue)) ago")
+      return .ok("\(rows), the oldest could be decided \(FindingWords.duration(overdue)) ago")
     }
-    return late(overdue, "\(rows), and the oldest has waited to be claimed")
+    return late(overdue, "\(rows), and the oldest has waited to be decided")
   }
 
   private static func overdueDeliveries(_ backlog: ExaminedBacklog) -> Judgement {
@@ -104,7 +104,7 @@ extension Judgement {
       remedy: "install the server's time zone data again (on Debian tzdata-legacy), then run tacet migrate")
   }
 
-  /// Which processes run, as they say themselves in the database.
+  /// Which processes run, as they say themselves in the database, and whether every conversation has an owner among them.
   /// - Parameter mayIdle: whether processes say nothing while their database sleeps.
   static func instances(_ instances: [ExaminedInstance], mayIdle: Bool = false) -> Judgement {
     let silentFrom = ServiceInstance.silentFrom + (mayIdle ? DatabaseSleep.longestMax : .zero)
@@ -113,7 +113,14 @@ extension Judgement {
       let last = instances.first.map { "; \($0.id) on \($0.host) did \(FindingWords.duration($0.age)) ago" } ?? ""
       return .warning("no tacet serve says that it runs\(last)", remedy: "start tacet serve, or see why it ended")
     }
-    let names = running.map { "\($0.id) on \($0.host)" }.joined(separator: ", ")
+    let shards = OwnedShards.count
+    let names = running.map { "\($0.id) on \($0.host) with \($0.shards) of \(shards) shards" }.joined(separator: ", ")
+    let unowned = Int(shards) - running.reduce(0) { $0 + $1.shards }
+    guard unowned <= 0 || mayIdle else {
+      return .warning(
+        "\(names); nobody owns the conversations of \(unowned)",
+        remedy: "look again in ten seconds; if it stays, see what the logs of these processes and /readyz say")
+    }
     let versions = Set(running.map(\.version)).sorted().joined(separator: ", ")
     guard Set(running.map(\.version)).count > 1 else { return .ok("\(names), version \(versions)") }
     return .warning(

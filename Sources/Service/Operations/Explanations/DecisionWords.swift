@@ -25,7 +25,7 @@ struct DecisionWords {
     case "expired": expired
     case ShadowedKinds.reason: "the service is a shadow (SHADOW): the push would have been sent"
     case "not_participant": "the user took no part in \(surface) any more"
-    case "folding": "the \(event) followed others of a burst, whose notification changes once a second at most"
+    case "folding": "the push before it in its burst had no answer for long, so the \(event) was looked at again"
     case "folded": "the notification of its burst shows a newer \(event), and counts this one"
     default: nil
     }

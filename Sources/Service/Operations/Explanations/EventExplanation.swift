@@ -204,6 +204,20 @@ private struct ExplanationPage {
   private static func left(_ text: String, _ width: Int) -> String { text + spaces(width - text.count) }
 }
 
+extension InstanceFacts {
+  var words: String { Self.words(of: id, host: host, pid: pid) }
+
+  /// A process as people find it: where it is known on which machine it ran, by that.
+  fileprivate static func words(of id: String, host: String?, pid: Int?) -> String {
+    guard let host, let pid else { return "instance \(id)" }
+    return "\(host), process \(pid) (instance \(id))"
+  }
+}
+
+extension OwnerFacts {
+  var words: String { InstanceFacts.words(of: id, host: host, pid: pid) }
+}
+
 /// An event as a whole: the outcome of its pushes, and what concerns no single recipient.
 struct EventSummary {
   let records: EventRecords
@@ -284,11 +298,11 @@ struct EventSummary {
         inbox.rescues > 0 ? EventExplanation.Detail(name: "lost claims", value: "\(inbox.rescues)") : nil,
         inbox.error.map { .init(name: "last error", value: $0) },
       ]
-      let end = TimeText.instant(inbox.availableAt)
+      let (owner, moment) = (event.owner?.words ?? "nobody", TimeText.instant(inbox.availableAt))
       let text =
         inbox.isClaimed
-        ? "now: in the inbox under claim \(inbox.attempts), whose lease ends on \(end)"
-        : "now: in the inbox, for anybody to claim since \(end)"
+        ? "now: in the inbox under claim \(inbox.attempts), whose lease ends on \(moment); owned by \(owner)"
+        : "now: in the inbox, to be decided since \(moment); owned by \(owner)"
       steps.append(.init(.unclaimed, at: event.now, text: text, details: details.compactMap { $0 }))
     }
     if let parked = event.parked { steps.append(parked.step) }
@@ -344,9 +358,17 @@ extension EventFacts {
     if let error = inbox.error { return "the \(noun) could not be looked at, \(age) after its commit: \(error)." }
     if inbox.isClaimed, inbox.availableAt > now {
       return "claim \(inbox.attempts) of the \(noun) is at work, or has died; the next may begin in"
-        + " \(TimeText.span(inbox.availableAt - now))."
+        + " \(TimeText.span(inbox.availableAt - now)), or as soon as another process takes over."
     }
-    return "the \(noun) has been in the inbox for \(age), and nobody has claimed it; \(serviceClause)"
+    return "the \(noun) has been in the inbox for \(age), and is not decided; \(ownerClause)"
+  }
+
+  /// Who is to take up what waits. An owner writes nothing when it takes a message, so what it has in hand only it knows.
+  var ownerClause: String {
+    guard let owner, let leaseUntil = owner.leaseUntil else { return serviceClause }
+    return leaseUntil > now
+      ? "it belongs to \(owner.words), which has it in hand or takes it next."
+      : "its owner, \(owner.words), lost its lease \(TimeText.span(now - leaseUntil)) ago; \(serviceClause)"
   }
 
   /// Whether a service is there to claim.

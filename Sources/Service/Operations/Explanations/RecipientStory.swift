@@ -38,9 +38,11 @@ struct RecipientStory {
       steps.append(Step(.lostClaim, at: woken, text: "\(CountWords.counted(cut, "claim")) in between left out"))
     }
     steps += claims.lost(before: index).map { Step(.lostClaim, at: woken, text: RecordedClaims.words(ofLost: $0)) }
+    let takeOver = entry.isTakenOver ? ", \(RecordedClaims.takeOver)" : ""
     return steps + [
       Step(.woken, at: woken, text: "the service was woken \(CauseWords.wake(entry.wokenBy))"),
-      Step(.claimed, at: entry.claimedAt, text: "claimed by \(process(entry.instance)), claim \(entry.claim)"),
+      Step(
+        .claimed, at: entry.claimedAt, text: "claimed by \(process(entry.instance)), claim \(entry.claim)\(takeOver)"),
     ]
   }
 
@@ -53,10 +55,8 @@ struct RecipientStory {
     return min(max(woken, event.enqueuedAt ?? woken), entry.claimedAt)
   }
 
-  /// The process as people find it: where it is known on which machine it ran, by that.
   private func process(_ id: String) -> String {
-    guard let known = instances[id] else { return "instance \(id)" }
-    return "\(known.host), process \(known.pid) (instance \(id))"
+    instances[id]?.words ?? "instance \(id)"
   }
 
   /// What ended the wait before a claim.
@@ -146,7 +146,7 @@ extension RecipientStory {
     }
     if let lane = delivery.lane { return "now: waits until \(lane) takes pushes" }
     return delivery.dueAt <= event.now
-      ? "now: due since \(TimeText.span(event.now - delivery.dueAt)), and nobody has claimed it"
+      ? "now: due since \(TimeText.span(event.now - delivery.dueAt)); \(event.ownerClause)"
       : "now: \(delivery.state) until \(TimeText.instant(delivery.dueAt)), for another"
         + " \(TimeText.span(delivery.dueAt - event.now))"
   }
@@ -205,14 +205,12 @@ extension HistoryEntry {
     if decision == .skipped {
       return "decided: no push (folded): the notification of its burst shows a newer message; +\(fold.more) more"
     }
-    if remaining == "held", let dueMicroseconds {
-      return
-        "decided: held for \(TimeText.span(dueMicroseconds)) (folding): it follows others of the burst that message"
-        + " \(fold.burst) began"
+    guard let burst = fold.burst?.shortMark else {
+      return "decided: send with sound, because no rule objects; it begins a burst"
     }
     return fold.sounds
-      ? "decided: send with sound, because no rule objects; it begins a burst"
-      : "decided: send without sound, as an update of the notification of message \(fold.burst): +\(fold.more) more"
+      ? "decided: send with sound, in the notification of message \(burst), of which nothing is shown: +\(fold.more) more"
+      : "decided: send without sound, as an update of the notification of message \(burst): +\(fold.more) more"
   }
 }
 

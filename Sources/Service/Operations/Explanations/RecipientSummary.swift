@@ -62,9 +62,10 @@ struct RecipientSummary {
     let push = update.map { "A silent update of the notification of its burst (+\($0.more) more)" } ?? "A push"
     // Whether an earlier claim may also have sent it.
     let lost = history.indices.lazy.flatMap { claims.lost(before: $0) }.first
+    let takenOver = history.first?.isTakenOver == true ? "It was claimed \(RecordedClaims.takeOver)." : nil
     return sentences(
       "\(push) was sent: APNs accepted it for \(devices)\(delay(ledger)).", holdSentence,
-      lost.map { "C\(RecordedClaims.words(ofLost: $0).dropFirst())." }, restSentence)
+      lost.map { "C\(RecordedClaims.words(ofLost: $0).dropFirst())." } ?? takenOver, restSentence)
   }
 
   private var holdSentence: String? {
@@ -112,7 +113,7 @@ struct RecipientSummary {
     if delivery.isClaimed { return "It is being looked at." }
     if let lane = delivery.lane { return "It goes as soon as \(lane) takes pushes again." }
     let wait = delivery.dueAt - event.now
-    guard wait > 0 else { return "It has been due for \(TimeText.span(wait)); \(event.serviceClause)" }
+    guard wait > 0 else { return "It has been due for \(TimeText.span(wait)); \(event.ownerClause)" }
     return "It is looked at again in \(TimeText.span(wait)), or as soon as something is learnt."
   }
 
@@ -203,6 +204,11 @@ struct RecordedClaims {
     let first = (index > 0 ? entries[index - 1].claim : 0) + 1
     return first..<max(first, entries[index].claim)
   }
+
+  /// The end of a clause. An owner takes a message without a trace, so whether the one before had it is not known.
+  static let takeOver =
+    "after a change of its owner; if the one before had sent it, it was sent again under the same apns-id, which the phone"
+    + " shows once"
 
   /// A clause. Why there is no record is not known: the process may have died, or its look failed or came too late.
   static func words(ofLost claim: Int) -> String {

@@ -99,7 +99,7 @@ final class Disruptor: Sendable {
   private func unsafeWork(beforeCrash isCrash: Bool) async throws -> Set<DisruptionRecord.Work> {
     let text = try await scene.patientSQL(
       """
-      select i.subject_id, null from tacet.inbox i where i.available_at > now()
+      select i.subject_id, null from tacet.inbox i
       union all
       select d.subject_id, d.user_id from tacet.deliveries d
       where coalesce((to_jsonb(d) ->> 'is_claimed')::boolean, true)

@@ -256,7 +256,7 @@ struct AttentionTests {
     let queues = QueueOverview(
       inbox: 1, oldestAge: oldest, holds: 1, nextHold: nextHold, retries: 1, nextRetry: nextRetry, hasMoreWork: false,
       parked: parked)
-    let instance = LiveInstance(host: "a", processID: 1, version: "1.0", startedAt: 0, seenAge: .zero)
+    let instance = LiveInstance(host: "a", processID: 1, version: "1.0", startedAt: 0, seenAge: .zero, shards: 16)
     let overview = ServiceOverview(
       ledger: LedgerFigures(), queues: queues, lanes: [], parked: [], instances: [instance], newest: [])
     return Attention(overview: overview, routes: [], faults: []).items.map(\.markup)

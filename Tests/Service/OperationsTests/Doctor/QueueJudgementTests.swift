@@ -98,14 +98,26 @@ struct QueueJudgementTests {
   @Test("a process that has been silent for a minute does not run, or for an hour more where the database may sleep")
   func instances() {
     func instance(_ id: String, _ seconds: Int, _ version: String = "1") -> ExaminedInstance {
-      ExaminedInstance(id: id, host: "here", version: version, age: .seconds(seconds))
+      ExaminedInstance(id: id, host: "here", version: version, age: .seconds(seconds), shards: 16)
     }
     #expect(Judgement.instances([]).verdict == .warning)
-    #expect(Judgement.instances([instance("a", 59), instance("b", 60)]) == .ok("a on here, version 1"))
+    #expect(
+      Judgement.instances([instance("a", 59), instance("b", 60)]) == .ok("a on here with 16 of 16 shards, version 1"))
     #expect(Judgement.instances([instance("a", 60)]).found.contains("a on here did 60 s ago"))
     #expect(Judgement.instances([instance("a", 3659)], mayIdle: true).verdict == .ok)
     #expect(Judgement.instances([instance("a", 3660)], mayIdle: true).verdict == .warning)
     #expect(Judgement.instances([instance("a", 1), instance("b", 1, "2")]).found.contains("several versions: 1, 2"))
+  }
+
+  @Test("conversations that no running process owns are told, unless the processes may sleep")
+  func unowned() {
+    func instance(_ id: String, shards: Int, seconds: Int = 1) -> ExaminedInstance {
+      ExaminedInstance(id: id, host: "here", version: "1", age: .seconds(seconds), shards: shards)
+    }
+    #expect(Judgement.instances([instance("a", shards: 9), instance("b", shards: 7)]).verdict == .ok)
+    let few = [instance("a", shards: 9), instance("b", shards: 7, seconds: 60)]
+    #expect(Judgement.instances(few).found == "a on here with 9 of 16 shards; nobody owns the conversations of 7")
+    #expect(Judgement.instances([instance("a", shards: 0)], mayIdle: true).verdict == .ok)
   }
 
   @Test(

@@ -172,7 +172,7 @@ struct SchemaJudgementTests {
     "a whole table is read by a sequential scan of that very table",
     arguments: [
       ("  ->  Seq Scan on inbox i", ["fail"]), ("  ->  Seq Scan on messages m", ["warn"]),
-      ("  ->  Seq Scan on inbox_other i", ["ok"]), ("  ->  Index Scan using inbox_fresh_idx on inbox", ["ok"]),
+      ("  ->  Seq Scan on inbox_other i", ["ok"]), ("  ->  Index Scan using inbox_available_idx on inbox", ["ok"]),
       ("->  Seq Scan on deliveries", ["fail"]),
     ])
   func plan(_ line: String, _ verdicts: [String]) {

@@ -175,7 +175,7 @@ struct UnrecordedTests {
     told.event.serviceSeenAt = told.event.now - 3_600_000_000
     #expect(
       told.sentence
-        == "No push yet: the message has been in the inbox for 30 s, and nobody has claimed it; no service has"
+        == "No push yet: the message has been in the inbox for 30 s, and is not decided; no service has"
         + " been seen for 1 h: is it running?")
     told.event.serviceSeenAt = nil
     #expect(told.sentence.contains("no service was ever seen on this database: is it running?"))
@@ -185,6 +185,43 @@ struct UnrecordedTests {
     told.event.inbox?.rescues = 1
     #expect(told.sentence.hasSuffix("could not be looked at, 30 s after its commit: permission denied."))
     #expect(told.explanation.steps.contains { $0.details.contains(.init(name: "lost claims", value: "1")) })
+  }
+
+  @Test("of what waits, also of a retry that is due, the owner is named, and that it has lost its lease")
+  func owner() {
+    var told = Told(now: 30_000_000)
+    told.event.inbox = InboxFacts(
+      enqueuedAt: Told.committedAt, availableAt: Told.committedAt, attempts: 0, rescues: 0, isClaimed: false)
+    told.event.owner = OwnerFacts(id: "7f3a", host: "push-1", pid: 4711, leaseUntil: told.event.now + 1)
+    let owner = "push-1, process 4711 (instance 7f3a)"
+    #expect(
+      told.sentence.hasSuffix("and is not decided; it belongs to \(owner), which has it in hand or takes it next."))
+    #expect(told.explanation.steps.contains { $0.text.hasSuffix("; owned by \(owner)") })
+    told.event.owner?.leaseUntil = told.event.now - 3_000_000
+    #expect(told.sentence.contains("; its owner, \(owner), lost its lease 3 s ago; a service was seen 2 s ago"))
+    told.event.owner = OwnerFacts(id: "7f3a", leaseUntil: told.event.now + 1)
+    #expect(told.sentence.contains("; it belongs to instance 7f3a, which"))
+    told.event.inbox = nil
+    told.claim(decision: .held, reason: "user_viewing", due: 1_000_000, remaining: "held")
+    #expect(
+      told.explanation.recipients[0].steps.last?.text.hasSuffix(
+        "; it belongs to instance 7f3a, which has it in hand or takes it next.") == true)
+  }
+
+  @Test("a message that was sent after a change of its owner may have been sent before, and says so")
+  func takenOver() {
+    var told = Told()
+    told.claim(decision: .sent, attempts: [Told.attempt()])
+    #expect(!told.sentence.contains("owner"))
+    told.history[0].isTakenOver = true
+    told.recipient.ledger?.history = told.history
+    let takeOver =
+      "after a change of its owner; if the one before had sent it, it was sent again under the same apns-id"
+    #expect(told.sentence.contains("It was claimed \(takeOver)"))
+    #expect(
+      told.explanation.recipients[0].steps.contains {
+        $0.text.hasPrefix("claimed by push-1, process 4711 (instance 7f3a), claim 1, \(takeOver)")
+      })
   }
 
   @Test("who came later is told so, and who takes no part")

@@ -73,22 +73,18 @@ struct RecordedClaimsTests {
 
 @Suite("What a burst did to a message, in words")
 struct FoldWordsTests {
-  private func told(_ folds: [HistoryEntry.Fold?], _ last: OutcomeDecision, _ reason: String? = nil) -> Told {
+  private func told(_ fold: HistoryEntry.Fold?, _ decision: OutcomeDecision, _ reason: String? = nil) -> Told {
     var told = Told()
-    for (place, fold) in folds.enumerated() {
-      let isLast = place == folds.count - 1
-      told.claim(
-        place + 1, at: 2_000 + Int64(place) * 1_000_000, wokenBy: isLast ? "due" : "notify",
-        decision: isLast ? last : .held, reason: isLast ? reason : "folding", due: isLast ? nil : 1_000_000,
-        remaining: isLast ? nil : "held", attempts: isLast && last == .sent ? [Told.attempt()] : [])
-      told.history[place].fold = fold
-    }
+    told.claim(
+      1, at: 2_000, wokenBy: "notify", decision: decision, reason: reason,
+      attempts: decision == .sent ? [Told.attempt()] : [])
+    told.history[0].fold = fold
     told.recipient.ledger?.history = told.history
     return told
   }
 
-  private func fold(_ sounds: Bool, _ more: Int) -> HistoryEntry.Fold {
-    .init(sounds: sounds, more: more, burst: "ab12cd34")
+  private func fold(_ sounds: Bool, _ more: Int, _ burst: String? = nil) -> HistoryEntry.Fold {
+    .init(sounds: sounds, more: more, burst: burst.map(HostID.init(text:)), begunAt: 2_000)
   }
 
   private func verdicts(_ told: Told) -> [String] {
@@ -97,27 +93,27 @@ struct FoldWordsTests {
 
   @Test("the first message sounds; where nothing folds the words are plain")
   func first() {
-    let told = told([fold(true, 0)], .sent)
+    let told = told(fold(true, 0), .sent)
     #expect(verdicts(told) == ["decided: send with sound, because no rule objects; it begins a burst"])
     #expect(told.sentence.hasPrefix("A push was sent: APNs accepted it for 1 device"))
-    #expect(verdicts(self.told([nil], .sent)) == ["decided: send, because no rule objects"])
+    #expect(verdicts(self.told(nil, .sent)) == ["decided: send, because no rule objects"])
   }
 
-  @Test("a follower waits and becomes the update, or is shown by the newer push")
+  @Test("a follower is an update, or sounds where nothing of the burst is shown, or is shown by the newer push")
   func followers() {
-    let sent = told([fold(false, 3), fold(false, 4)], .sent)
+    let mark = HostID(text: "first").shortMark
+    let sent = told(fold(false, 4, "first"), .sent)
     #expect(
-      verdicts(sent) == [
-        "decided: held for 1 s (folding): it follows others of the burst that message ab12cd34 began",
-        "decided: send without sound, as an update of the notification of message ab12cd34: +4 more",
-      ])
+      verdicts(sent) == ["decided: send without sound, as an update of the notification of message \(mark): +4 more"])
     #expect(
       sent.sentence.hasPrefix("A silent update of the notification of its burst (+4 more) was sent: APNs accepted"))
-    let clause = "the message followed others of a burst, whose notification changes once a second at most"
-    #expect(sent.sentence.contains("Until then it was held, because \(clause)"))
-    let folded = told([fold(false, 3), fold(false, 4)], .skipped, "folded")
+    #expect(
+      verdicts(told(fold(true, 1, "first"), .sent)) == [
+        "decided: send with sound, in the notification of message \(mark), of which nothing is shown: +1 more"
+      ])
+    let folded = told(fold(false, 4, "first"), .skipped, "folded")
     let verdict = "decided: no push (folded): the notification of its burst shows a newer message; +4 more"
-    #expect(verdicts(folded).last == verdict)
+    #expect(verdicts(folded) == [verdict])
     let sentence = "No push, because the notification of its burst shows a newer message, and counts this one."
     #expect(folded.sentence.hasPrefix(sentence))
   }
