@@ -149,7 +149,7 @@ play_locales() {
   expect_order 2 'pl: the form that goes with twelve' 'Zamówienie od Jana jest w drodze | Jedzie 12 rzeczy'
 }
 
-# Long enough for the burst on a slow machine, and short enough to wait for its end.
+# Long enough for the burst on a slow machine.
 burst_window=8
 
 # write_to_bea TEXT: as the host would; prints the message's id.
@@ -158,7 +158,7 @@ write_to_bea() {
     select conversation_id, sender_id, :'text' from demo.situations where name = 'burst' returning id"
 }
 
-# Until nothing of the burst is held any more.
+# Until everything of the burst is decided.
 await_burst() {
   await "select not exists (select from demo.situations s join (
       select conversation_id from tacet.inbox union all select conversation_id from tacet.deliveries
@@ -167,16 +167,14 @@ await_burst() {
 }
 
 play_burst() {
-  local first last number mention status=0
+  local first last mention status=0
   headline 'Clara writes six messages within seconds: one sound, and one notification that shows the newest'
   stop_process tacet || status=$?
   fold_window=$burst_window
   start_again
   first=$(write_to_bea 'Are you there?')
-  for number in 2 3 4 5; do
-    write_to_bea "Thought $number" >/dev/null
-    sleep 0.4
-  done
+  sql app <<<"insert into public.messages (conversation_id, from_id, text)
+    select conversation_id, sender_id, 'Thought ' || n from demo.situations, generate_series(2, 5) n where name = 'burst'"
   last=$(write_to_bea 'The newest thought')
   await_burst
   say "      $(ask "select string_agg(case when sounds then '♪ ' else '  ' end || coalesce(subtitle || ': ', '') || body, ' → '
