@@ -13,9 +13,8 @@ $$;
 -- Renews a process's lease and gives it its share of the shards: those without an owner, and those of processes whose lease is over,
 -- as many as it lacks. What such a process had leased becomes available at once. Returns the process's shards.
 --
--- is_quiet: a process is awake and polls, so that triggers notify nobody.
 -- lease_us: how long the process stays their owner without another call. is_surplus: another process has too few; the owner gives the
--- shard up once nothing of it is under way.
+-- shard up once nothing of it is under way. is_quiet: a process is awake and polls, so that triggers notify nobody.
 create or replace function tacet.hold_shards(instance_id text, lease_us bigint)
 returns table (shard int, epoch bigint, taken_us bigint, is_surplus boolean, is_quiet boolean)
 language plpgsql volatile

@@ -236,12 +236,3 @@ extension MessageBurst {
     return .sound
   }
 }
-
-extension Duration {
-  /// Whole microseconds, rounded towards zero, as the database's `bigint` holds them.
-  package var wholeMicroseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    return overflow ? (seconds < 0 ? .min : .max) : product + attoseconds / 1_000_000_000_000
-  }
-}

@@ -83,3 +83,12 @@ package enum RetryAfter {
 extension UInt8 {
   fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
 }
+
+extension Duration {
+  /// Whole microseconds, rounded towards zero, as the database's `bigint` holds them.
+  package var wholeMicroseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+    return overflow ? (seconds < 0 ? .min : .max) : product + attoseconds / 1_000_000_000_000
+  }
+}

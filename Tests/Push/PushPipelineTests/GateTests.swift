@@ -204,11 +204,8 @@ struct FoldingPipelineTests {
       _ = try await rig.outcomes(of: first, on: reactor)
       for more in 1...2 {
         let now: Int64 = try await rig.value("select tacet.unix_us(clock_timestamp())", on: reactor)
-        var owned = OwnedShards(numbers: OwnedShards.all.numbers, since: now)
-        for number in owned.numbers {
-          owned.held[number] = HeldShard(
-            number: number, takenAt: now, epoch: Int64(more), isSurplus: false, isQuiet: false)
-        }
+        let owned = OwnedShards(
+          (0..<OwnedShards.count).map { HeldShard(number: $0, takenAt: now, epoch: Int64(more)) })
         rig.pipeline.own(owned, until: .max, on: reactor)
         _ = try await rig.outcomes(of: chat.post(waking: .notify, on: reactor), on: reactor)
         let update = try #require(rig.channel.sent.last)

@@ -30,6 +30,12 @@ struct MessageBurstTests {
       return decide()
     }
 
+    /// A message that comes and is shown at once.
+    mutating func show(_ time: Int64) {
+      _ = post(time)
+      _ = answer(time)
+    }
+
     private mutating func decide() -> [String] {
       policy.decide(&waiting, of: &burst).map { decided in
         "\(decided.message.enqueuedAt) \(decided.decision)"
@@ -89,8 +95,7 @@ struct MessageBurstTests {
   @Test("a push that is tried again is what it was, also after the window")
   func again() {
     var scene = Scene()
-    _ = scene.post(0)
-    _ = scene.answer(0)
+    scene.show(0)
     #expect(scene.post(5) == ["5 update +1"])
     #expect(scene.answer(5, shown: false) == [])
     #expect(scene.post(5, at: 40, again: true) == ["5 update +1"])
@@ -111,8 +116,7 @@ struct MessageBurstTests {
   @Test("a mention sounds within the window, and beside a newer message that is shown")
   func mentions() {
     var scene = Scene()
-    _ = scene.post(0)
-    _ = scene.answer(0)
+    scene.show(0)
     #expect(scene.post(2, mention: true) == ["2 sound +0"])
     #expect(scene.answer(2) == [])
     #expect(scene.post(3) == ["3 update +1"])
@@ -126,10 +130,8 @@ struct MessageBurstTests {
   @Test("what the recipient has seen counts no more")
   func looked() {
     var scene = Scene()
-    _ = scene.post(0)
-    _ = scene.answer(0)
-    _ = scene.post(1)
-    _ = scene.answer(1)
+    scene.show(0)
+    scene.show(1)
     #expect(scene.post(5, lookedAt: 4) == ["5 update +0"])
     #expect(scene.answer(5) == [])
     #expect(scene.post(6, lookedAt: 5) == ["6 update +1"])
@@ -138,10 +140,8 @@ struct MessageBurstTests {
   @Test("no message is counted by two bursts")
   func countedOnce() {
     var scene = Scene()
-    _ = scene.post(0)
-    _ = scene.answer(0)
-    _ = scene.post(1)
-    _ = scene.answer(1)
+    scene.show(0)
+    scene.show(1)
     #expect(scene.post(30) == ["30 sound +0"])
     #expect(scene.answer(30) == [])
     #expect(scene.post(1, at: 31) == ["1 fold"])

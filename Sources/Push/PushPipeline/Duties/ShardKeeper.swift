@@ -26,8 +26,6 @@ package final class ShardKeeper {
   private let logger: Logger
   private let pause: WakefulPause
   private var isStopped = false
-  private var leaving: Set<Int32> = []
-  private var held: [Int32] = []
 
   /// - Parameter pipeline: the one that leads.
   package init(of instance: ServiceInstance, for pipeline: DeliveryPipeline, logger: Logger) {
@@ -55,7 +53,7 @@ package final class ShardKeeper {
     pause.signal(on: reactor)
     do throws(PostgresError) {
       try await pipeline.store.note(instance, isEnding: true, on: reactor)
-      try await pipeline.store.giveUp(held, of: instance.id, on: reactor)
+      try await pipeline.store.giveUp(Array(pipeline.owned.held.keys), of: instance.id, on: reactor)
     } catch {
       logger.debug("cannot say that this process ends", metadata: ["error": "\(error)"])
     }
@@ -65,14 +63,11 @@ package final class ShardKeeper {
   private func renew(on reactor: isolated Reactor) async -> Bool {
     let askedAt = Reactor.now
     do throws(PostgresError) {
-      let done = leaving.filter { pipeline.room.isEmpty(of: $0) }
-      if !done.isEmpty {
-        try await pipeline.store.giveUp(Array(done), of: instance.id, on: reactor)
-        leaving.subtract(done)
-      }
+      let done = pipeline.owned.held.values.filter { $0.isSurplus && pipeline.room.isEmpty(of: $0.number) }
+      if !done.isEmpty { try await pipeline.store.giveUp(done.map(\.number), of: instance.id, on: reactor) }
       let shards = try await pipeline.store.holdShards(of: instance, for: Self.lease, on: reactor)
       take(shards, until: askedAt &+ (Self.lease - Self.margin).clampedNanoseconds, on: reactor)
-      return !leaving.isEmpty
+      return shards.contains(where: \.isSurplus)
     } catch {
       logger.debug("cannot renew the lease of shards", metadata: ["error": "\(error)"])
       return true
@@ -80,15 +75,10 @@ package final class ShardKeeper {
   }
 
   private func take(_ shards: [HeldShard], until end: UInt64, on reactor: isolated Reactor) {
-    let numbers = shards.map(\.number)
-    if numbers != held {
-      logger.notice("owns conversations", metadata: ["shards": "\(numbers.count) of \(OwnedShards.count)"])
+    let owned = OwnedShards(shards)
+    if owned.held.keys != pipeline.owned.held.keys {
+      logger.notice("owns conversations", metadata: ["shards": "\(shards.count) of \(OwnedShards.count)"])
     }
-    held = numbers
-    leaving = Set(shards.filter(\.isSurplus).map(\.number))
-    let kept = shards.filter { !$0.isSurplus }
-    var owned = OwnedShards(numbers: kept.map(\.number), since: kept.map(\.takenAt).max() ?? 0)
-    owned.held = Dictionary(uniqueKeysWithValues: shards.map { ($0.number, $0) })
     pipeline.pacer.schedule.isQuiet = shards.contains(where: \.isQuiet)
     pipeline.own(owned, until: end, on: reactor)
     pipeline.observer?.pipelineOwns(owned, until: end)
@@ -98,9 +88,9 @@ package final class ShardKeeper {
 extension DeliveryPipeline {
   /// Claims from these shards, until a moment in monotonic nanoseconds. What is new of them is looked for at once.
   package func own(_ shards: OwnedShards, until end: UInt64, on reactor: isolated Reactor) {
-    let hasMore = shards != owned || ownedUntil <= Reactor.now
     let taken = Set(shards.numbers.filter { shards.held[$0]?.epoch != owned.held[$0]?.epoch })
-    if !taken.isEmpty || shards.since != owned.since {
+    let hasMore = !taken.isEmpty || shards.numbers != owned.numbers || ownedUntil <= Reactor.now
+    if !taken.isEmpty {
       bursts.forget(taken)
       hasLeftOver = true
     }

@@ -8,7 +8,7 @@ internal import Reactors
 extension DeliveryPipeline {
   /// New messages first, and everything else when the pacer says so.
   func look(on reactor: isolated Reactor) async {
-    guard claimLimits != nil else { return await proveAnswer(on: reactor) }
+    guard freePlaces != nil else { return await proveAnswer(on: reactor) }
     let wake = wakeMark.take()
     var look = Look(cause: wake.cause, wokenAt: wake.at, askedAt: Reactor.now)
     do throws(PostgresError) {
@@ -69,10 +69,16 @@ extension DeliveryPipeline {
     process(events, found: look, on: reactor)
   }
 
-  /// What the next claim may take, without the limits of lanes; nil when there is no room.
-  var claimLimits: ClaimLimits? {
+  /// Recipients that may be claimed now; nil when nothing may.
+  private var freePlaces: Int? {
     let free = configuration.pushesInFlightMax - max(room.places, delivery.inFlight)
     guard free > 0, !recorder.isRetrying, !owned.numbers.isEmpty, Reactor.now < ownedUntil else { return nil }
+    return free
+  }
+
+  /// What the next claim may take, without the limits of lanes; nil when there is no room.
+  var claimLimits: ClaimLimits? {
+    guard let free = freePlaces else { return nil }
     var limits = ClaimLimits(
       eventsMax: min(configuration.eventsPerClaimMax, max(1, free / room.placesPerEvent)),
       deliveriesMax: min(configuration.deliveriesPerClaimMax, free), lease: configuration.lease)

@@ -82,8 +82,7 @@ extension StatementCall {
       leaseMicroseconds: limits.lease.wholeMicroseconds, recipientsMax: limits.recipientsMax,
       rescuesMax: limits.rescuesMax, lanes: limits.lanes.map(\.name),
       laneDeliveriesMax: limits.lanes.map(\.deliveriesMax), lifeMicroseconds: limits.life.wholeMicroseconds,
-      shards: limits.owned.numbers,
-      takesMessages: limits.takesMessages, heldIDs: limits.held)
+      shards: limits.owned.numbers, takesMessages: limits.takesMessages, heldIDs: limits.held)
   }
 
   static func claimMessages(_ limits: ClaimLimits) -> StatementCall {
@@ -99,8 +98,7 @@ extension StatementCall {
       leaseMicroseconds: limits.lease.wholeMicroseconds, rescuesMax: limits.rescuesMax,
       lanes: limits.lanes.map(\.name), laneDeliveriesMax: limits.lanes.map(\.deliveriesMax),
       lifeMicroseconds: limits.life.wholeMicroseconds,
-      shards: limits.owned.numbers,
-      takesMessages: limits.takesMessages, heldIDs: limits.held)
+      shards: limits.owned.numbers, takesMessages: limits.takesMessages, heldIDs: limits.held)
   }
 }
 

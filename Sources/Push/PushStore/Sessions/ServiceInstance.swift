@@ -51,28 +51,31 @@ extension ServiceInstance {
   }
 }
 
-/// The shards of conversations that a process claims from, and since when it owns all of them.
+/// The shards of conversations that a process holds.
 package struct OwnedShards: Equatable, Sendable {
   /// As `tacet.shards` numbers them, from 0.
   package static let count: Int32 = 16
 
   /// What a pipeline owns that nobody shares the database with.
-  package static let all = OwnedShards(numbers: Array(0..<count), since: 0)
+  package static let all = OwnedShards((0..<count).map { HeldShard(number: $0) })
 
-  package static let none = OwnedShards(numbers: [], since: 0)
+  package static let none = OwnedShards([])
 
-  package var numbers: [Int32]
+  /// By number.
+  package let held: [Int32: HeldShard]
 
-  /// What the process holds by number: also the shards from which nothing is claimed any more, because another process has too few.
-  package var held: [Int32: HeldShard] = [:]
+  /// Those that are claimed from: all but what another process is to have.
+  package let numbers: [Int32]
 
-  /// When the newest of them was taken, by the database's clock; microseconds since 1970. What was enqueued before may be what
+  /// When the newest of these was taken, by the database's clock; microseconds since 1970. What was enqueued before may be what
   /// another process left behind.
-  package var since: Int64
+  package let since: Int64
 
-  package init(numbers: [Int32], since: Int64) {
-    self.numbers = numbers
-    self.since = since
+  package init(_ shards: [HeldShard]) {
+    held = Dictionary(uniqueKeysWithValues: shards.map { ($0.number, $0) })
+    let kept = shards.filter { !$0.isSurplus }
+    numbers = kept.map(\.number)
+    since = kept.map(\.takenAt).max() ?? 0
   }
 }
 
@@ -88,7 +91,7 @@ package struct HeldShard: Equatable, Sendable {
   /// Whether a process is awake and polls, so that nobody is notified.
   package let isQuiet: Bool
 
-  package init(number: Int32, takenAt: Int64, epoch: Int64, isSurplus: Bool, isQuiet: Bool) {
+  package init(number: Int32, takenAt: Int64 = 0, epoch: Int64 = 0, isSurplus: Bool = false, isQuiet: Bool = false) {
     self.number = number
     self.takenAt = takenAt
     self.epoch = epoch

@@ -83,10 +83,10 @@ struct ShardTests {
     func hasMessages() async throws -> Bool {
       try await withStore(chat.database) { [limits] in try await $0.hasMessages(limits, on: $1) }
     }
-    limits.owned = OwnedShards(numbers: (0..<16).filter { $0 != shard }, since: 0)
+    limits.owned = OwnedShards((0..<16).filter { $0 != shard }.map { HeldShard(number: $0) })
     #expect(try await claimMessages().isEmpty)
     #expect(try await hasMessages() == false)
-    limits.owned = OwnedShards(numbers: [shard], since: 0)
+    limits.owned = OwnedShards([HeldShard(number: shard)])
     let claimed = try await claimMessages()
     #expect(claimed.map(\.subject) == [.message(message)] && claimed.map(\.shard) == [shard])
     #expect(try await hasMessages() == true)
@@ -115,7 +115,8 @@ struct ShardTests {
     let chat = try await Chat()
     try await chat.send()
     var limits = ClaimLimits(eventsMax: 10, deliveriesMax: 10, lease: .seconds(30))
-    limits.owned.since = (Int64(try await chat.database.sql("select tacet.unix_us(clock_timestamp())")) ?? 0)
+    let now = Int64(try await chat.database.sql("select tacet.unix_us(clock_timestamp())")) ?? 0
+    limits.owned = OwnedShards((0..<OwnedShards.count).map { HeldShard(number: $0, takenAt: now) })
     let new = try await withStore(chat.database) { [limits] in try await $0.claimMessages(limits, on: $1) }
     #expect(new.isEmpty)
     let claimed = try await withStore(chat.database) { [limits] in try await $0.claim(limits, on: $1) }
