@@ -1455,6 +1455,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.engagement_class(idle interval) returns text
 -- tacet.engagement_preferences(only_user uuid) returns TABLE(user_id uuid, time_zone text, communication jsonb, reminders jsonb)
 -- tacet.enqueue_inserted_messages() returns trigger
+-- tacet.enqueue_message(subject_id uuid) returns boolean
 -- tacet.enqueue_watched() returns trigger
 -- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, cause text, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid) returns TABLE(run_id uuid, enrolled integer)
 -- tacet.enrol_slot(campaign text, time_zone text, local_day date, due_at timestamp with time zone) returns bigint
@@ -1494,7 +1495,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.hides_writes(contract_function text, written text, conversation_id uuid) returns boolean
 -- tacet.highest_user_id() returns uuid
 -- tacet.hmac_sha256(message bytea, key bytea) returns bytea
--- tacet.hold_shards(instance_id text, lease_us bigint) returns TABLE(shard integer, epoch bigint, taken_us bigint, is_surplus boolean, is_quiet boolean)
+-- tacet.hold_shards(instance_id text, host text, process_id integer, version text, lease_us bigint) returns TABLE(shard integer, epoch bigint, taken_us bigint, is_surplus boolean, is_quiet boolean)
 -- tacet.holds_ids(type regtype, ids regtype, takes_any boolean DEFAULT false) returns boolean
 -- tacet.host_event_lock(user_id uuid) returns bigint
 -- tacet.hydration_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, slots jsonb, refusal text)

@@ -285,8 +285,8 @@ exception
 end
 $$;
 
--- Puts the parked work of a subject back, as if just found. What is too old is then recorded as expired. Returns the number of
--- rows put back.
+-- Puts the parked work of a subject back. What is too old is then recorded as expired. Some recipients of an event may be in the
+-- ledger; its attempts leave it to the claim that asks the ledger. Returns the number of rows put back.
 create or replace function tacet.replay(subject_id tacet.subject_id)
 returns bigint
 language plpgsql volatile
@@ -298,8 +298,8 @@ begin
   with parked as (
     delete from tacet.parked p where p.subject_id = replay.subject_id returning p.*
   ), events as (
-    insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at)
-    select p.subject_id, p.kind, p.conversation_id, p.enqueued_at from parked p where p.user_id is null
+    insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at, attempts)
+    select p.subject_id, p.kind, p.conversation_id, p.enqueued_at, p.attempts from parked p where p.user_id is null
     on conflict do nothing
   ), deliveries as (
     insert into tacet.deliveries (

@@ -1,4 +1,4 @@
--- The trigger on inserted messages.
+-- How messages get into the inbox: the trigger on inserted ones, and webhooks.
 
 -- Writes an inbox row for each inserted message. The table needs a column id; with the argument 'conversation_id' that column
 -- too, and with 'conversation_id', 'created_at' both.
@@ -80,5 +80,43 @@ begin
       end;
   end;
   return null;
+end
+$$;
+
+-- Makes sure that a message which a webhook has named is in the inbox, unless the ledger has it. Returns whether there is such a
+-- message.
+--
+-- It is as old as its own `created_at`: nothing better is known, and a webhook about last year's message must not push it.
+create or replace function tacet.enqueue_message(subject_id tacet.subject_id)
+returns boolean
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  written_at timestamptz;
+begin
+  select m.created_at into written_at from tacet.message_context(tacet.message_of(enqueue_message.subject_id)) m;
+  if not found then
+    return false;
+  end if;
+  insert into tacet.inbox (subject_id, kind, enqueued_at)
+  values (
+    enqueue_message.subject_id, 'message',
+    case when isfinite(written_at) then least(clock_timestamp(), written_at) else clock_timestamp() end)
+  on conflict do nothing;
+  if not found then
+    return true;
+  end if;
+  -- Its record may have been committed since the caller looked, or while the insert waited for it. The claim of new messages does not
+  -- ask the ledger.
+  delete from tacet.inbox i
+  where i.subject_id = enqueue_message.subject_id and i.kind = 'message'
+    and exists (
+      select from tacet.push_log l where l.subject_id = enqueue_message.subject_id and l.push_type = 'message');
+  if not found then
+    -- The message may be another process's.
+    perform tacet.notify_service('');
+  end if;
+  return true;
 end
 $$;

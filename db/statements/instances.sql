@@ -1,17 +1,13 @@
 -- Processes of the service, and how they are woken.
 
--- name: record_instance
--- Records that a process lives, or that it is about to end.
+-- name: end_instance
+-- Says that a process is about to end.
 --
---   :instance_id  text     its id
---   :host         text     its host
---   :process_id   bigint   its process id
---   :version      text     its version
---   :is_ending    boolean  whether it is about to end
+--   :instance_id  text  the process
 
-insert into tacet.instances as i (id, host, pid, version, stopped_at)
-values (:instance_id, :host, :process_id::bigint, :version, case when :is_ending then clock_timestamp() end)
-on conflict (id) do update set seen_at = clock_timestamp(), stopped_at = excluded.stopped_at;
+update tacet.instances i
+set seen_at = clock_timestamp(), stopped_at = clock_timestamp()
+where i.id = :instance_id;
 
 -- name: neighbours
 -- Returns the processes of the service that have not said on a machine that they end: their numbers, and whether they have given a
@@ -56,12 +52,16 @@ where s.listening_until is null or s.listening_until < clock_timestamp() + inter
 select set_config('synchronous_commit', 'on', true), pg_notify(:channel, :token);
 
 -- name: hold_shards
--- Renews a process's lease, and gives it its share of the shards; see tacet.hold_shards.
+-- Says that a process lives, renews its lease, and gives it its share of the shards; see tacet.hold_shards.
 --
---   :instance_id  text    the process
---   :lease_us     bigint  how long the process stays their owner without another call
+--   :instance_id  text     its id
+--   :host         text     its host
+--   :process_id   integer  its process id
+--   :version      text     its version
+--   :lease_us     bigint   how long it stays their owner without another call
 
-select h.shard, h.epoch, h.taken_us, h.is_surplus, h.is_quiet from tacet.hold_shards(:instance_id, :lease_us) h;
+select h.shard, h.epoch, h.taken_us, h.is_surplus, h.is_quiet
+from tacet.hold_shards(:instance_id, :host, :process_id, :version, :lease_us) h;
 
 -- name: give_up_shards
 -- Gives up shards of which nothing is under way.

@@ -66,7 +66,8 @@ where d.subject_id = :subject_id and d.kind = :kind and d.user_id = :user_id and
 --
 --   :failures_max  bigint  failures at most
 --
--- Events that were recorded meanwhile have no recipients left.
+-- A webhook may have named a message meanwhile, and its recipients may be in the ledger. One attempt is counted, so that it is left to
+-- the claim that asks the ledger.
 
 with missed as (
   update tacet.trigger_failures f
@@ -82,8 +83,8 @@ with missed as (
   where f.ctid = x.place
   returning x.subject_ids, x.kind, x.failed_at
 ), enqueued as (
-  insert into tacet.inbox (subject_id, kind, enqueued_at)
-  select s.subject_id, m.kind, m.failed_at from missed m, unnest(m.subject_ids) as s (subject_id)
+  insert into tacet.inbox (subject_id, kind, enqueued_at, attempts)
+  select s.subject_id, m.kind, m.failed_at, 1 from missed m, unnest(m.subject_ids) as s (subject_id)
   on conflict do nothing
 )
 select coalesce(sum(cardinality(m.subject_ids)), 0)::bigint from missed m;

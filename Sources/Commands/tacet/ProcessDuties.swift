@@ -78,7 +78,7 @@ final class ProcessDuties {
     listener?.setAwake(isAwake, on: reactor)
   }
 
-  /// Another process has given up shards, or keeps the host from notifying.
+  /// Another process has given up shards or keeps the host from notifying, or this one leaves the database alone.
   func lookForShards(on reactor: isolated Reactor) { keeper.look(on: reactor) }
 
   /// Measures what a notification costs the host, and reports it to the pipeline.

@@ -248,7 +248,7 @@ extension ReactorWorker: DeliveryPipelineObserver {
     for neighbour in neighbours { neighbour.submit { $0.pipeline.own(shards, until: end, on: $1) } }
   }
 
-  func pipelineMayOwnMore(on reactor: isolated Reactor) { duties?.lookForShards(on: reactor) }
+  func pipelineOwnershipChanged(on reactor: isolated Reactor) { duties?.lookForShards(on: reactor) }
 
   func pipelineAsksForNotifyCost(on reactor: isolated Reactor) {
     duties?.measureNotifyCost(on: reactor)

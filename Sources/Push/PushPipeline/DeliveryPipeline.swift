@@ -98,8 +98,8 @@ package protocol DeliveryPipelineObserver: AnyObject {
   /// The process owns these shards from now on. Pipelines of its other reactors claim what is no message.
   func pipelineOwns(_ shards: OwnedShards, until end: UInt64)
 
-  /// Another process has given up shards, or keeps the host from notifying.
-  func pipelineMayOwnMore(on reactor: isolated Reactor)
+  /// Another process has given up shards or keeps the host from notifying, or this one leaves the database alone.
+  func pipelineOwnershipChanged(on reactor: isolated Reactor)
 
   /// The pipeline asks how long a commit that notifies takes now.
   func pipelineAsksForNotifyCost(on reactor: isolated Reactor)

@@ -67,6 +67,8 @@ struct SleepTests {
     let services = [try await scene.startService(), try await scene.startService()]
     #expect(try await scene.pushes(of: missed, atLeast: 1).count == 1)
     for service in services { try await service.asleep(in: scene) }
+    // Whichever is woken has all conversations at once.
+    #expect(try await scene.sql("select count(owner) from tacet.shards") == "0")
     let told = try await conversation.say()
     #expect(try await services[1].webhook(#"{"message_id":"\#(told)"}"#).status == 200)
     #expect(try await scene.pushes(of: told, atLeast: 1).count == 1)

@@ -192,7 +192,7 @@ private final class RecordingObserver: DeliveryPipelineObserver {
 
   func pipelineOwns(_ shards: OwnedShards, until end: UInt64) {}
 
-  func pipelineMayOwnMore(on reactor: isolated Reactor) {}
+  func pipelineOwnershipChanged(on reactor: isolated Reactor) {}
 
   func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor) {
     busy.append(isBusy)

@@ -8,7 +8,7 @@ package import Reactors
 /// It renews the process's lease every second. A process that is killed keeps its shards until the lease ends; then the others
 /// take them, each its share. One that was stopped finds by the monotonic clock that its lease may be over, and decides nothing more
 /// until it has been renewed. When another process has too few, this one claims nothing of the shards that it is to give up, waits for
-/// what is under way, and gives them up.
+/// what is under way, and gives them up. A process that leaves the database alone owns nothing: a webhook may wake another one.
 package final class ShardKeeper {
   /// From a renewal on, how long the shards are this process's.
   package static let lease = Duration.seconds(5)
@@ -18,8 +18,9 @@ package final class ShardKeeper {
   /// While something is to be handed over, or the database refuses.
   private static let shortInterval = Duration.milliseconds(100)
 
-  /// What the lease is taken to be shorter here than there: clocks run at different speeds, and a decision takes a moment.
-  private static let margin = Duration.milliseconds(500)
+  /// What the lease is taken to be shorter here than there: a server that crashes forgets renewals of the last 0.6 s, clocks run at
+  /// different speeds, and a decision takes a moment.
+  private static let margin = Duration.seconds(1)
 
   private let instance: ServiceInstance
   private let pipeline: DeliveryPipeline
@@ -38,13 +39,13 @@ package final class ShardKeeper {
   /// Works until ``close(on:)``: what is under way while the process drains needs its lease.
   package func run(on reactor: isolated Reactor) async {
     while !isStopped {
-      let isUnsettled = await renew(on: reactor)
+      let isUnsettled = pipeline.sleep?.isAsleep == true ? await rest(on: reactor) : await renew(on: reactor)
       guard !isStopped else { break }
       _ = await pause.wait(for: isUnsettled ? Self.shortInterval : Self.interval, on: reactor)
     }
   }
 
-  /// Another process has given up shards, or keeps the host from notifying.
+  /// Another process has given up shards or keeps the host from notifying, or this one leaves the database alone.
   package func look(on reactor: isolated Reactor) { pause.signal(on: reactor) }
 
   /// Gives everything up, and says that the process is about to end; nothing is under way any more.
@@ -52,11 +53,25 @@ package final class ShardKeeper {
     isStopped = true
     pause.signal(on: reactor)
     do throws(PostgresError) {
-      try await pipeline.store.note(instance, isEnding: true, on: reactor)
+      try await pipeline.store.end(instance, on: reactor)
       try await pipeline.store.giveUp(Array(pipeline.owned.held.keys), of: instance.id, on: reactor)
     } catch {
       logger.debug("cannot say that this process ends", metadata: ["error": "\(error)"])
     }
+  }
+
+  /// Gives everything up while the database is left alone. Nothing is under way, and nothing is claimed until the next renewal.
+  /// - Returns: whether the process is awake again.
+  private func rest(on reactor: isolated Reactor) async -> Bool {
+    let numbers = Array(pipeline.owned.held.keys)
+    guard !numbers.isEmpty else { return false }
+    take([], until: 0, on: reactor)
+    do throws(PostgresError) {
+      try await pipeline.store.giveUp(numbers, of: instance.id, on: reactor)
+    } catch {
+      logger.debug("cannot give up shards before the sleep", metadata: ["error": "\(error)"])
+    }
+    return pipeline.sleep?.isAsleep == false
   }
 
   /// - Returns: whether the next renewal should come soon.

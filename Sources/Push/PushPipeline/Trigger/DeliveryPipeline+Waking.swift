@@ -78,7 +78,7 @@ extension DeliveryPipeline: WakeHandler {
     wake(.due, on: reactor)
   }
 
-  package func shardsGivenUp(on reactor: isolated Reactor) { observer?.pipelineMayOwnMore(on: reactor) }
+  package func shardsGivenUp(on reactor: isolated Reactor) { observer?.pipelineOwnershipChanged(on: reactor) }
 
   /// The database notifies of new work, or has stopped doing so.
   package func hearingChanged(_ isHearing: Bool, on reactor: isolated Reactor) {
@@ -129,7 +129,9 @@ extension DeliveryPipeline {
     do throws(PostgresError) {
       guard try await !store.waitingWork(limits, on: reactor).hasOthers else { return }
       try await alarm.set(by: store, on: reactor)
-      if mayFallAsleep, sleep.begin(now: Reactor.now) { logger.debug("the database may sleep") }
+      guard mayFallAsleep, sleep.begin(now: Reactor.now) else { return }
+      logger.debug("the database may sleep")
+      observer?.pipelineOwnershipChanged(on: reactor)
     } catch {
       lookFailed(error, on: reactor)
     }

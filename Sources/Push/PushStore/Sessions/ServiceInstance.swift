@@ -26,14 +26,9 @@ package struct ServiceInstance: Equatable, Sendable {
 }
 
 extension PushDatabase {
-  /// Says that a process lives, or that it is about to end.
-  package func note(
-    _ instance: ServiceInstance, isEnding: Bool = false, on reactor: isolated Reactor
-  ) async throws(PostgresError) {
-    try await pool.query(
-      .recordInstance(
-        instanceID: instance.id, host: instance.host, processID: instance.processID, version: instance.version,
-        isEnding: isEnding), on: reactor)
+  /// Says that a process is about to end.
+  package func end(_ instance: ServiceInstance, on reactor: isolated Reactor) async throws(PostgresError) {
+    try await pool.query(.endInstance(instanceID: instance.id), on: reactor)
   }
 }
 
@@ -101,13 +96,14 @@ package struct HeldShard: Equatable, Sendable {
 }
 
 extension PushDatabase {
-  /// Renews the lease of a process and gives it its share of the shards.
+  /// Says that a process lives, renews its lease, and gives it its share of the shards.
   /// - Parameter lease: from the call on, how long the process stays their owner without another one.
   package func holdShards(
     of instance: ServiceInstance, for lease: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [HeldShard] {
-    try await note(instance, on: reactor)
-    let call = StatementCall.holdShards(instanceID: instance.id, leaseMicroseconds: lease.wholeMicroseconds)
+    let call = StatementCall.holdShards(
+      instanceID: instance.id, host: instance.host, processID: instance.processID, version: instance.version,
+      leaseMicroseconds: lease.wholeMicroseconds)
     return try await pool.query(call, on: reactor).map { row throws(PostgresError) in
       HeldShard(
         number: try row.decode("shard"), takenAt: try row.decode("taken_us"), epoch: try row.decode("epoch"),
@@ -115,7 +111,7 @@ extension PushDatabase {
     }
   }
 
-  /// Gives up shards of which nothing is under way.
+  /// Gives up shards of which nothing is under way; with the last one the lease ends.
   package func giveUp(
     _ shards: [Int32], of instance: String, on reactor: isolated Reactor
   ) async throws(PostgresError) {

@@ -26,6 +26,9 @@ struct CrashBooks {
   let users: [String: String]
   /// By message.
   let createdAt: [String: Int64]
+  /// How long a request that was written before a strike may take to be read after it, and an answer to be recorded: a quarter of a
+  /// second, or, on a machine that is busy with other work, twice what 99 of 100 undisturbed pushes took to be accepted.
+  private(set) var slackMicroseconds: Int64 = 250_000
 
   init(
     host: HostBook, ledger: LedgerBook, wire: WireBook, disruptions: [DisruptionRecord], windowMicroseconds: Int64
@@ -45,6 +48,8 @@ struct CrashBooks {
     self.wire = wire
     self.disruptions = disruptions
     self.windowMicroseconds = windowMicroseconds
+    let latencies = undisturbedLatencies
+    if !latencies.isEmpty { slackMicroseconds = max(slackMicroseconds, 2 * latencies[latencies.count * 99 / 100]) }
   }
 
   var committed: [HostMessage] { messages.filter(\.isCommitted) }
@@ -122,26 +127,15 @@ extension CrashBooks {
     }
   }
 
-  /// Repetitions of what the service was told in peace: no disruption from the acceptance until ``recordMicroseconds``
-  /// after its answer. The service may not know of the others: their answers were lost, or may have been.
+  /// Repetitions of what the service was told in peace: no disruption from the acceptance until ``slackMicroseconds`` after its
+  /// answer. The service may not know of the others: their answers were lost, or may have been.
   var duplicatesOfTheKnown: Int {
-    let record = recordMicroseconds
-    return wire.accepted.values.reduce(0) { $0 + $1.dropLast().count { isKnown($0, recordMicroseconds: record) } }
+    wire.accepted.values.reduce(0) { $0 + $1.dropLast().count { isKnown($0) } }
   }
 
-  /// How long the service may take to record an answer: a quarter of a second, or, on a machine that is busy with other
-  /// work, twice what 99 of 100 undisturbed pushes took to be accepted.
-  private var recordMicroseconds: Int64 {
-    let latencies = undisturbedLatencies
-    guard !latencies.isEmpty else { return Disruptor.slackMicroseconds }
-    return max(Disruptor.slackMicroseconds, 2 * latencies[latencies.count * 99 / 100])
-  }
-
-  private func isKnown(_ arrival: WireBook.Arrival, recordMicroseconds: Int64) -> Bool {
+  private func isKnown(_ arrival: WireBook.Arrival) -> Bool {
     guard let answeredAt = arrival.answeredAt else { return false }
-    return !disruptions.contains {
-      $0.beganAt <= answeredAt + recordMicroseconds && arrival.at <= $0.struckAt + Disruptor.slackMicroseconds
-    }
+    return !disruptions.contains { $0.beganAt <= answeredAt + slackMicroseconds && arrival.at <= $0.struckAt + slackMicroseconds }
   }
 
   /// From the acknowledged commit to the acceptance, for those who are away, when no disruption was between a second
@@ -181,7 +175,7 @@ extension CrashBooks {
   /// Accepted while the disruption struck; or by a claim that was not safely recorded before; or, after a crash that
   /// may have forgotten a claim, late under that claim.
   private func isInFlight(_ acceptedAt: Int64, _ place: WireBook.Place, in disruption: DisruptionRecord) -> Bool {
-    let end = disruption.struckAt + Disruptor.slackMicroseconds
+    let end = disruption.struckAt + slackMicroseconds
     if disruption.beganAt <= acceptedAt, acceptedAt <= end { return true }
     if acceptedAt <= end + Self.leaseMicroseconds, isUnsafe(place, in: disruption) { return true }
     guard disruption.isCrash, end < acceptedAt, acceptedAt <= end + Self.pushMicroseconds else { return false }

@@ -8,9 +8,6 @@ import Testing
 
 /// Lets the disruptions of a schedule happen, and notes for each how much was at stake.
 final class Disruptor: Sendable {
-  /// Requests that were written before the strike and are read after it.
-  static let slackMicroseconds: Int64 = 250_000
-
   let scene: ServiceScene
   let replicas: [Replica]
   private let content = Mutex<[DisruptionRecord]>([])

@@ -88,28 +88,47 @@ struct PushStatementsIngestTests {
     if seconds < 1000 { #expect(age < .seconds(seconds) + patience) }
   }
 
-  @Test("a webhook that comes while its event is being recorded brings no second push")
-  func whileRecorded() async throws {
+  @Test("a webhook that comes while its event is being recorded brings no second push", arguments: [true, false])
+  func whileRecorded(_ isLeased: Bool) async throws {
     let chat = try await Chat()
     let message = try await chat.send()
-    let events = try await claim(chat.database)
+    let events = isLeased ? try await claim(chat.database) : try await claimMessages(chat.database)
+    #expect(events.count == 1)
     try await withTwoSessions(chat.database) { recorder, webhook, reactor in
       let ingested = try await ingest(message, over: webhook, whileRecording: events, over: recorder, on: reactor)
       try await recorder.run("commit", on: reactor)
       _ = try await ingested.value(on: reactor)
     }
-    let again = try await claim(chat.database)
-    #expect(again.flatMap(\.recipients) == [])
+    #expect(try await claimMessages(chat.database) == [])
+    #expect(try await claim(chat.database) == [])
     #expect(try await chat.database.sql("select decision, devices_accepted from tacet.push_log") == "sent|1")
-    try await withStore(chat.database) { store, reactor in
-      let empty = again.map { DecidedEvent(event: $0, outcomes: [], deadTargets: [], wokenBy: "webhook") }
-      try await store.record(empty, on: reactor)
-      guard case .decided(let outcomes) = try await store.status(of: .message(message), on: reactor) else {
-        Issue.record("not decided")
-        return
-      }
-      #expect(outcomes.map(\.decision) == [.sent])
+    guard case .decided(let outcomes) = try await status(message, in: chat.database) else {
+      Issue.record("not decided")
+      return
     }
+    #expect(outcomes.map(\.decision) == [.sent])
+  }
+
+  @Test(
+    "what is put back into the inbox is left to the claim that asks the ledger who has it",
+    arguments: ["a trigger's failure", "a replay"])
+  func backInTheInbox(_ way: String) async throws {
+    let chat = try await Chat(readers: 2)
+    let message = try await chat.send()
+    let has = "insert into tacet.push_log (user_id, subject_id, push_type, decision) values ('\(chat.readers[0])', '\(message)', 'message', 'sent')"
+    try await chat.database.sql("delete from tacet.inbox; \(has)")
+    if way == "a replay" {
+      try await chat.database.sql(
+        """
+        insert into tacet.parked (subject_id, kind, enqueued_at, attempts, reason) values ('\(message)', 'message', now(), 6, 'x');
+        select tacet.replay('\(message)')
+        """)
+    } else {
+      try await chat.database.sql("select tacet.count_trigger_failure('55P03', 'x', array['\(message)'])")
+      #expect(try await withStore(chat.database) { try await $0.enqueueMissed(rowsMax: 10, on: $1) } == 1)
+    }
+    #expect(try await claimMessages(chat.database) == [])
+    #expect(try await claim(chat.database).flatMap(\.recipients).map(\.userID) == [chat.readers[1]])
   }
 
   @Test("a webhook that comes while a record is being rolled back leaves the event to be claimed again")
@@ -154,6 +173,11 @@ struct PushStatementsIngestTests {
     try await recorder.awaitBlocked(webhook, on: reactor)
     #expect(!ingested.isFinished)
     return ingested
+  }
+
+  private func claimMessages(_ database: TestDatabase) async throws -> [PushEvent] {
+    let limits = ClaimLimits(eventsMax: 100, deliveriesMax: 100, lease: .seconds(30))
+    return try await withStore(database) { try await $0.claimMessages(limits, on: $1) }
   }
 
   private func ingest(_ message: HostID, in database: TestDatabase) async throws -> EventStatus {

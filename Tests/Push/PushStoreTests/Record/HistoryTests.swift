@@ -137,20 +137,6 @@ struct HistoryTests {
         == "t")
   }
 
-  @Test("a process says that it lives, and again")
-  func instances() async throws {
-    let database = try await TestDatabase.migrated()
-    let instance = ServiceInstance(id: "0123abcd", host: "host", processID: 42, version: "1.2.3")
-    try await withStore(database) {
-      try await $0.note(instance, on: $1)
-      try await $0.note(instance, on: $1)
-    }
-    let rows = "select id, host, pid, version, seen_at > started_at, stopped_at is null from tacet.instances"
-    #expect(try await database.sql(rows) == "0123abcd|host|42|1.2.3|t|t")
-    try await withStore(database) { try await $0.note(instance, isEnding: true, on: $1) }
-    #expect(try await database.sql(rows) == "0123abcd|host|42|1.2.3|t|f")
-  }
-
   @Test("moments and ages of a record can be added, whatever it says", arguments: [Int64.max, .min, 1 << 62, -1 << 62])
   func extremes(number: Int64) throws {
     let json = """

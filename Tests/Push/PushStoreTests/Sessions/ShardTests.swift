@@ -22,6 +22,17 @@ struct ShardTests {
     try await database.sql("update tacet.instances set lease_until = clock_timestamp() where id = 'process\(number)'")
   }
 
+  @Test("a process says that it lives, again, and that it ends")
+  func signs() async throws {
+    let database = try await TestDatabase.migrated()
+    let rows = "select id, host, pid, version, seen_at > started_at, stopped_at is null from tacet.instances"
+    _ = try await hold(42, in: database)
+    _ = try await hold(42, in: database)
+    #expect(try await database.sql(rows) == "process42|here|42|1|t|t")
+    try await withStore(database) { try await $0.end(Self.process(42), on: $1) }
+    #expect(try await database.sql(rows) == "process42|here|42|1|t|f")
+  }
+
   @Test("one process has them all, and keeps them")
   func alone() async throws {
     let database = try await TestDatabase.migrated()
@@ -65,8 +76,31 @@ struct ShardTests {
     let database = try await TestDatabase.migrated()
     _ = try await hold(1, in: database)
     #expect(try await hold(2, in: database).isEmpty)
-    try await withStore(database) { try await $0.note(Self.process(1), isEnding: true, on: $1) }
+    try await withStore(database) { try await $0.end(Self.process(1), on: $1) }
     #expect(try await hold(2, in: database).count == 16)
+  }
+
+  @Test("a process that gives up all of them has no lease, so that the next one has all")
+  func sleeps() async throws {
+    let database = try await TestDatabase.migrated()
+    let held = try await hold(1, in: database).map(\.number)
+    try await withStore(database) { try await $0.giveUp(held, of: Self.process(1).id, on: $1) }
+    #expect(try await hold(2, in: database).count == 16)
+  }
+
+  @Test("a change of owner waits for the disk, a renewal does not")
+  func durable() async throws {
+    let database = try await TestDatabase.migrated()
+    try await withSessions(database, 1) { sessions, reactor in
+      for expected in ["on", "off"] {
+        try await sessions[0].run("set synchronous_commit = off; begin", on: reactor)
+        let call = StatementCall.holdShards(
+          instanceID: "a", host: "here", processID: Int32(1), version: "1", leaseMicroseconds: Int64(600_000_000))
+        #expect(try await sessions[0].connection.query(call, on: reactor).count == 16)
+        #expect(try await sessions[0].value("current_setting('synchronous_commit')", on: reactor) == expected)
+        try await sessions[0].run("commit", on: reactor)
+      }
+    }
   }
 
   @Test("a message is claimed by the owner of its conversation alone, and not while it is in hand")
