@@ -1,9 +1,3 @@
-// Pushes that were accepted again.
-// One recipient of one message.
-import Foundation
-import Simulators
-import Synchronization
-
 /// The books of a run: what the host wrote, what the service recorded, what the simulator accepted; and whether they
 /// balance.
 struct CrashBooks {
@@ -103,6 +97,7 @@ struct CrashBooks {
   }
 }
 
+// Pushes that were accepted again.
 extension CrashBooks {
   /// A lease, during which nobody else takes the work of a claim that was forgotten or whose answers were lost.
   private static let leaseMicroseconds: Int64 = 30_000_000
@@ -135,7 +130,9 @@ extension CrashBooks {
 
   private func isKnown(_ arrival: WireBook.Arrival) -> Bool {
     guard let answeredAt = arrival.answeredAt else { return false }
-    return !disruptions.contains { $0.beganAt <= answeredAt + slackMicroseconds && arrival.at <= $0.struckAt + slackMicroseconds }
+    return !disruptions.contains {
+      $0.beganAt <= answeredAt + slackMicroseconds && arrival.at <= $0.struckAt + slackMicroseconds
+    }
   }
 
   /// From the acknowledged commit to the acceptance, for those who are away, when no disruption was between a second
@@ -188,6 +185,7 @@ extension CrashBooks {
   }
 }
 
+// One recipient of one message.
 extension CrashBooks {
   /// Half a second for one statement, on a machine that has a database just started and everything else to do.
   private static let claimMicroseconds: Int64 = 500_000
@@ -286,176 +284,5 @@ extension CrashBooks {
       return judgement(of: recipient).mayHaveBeenAbsent(messageAt: messageAt, arrivedAt: arrivedAt)
         ? nil : "pushed while looking"
     }
-  }
-}
-
-/// What the database says at the end.
-struct LedgerBook {
-  struct Place: Hashable {
-    let message: String
-    let user: String
-  }
-
-  struct Row {
-    let decision: String
-    let reason: String
-    let claimedAt: Int64
-    let enqueuedAt: Int64
-    let devicesAccepted: Int
-  }
-
-  /// By message and recipient; more than one only if the ledger's key were broken.
-  let rows: [Place: [Row]]
-  /// `created_at` of the messages that are there.
-  let messages: [String: Int64]
-  /// `last_seen` of the reports that are there, by user.
-  let reported: [String: Set<Int64>]
-
-  init(of scene: ServiceScene) async throws {
-    let rows = try await scene.patientSQL(
-      """
-      select subject_id, user_id, decision, coalesce(reason, ''), (extract(epoch from claimed_at) * 1000000)::bigint,
-        (extract(epoch from enqueued_at) * 1000000)::bigint, devices_accepted
-      from tacet.push_log
-      where push_type = 'message'
-      """)
-    let messages = try await scene.patientSQL(
-      "select id, (extract(epoch from created_at) * 1000000)::bigint from public.messages")
-    let reported = try await scene.patientSQL("select user_id, seen_at from reported")
-    self.init(rows: rows, messages: messages, reported: reported)
-  }
-
-  /// From `psql`'s unaligned output.
-  private init(rows: String, messages: String, reported: String) {
-    self.reported = Self.table(reported).reduce(into: [:]) { reported, columns in
-      if let seenAt = Int64(columns[1]) { reported[columns[0], default: []].insert(seenAt) }
-    }
-    self.rows = Self.table(rows).reduce(into: [:]) { rows, columns in
-      let row = Row(
-        decision: columns[2], reason: columns[3], claimedAt: Int64(columns[4]) ?? 0,
-        enqueuedAt: Int64(columns[5]) ?? 0, devicesAccepted: Int(columns[6]) ?? 0)
-      rows[Place(message: columns[0], user: columns[1]), default: []].append(row)
-    }
-    self.messages = Self.table(messages).reduce(into: [:]) { $0[$1[0]] = Int64($1[1]) }
-  }
-
-  private static func table(_ text: String) -> [[String]] {
-    text.split(separator: "\n").map { line in
-      line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
-    }
-  }
-}
-
-/// What the simulator accepted, by device and message.
-struct WireBook {
-  struct Place: Hashable {
-    let device: String
-    let message: String
-  }
-
-  struct Arrival {
-    let at: Int64
-    /// When the answer was handed to the connection; nil when it was not, and nobody but APNs knows of the acceptance.
-    let answeredAt: Int64?
-    let identifier: String
-    let collapseID: String?
-  }
-
-  /// In the order of their arrival.
-  private(set) var accepted: [Place: [Arrival]] = [:]
-  /// Lines on all screens.
-  let visible: Int
-  /// Requests by their answer.
-  let outcomes: [String: Int]
-
-  init(_ service: SimulatedService) {
-    (visible, outcomes) = service.withLog { ($0.screen.visible.count, $0.outcomes) }
-    var query = PushQuery()
-    query.limit = PushQuery.limitMax
-    while true {
-      let (records, next) = service.withLog { [query] in $0.records(query) }
-      for record in records where record.status == 200 { add(record) }
-      guard next > query.after else { return }
-      query.after = next
-    }
-  }
-
-  private mutating func add(_ record: APNSPushRecord) {
-    // What clears a deleted message shows nothing.
-    if record.payload.contains(#""type":"read""#) { return }
-    let key = #""message_id":""#
-    let message = record.payload.range(of: key).map { String(record.payload[$0.upperBound...].prefix(36)) }
-    accepted[Place(device: record.token.lowercased(), message: message ?? "none"), default: []].append(
-      Arrival(
-        at: record.arrivedMicroseconds, answeredAt: record.answeredMicroseconds,
-        identifier: record.identifier, collapseID: record.collapseID))
-  }
-
-  func arrivals(of message: HostMessage, at device: String) -> [Arrival] {
-    accepted[Place(device: device, message: message.id)] ?? []
-  }
-
-  /// Accepted again although it was accepted.
-  var duplicates: Int { accepted.values.reduce(0) { $0 + $1.count - 1 } }
-
-  /// Device and message with more than one identity, and so more than one line on the screen.
-  var shownTwice: Int {
-    accepted.values.count { Set($0.map(\.identifier)).count > 1 || Set($0.map(\.collapseID)).count > 1 }
-  }
-
-  /// Accepted pushes that came between two moments, both included.
-  func arrivals(from start: Int64, to end: Int64) -> Int {
-    accepted.values.reduce(0) { count, arrivals in count + arrivals.count { start <= $0.at && $0.at <= end } }
-  }
-}
-
-/// A report that somebody is looking, whose commit was acknowledged.
-struct PresenceReport {
-  let user: String
-  /// The `last_seen` that was written.
-  let seenAt: Int64
-  /// From when every claim sees it.
-  let acknowledgedAt: Int64
-}
-
-/// What the host knows that it wrote: filled in by several threads while they write.
-final class HostBook: Sendable {
-  private struct Content {
-    var messages: [String: HostMessage] = [:]
-    var reports: [String: [PresenceReport]] = [:]
-    var errors: [String] = []
-  }
-
-  private let content = Mutex(Content())
-
-  var messages: [HostMessage] { content.withLock { Array($0.messages.values) } }
-
-  /// By user, in the order of their times.
-  var reports: [String: [PresenceReport]] { content.withLock { $0.reports } }
-
-  /// What the database refused, connections lost aside: nothing of the service may make the host's statements fail.
-  var errors: [String] { content.withLock { $0.errors } }
-
-  /// Before it is sent: whatever happens from now on, the message may be in the database.
-  func open(_ message: HostMessage) {
-    content.withLock { $0.messages[message.id] = message }
-  }
-
-  func update(_ id: String, _ change: (inout HostMessage) -> Void) {
-    content.withLock { content in
-      guard var message = content.messages.removeValue(forKey: id) else { return }
-      change(&message)
-      content.messages[id] = message
-    }
-  }
-
-  func note(_ report: PresenceReport) {
-    content.withLock { $0.reports[report.user, default: []].append(report) }
-  }
-
-  func note(_ error: any Error) {
-    let text = "\(error)"
-    guard text.contains("ERROR:") else { return }
-    content.withLock { $0.errors.append(text) }
   }
 }
