@@ -331,7 +331,7 @@ struct RefusalTests {
 
   @Test("readiness says what is forgone behind a pooler, and is not refused for it")
   func pooled() async throws {
-    try await ServiceScene.play(route: .pooler) { _, service in
+    try await ServiceScene.play(route: .pooled) { _, service in
       let readiness = try await service.readiness()
       #expect(readiness.status == 200, "\(readiness.text)")
       #expect(readiness.text.contains("DATABASE_POOL_MODE is transaction"))

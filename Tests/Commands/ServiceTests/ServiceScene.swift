@@ -14,7 +14,7 @@ enum DatabaseRoute: String, CaseIterable, Sendable {
   /// As the tests do.
   case direct
   /// Through a pooler in transaction mode, with fewer sessions than the service has connections.
-  case pooler
+  case pooled
 }
 
 /// A database, a simulator and a running service, with a conversation to write in.
@@ -23,6 +23,8 @@ final class ServiceScene: Sendable {
   static let bundle = "com.example.app"
   /// For what comes at once on a machine that has nothing else to do.
   static let patience = Duration.seconds(60)
+  /// Else a pooler that finds its server away refuses everybody for a quarter of a minute.
+  private static let poolerComesBack = "server_login_retry = 0.1"
 
   private let current: Mutex<TestPostgres>
   private let standby: TestPostgres?
@@ -57,7 +59,9 @@ final class ServiceScene: Sendable {
     let authority = try #require(simulator.certificateAuthority)
     try authority.write(toFile: folder + "/ca.pem", atomically: true, encoding: .utf8)
     let port = try #require(addresses.listeners[.production]).port
-    pooler = route == .direct ? nil : try await TestPgBouncer.launch(before: primary)
+    pooler =
+      route == .direct
+      ? nil : try await TestPgBouncer.launch(before: primary, settings: [Self.poolerComesBack])
     let both = standby.map { primary.conninfo(database: database, or: $0) }
     let reached = pooler?.conninfo(database: database) ?? both ?? conninfo
     settings = [
