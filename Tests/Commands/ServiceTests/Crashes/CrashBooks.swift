@@ -15,17 +15,24 @@ struct CrashBooks {
   let ledger: LedgerBook
   let wire: WireBook
   let disruptions: [DisruptionRecord]
+  let handOvers: [HandOver]
+  let lines: LineBook
   let windowMicroseconds: Int64
+  /// How long the messages of a burst share a notification; 0 when each has its own.
+  let foldMicroseconds: Int64
   /// By device.
   let users: [String: String]
   /// By message.
   let createdAt: [String: Int64]
+  /// The conversation of each message.
+  let rooms: [String: String]
   /// How long a request that was written before a strike may take to be read after it, and an answer to be recorded: a quarter of a
   /// second, or, on a machine that is busy with other work, twice what 99 of 100 undisturbed pushes took to be accepted.
   private(set) var slackMicroseconds: Int64 = 250_000
 
   init(
-    host: HostBook, ledger: LedgerBook, wire: WireBook, disruptions: [DisruptionRecord], windowMicroseconds: Int64
+    host: HostBook, ledger: LedgerBook, wire: WireBook, disruptions: [DisruptionRecord], handOvers: [HandOver],
+    windowMicroseconds: Int64, foldMicroseconds: Int64
   ) {
     // Where the answer to the commit was lost, the table tells whether it was one.
     messages = host.messages.map { message in
@@ -37,11 +44,16 @@ struct CrashBooks {
       for device in recipient.devices { users[device] = recipient.user }
     }
     createdAt = messages.reduce(into: [:]) { $0[$1.id] = $1.createdAt }
+    rooms = messages.reduce(into: [:]) { $0[$1.id] = $1.room.id }
+    let enqueuedAt = ledger.rows.reduce(into: createdAt) { $0[$1.key.message] = $1.value[0].enqueuedAt }
+    lines = LineBook(wire, enqueuedAt)
     reports = host.reports
     self.ledger = ledger
     self.wire = wire
     self.disruptions = disruptions
+    self.handOvers = handOvers
     self.windowMicroseconds = windowMicroseconds
+    self.foldMicroseconds = foldMicroseconds
     let latencies = undisturbedLatencies
     if !latencies.isEmpty { slackMicroseconds = max(slackMicroseconds, 2 * latencies[latencies.count * 99 / 100]) }
   }
@@ -52,7 +64,7 @@ struct CrashBooks {
     let byRecipient = committed.flatMap { message in
       message.room.recipients.flatMap { violations(of: message, for: $0) }
     }
-    return byRecipient + forgotten + strangers + identityViolations + duplicateViolations
+    return byRecipient + forgotten + strangers + identityViolations + duplicateViolations + outdatedLines
   }
 
   /// What the database acknowledged to the host and does not have: then nothing can be said about the service.
@@ -85,12 +97,13 @@ struct CrashBooks {
     return rows + pushes
   }
 
-  /// Every push of a message to a device has the same two identifiers, the second of which is the message.
+  /// Every push of a message to a device has the same two identifiers, the second of which is the message or, where bursts fold, an
+  /// earlier one of its conversation.
   private var identityViolations: [Violation] {
     wire.accepted.compactMap { place, arrivals in
       let identifiers = Set(arrivals.map(\.identifier))
       let collapseIDs = Set(arrivals.map(\.collapseID))
-      guard identifiers.count > 1 || collapseIDs != [place.message] else { return nil }
+      guard identifiers.count > 1 || !isOwnOrEarlier(collapseIDs, than: place.message) else { return nil }
       return Violation(
         kind: .doubled, message: place.message, text: "at \(place.device) as \(identifiers) collapsing \(collapseIDs)")
     }
@@ -101,6 +114,9 @@ struct CrashBooks {
 extension CrashBooks {
   /// A lease, during which nobody else takes the work of a claim that was forgotten or whose answers were lost.
   private static let leaseMicroseconds: Int64 = 30_000_000
+
+  /// How long conversations may change hands after a process serves or has ended: a renewal each, and what is in hand.
+  private static let handOverMicroseconds: Int64 = 2_000_000
 
   /// How long a push may be on its way.
   private static let pushMicroseconds: Int64 = 10_000_000
@@ -136,7 +152,8 @@ extension CrashBooks {
   }
 
   /// From the acknowledged commit to the acceptance, for those who are away, when no disruption was between a second
-  /// before and the acceptance; microseconds, the shortest first.
+  /// before and the acceptance, and no conversation changed hands; microseconds, the shortest first. What follows in a burst waits
+  /// for the push before it, and does not count.
   var undisturbedLatencies: [Int64] {
     committed.flatMap { message in
       message.room.recipients.filter { $0.situation == .away }.compactMap { latency(of: message, to: $0) }
@@ -145,10 +162,14 @@ extension CrashBooks {
 
   private func latency(of message: HostMessage, to recipient: HostRecipient) -> Int64? {
     guard let device = recipient.devices.first, let committedAt = message.acknowledgedAt,
-      let acceptedAt = wire.arrivals(of: message, at: device).first?.at
+      let arrival = wire.arrivals(of: message, at: device).first, arrival.collapseID == message.id
     else { return nil }
+    let acceptedAt = arrival.at
     let isDisturbed = disruptions.contains { $0.beganAt <= acceptedAt && $0.struckAt >= committedAt - 1_000_000 }
-    return isDisturbed ? nil : max(0, acceptedAt - committedAt)
+    let isHandedOver = handOvers.contains {
+      $0.beganAt <= acceptedAt && $0.endedAt + Self.handOverMicroseconds >= committedAt
+    }
+    return isDisturbed || isHandedOver ? nil : max(0, acceptedAt - committedAt)
   }
 
   /// How many were accepted again after each kind of disruption.
@@ -177,6 +198,19 @@ extension CrashBooks {
     if acceptedAt <= end + Self.leaseMicroseconds, isUnsafe(place, in: disruption) { return true }
     guard disruption.isCrash, end < acceptedAt, acceptedAt <= end + Self.pushMicroseconds else { return false }
     return createdAt[place.message].map { $0 <= disruption.struckAt } ?? false
+  }
+
+  /// Whether a process that was stopped may have had the push in hand. It goes on with it, whoever has the conversation by then.
+  func mayBeLate(_ arrival: WireBook.Arrival, _ place: WireBook.Place) -> Bool {
+    disruptions.contains { pause in
+      guard pause.isPause, pause.struckAt < arrival.at, arrival.at <= pause.struckAt + Self.leaseMicroseconds else {
+        return false
+      }
+      let isOfMoment = createdAt[place.message].map {
+        pause.beganAt <= $0 && $0 <= pause.struckAt + slackMicroseconds
+      }
+      return isOfMoment == true || isUnsafe(place, in: pause)
+    }
   }
 
   private func isUnsafe(_ place: WireBook.Place, in disruption: DisruptionRecord) -> Bool {
@@ -208,10 +242,17 @@ extension CrashBooks {
         "ends as \(row.decision) \(row.reason)", row.decision == "held" || row.decision == "failed" ? .lost : .wrong)
       expect(row.decision != "sent" || arrivals.contains { !$0.isEmpty }, "sent, but nothing was accepted", .lost)
       expect(row.decision != "sent" || (1...recipient.devices.count).contains(row.devicesAccepted), "devices accepted")
-      if row.decision == "sent", let text = objection(toClaim: row, of: message, for: recipient) { expect(false, text) }
+      if row.isLetGo, let text = objection(toClaim: row, of: message, for: recipient) { expect(false, text) }
     }
     if mustBePushed(message, to: recipient) {
-      expect(!arrivals.contains { $0.isEmpty }, "not accepted for every device", .lost)
+      if isFolding {
+        expect(isShown(message, to: recipient), "neither it nor a newer one was accepted for every device", .lost)
+      } else {
+        expect(!arrivals.contains { $0.isEmpty }, "not accepted for every device", .lost)
+      }
+    }
+    if let row = rows.first, row.isFolded, let text = objection(toFold: row, of: message, for: recipient) {
+      expect(false, text, .lost)
     }
     if let first = arrivals.joined().map(\.at).min(),
       let text = objection(toArrival: first, of: message, for: recipient)
@@ -223,13 +264,14 @@ extension CrashBooks {
 
   /// What the ledger may say in the end, as `decision reason`.
   private func outcomes(of recipient: HostRecipient, _ message: HostMessage) -> Set<String> {
+    let sent: Set<String> = isFolding ? ["sent ", "skipped folded"] : ["sent "]
     let outcomes: Set<String> =
       switch recipient.situation {
       case .tokenless: ["skipped no_tokens"]
       case .hasRead: ["skipped already_read"]
-      case .reading where message.followUpBegan != nil: ["sent ", "skipped already_read"]
-      case .looking: ["sent ", "skipped user_viewing"]
-      case .away, .glimpsing, .leaving, .reading: ["sent "]
+      case .reading where message.followUpBegan != nil: sent.union(["skipped already_read"])
+      case .looking: sent.union(["skipped user_viewing"])
+      case .away, .glimpsing, .leaving, .reading: sent
       }
     return message.mayBeDeleted ? outcomes.union(["skipped deleted"]) : outcomes
   }
@@ -242,17 +284,17 @@ extension CrashBooks {
     }
   }
 
-  /// Why the claim under which the ledger says that it was sent cannot have been right.
+  /// Why the claim under which the ledger says that it was sent or folded cannot have been right.
   private func objection(
     toClaim row: LedgerBook.Row, of message: HostMessage, for recipient: HostRecipient
   ) -> String? {
     if let done = message.followUpDone, message.followUp != .leave, row.claimedAt > done + Self.claimMicroseconds {
-      return "sent by a claim \(row.claimedAt - done) us after it was read or deleted"
+      return "\(row.decision) by a claim \(row.claimedAt - done) us after it was read or deleted"
     }
     guard recipient.situation == .looking else { return nil }
     let messageAt = max(row.enqueuedAt, message.createdAt ?? 0)
     return judgement(of: recipient).mayBeAbsent(messageAt: messageAt, claimedAt: row.claimedAt)
-      ? nil : "sent by a claim while looking"
+      ? nil : "\(row.decision) by a claim while looking"
   }
 
   private func judgement(of recipient: HostRecipient) -> PresenceJudgement {

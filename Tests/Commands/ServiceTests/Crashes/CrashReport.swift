@@ -1,7 +1,6 @@
 /// A run in one line, and what went wrong in more.
 struct CrashReport {
-  let seed: UInt64
-  let seconds: Int
+  let ways: CrashWays
   let settledAfterSeconds: Int
   let books: CrashBooks
   let violations: [CrashBooks.Violation]
@@ -12,8 +11,9 @@ struct CrashReport {
     let recipients = committed.reduce(0) { $0 + $1.room.recipients.count }
     let pushes = books.wire.accepted.values.reduce(0) { $0 + $1.count }
     return [
-      "seed \(seed)", "\(seconds) s", "settled after \(settledAfterSeconds) s", "\(committed.count) messages",
-      "\(recipients) recipients", "\(pushes) pushes accepted", "\(tally)", "lost \(count(.lost))",
+      ways.summary, "settled after \(settledAfterSeconds) s", "\(committed.count) messages",
+      "\(recipients) recipients", "\(pushes) pushes accepted", "\(books.lines.shown.count) notifications",
+      "folded \(books.folded)", "\(tally)", "joins and leaves \(books.handOvers.count)", "lost \(count(.lost))",
       "shown twice \(books.wire.shownTwice)", "wrong \(count(.wrong))",
       "wire duplicates \(books.wire.duplicates) (in flight \(books.acceptancesInFlight), others \(count(.repeated)), known \(books.duplicatesOfTheKnown))",
       "after "

@@ -4,36 +4,44 @@ import TestPostgres
 import TestProcesses
 import Testing
 
-/// The environment has two switches: `CRASH_SECONDS`, how long disruptions go on (60 unless it says otherwise), and
-/// `CRASH_SEED`, which repeats the schedule of a run.
+/// The environment chooses how it is played:
+///
+/// - `CRASH_SECONDS`: how long disruptions go on; 60 unless it says otherwise.
+/// - `CRASH_SEED` repeats the schedule of a run; a random one unless it says otherwise.
+/// - `CRASH_FOLDING`: `off` gives each message a push of its own; `on` folds bursts within the 20 seconds of the service's default, and a
+///   number within so many. Unless it says otherwise, runs with an even seed fold and the others do not.
+/// - `CRASH_ROUTE`: `direct`, unless it says `pooled`; then the replicas reach the database through PgBouncer in transaction mode.
+/// - `CRASH_JOINING`: a third replica joins or leaves every so many seconds, 10 unless it says otherwise; 0 for never.
 @Suite("Two replicas while everything dies", .serialized)
 struct CrashTests {
   @Test("lose nothing, show nothing twice, and push nobody who has read or looks")
   func books() async throws {
-    let environment = ProcessInfo.processInfo.environment
-    let seconds = environment["CRASH_SECONDS"].flatMap { Int($0) } ?? 60
-    let seed = environment["CRASH_SEED"].flatMap { UInt64($0) } ?? .random(in: 0...UInt64(UInt32.max))
-    print("crash run: seed \(seed), \(seconds) s")
-    let run = try await CrashRun(seed: seed, seconds: seconds)
+    let ways = try CrashWays(ProcessInfo.processInfo.environment)
+    print("crash run: \(ways.summary)")
+    let run = try await CrashRun(ways)
     let (report, unfinished, hostErrors) = try await run.play()
     print("crash run: \(report.summary)")
     if !report.violations.isEmpty || !unfinished.isEmpty {
       print(try await run.evidence(about: report.violations, in: report.books))
     }
-    #expect(unfinished == [:], "seed \(seed)")
+    #expect(unfinished == [:], "\(ways.summary)")
     #expect(try await run.scene.parked() == 0)
     #expect(report.violations.count == 0, "\(report.summary)")
-    #expect(report.books.wire.visible == report.books.wire.accepted.count)
+    #expect(report.books.wire.visible == report.books.lines.shown.count)
     #expect(report.books.duplicatesOfTheKnown * 100 < report.books.wire.accepted.count, "\(report.summary)")
     #expect(hostErrors == [])
     #expect(try await run.stop() == [0, 0])
+    #expect(report.books.handOvers.allSatisfy { $0.kind == .join || $0.kind == .leave(exitCode: 0) })
     // A run that did nothing would balance as well.
-    #expect(report.books.committed.count > seconds * 3)
-    #expect(report.books.disruptions.count >= seconds / 5)
+    #expect(report.books.committed.count > ways.seconds * 3)
+    #expect(report.books.disruptions.count >= ways.seconds / 5)
+    #expect(ways.foldSeconds == 0 || report.books.folded > 0)
+    #expect(ways.joiningSeconds == 0 || report.books.handOvers.count >= ways.seconds / ways.joiningSeconds)
   }
 }
 
-/// A database, a simulator, two replicas and a host that talks, while everything is disrupted; and the books afterwards.
+/// A database, a simulator, two replicas, a third that comes and goes, and a host that talks, while everything is disrupted; and the
+/// books afterwards.
 struct CrashRun {
   private static let windowSeconds = 3
   private static let talkers = 3
@@ -43,24 +51,27 @@ struct CrashRun {
 
   let scene: ServiceScene
   let replicas: [Replica]
-  private let seed: UInt64
-  private let seconds: Int
+  private let guest: Guest
+  private let ways: CrashWays
   private let host = HostBook()
   private let rooms = HostRooms()
 
-  init(seed: UInt64, seconds: Int) async throws {
-    self.seed = seed
-    self.seconds = seconds
+  init(_ ways: CrashWays) async throws {
+    self.ways = ways
     // The host's commits survive a crash of the server; the service's own need not.
     let postgres = try await TestPostgres.launch(
       settings: ["synchronous_commit=on", "track_commit_timestamp=on"])
     scene = try await ServiceScene(
-      postgres: postgres, port: try freePort(),
-      extra: ["SUPPRESSION_WINDOW_SECONDS": "\(Self.windowSeconds)", "LOG_LEVEL": "notice"])
+      postgres: postgres, route: ways.route, port: try freePort(),
+      extra: [
+        "SUPPRESSION_WINDOW_SECONDS": "\(Self.windowSeconds)", "FOLD_WINDOW_SECONDS": "\(ways.foldSeconds)",
+        "LOG_LEVEL": "notice",
+      ])
     let settings = scene.settings
     replicas = (1...DisruptionSchedule.replicas).map { reactors in
       Replica(settings.merging(["REACTORS": "\(reactors)"]) { $1 })
     }
+    guest = Guest(Replica(settings.merging(["REACTORS": "1"]) { $1 }))
   }
 
   /// Plays it, lets everything finish, and closes the books.
@@ -72,22 +83,27 @@ struct CrashRun {
     }
     for replica in replicas { try await replica.start() }
     let disruptor = Disruptor(scene, replicas)
-    try await talk { try await disruptor.play(DisruptionSchedule(seed: seed, seconds: seconds).disruptions) }
+    try await talk {
+      async let visits: Void = guest.play(every: ways.joiningSeconds, for: ways.seconds)
+      try await disruptor.play(DisruptionSchedule(seed: ways.seed, seconds: ways.seconds).disruptions)
+      try await visits
+    }
     let start = ContinuousClock.now
     let unfinished = try await scene.settle(within: Self.settlingLimit)
     let settling = (ContinuousClock.now - start).components.seconds
     let books = CrashBooks(
       host: host, ledger: try await LedgerBook(of: scene), wire: WireBook(scene.simulator.service),
-      disruptions: disruptor.records, windowMicroseconds: Int64(Self.windowSeconds) * 1_000_000)
+      disruptions: disruptor.records, handOvers: guest.handOvers,
+      windowMicroseconds: Int64(Self.windowSeconds) * 1_000_000, foldMicroseconds: Int64(ways.foldSeconds) * 1_000_000)
     let report = CrashReport(
-      seed: seed, seconds: seconds, settledAfterSeconds: Int(settling), books: books, violations: books.violations)
+      ways: ways, settledAfterSeconds: Int(settling), books: books, violations: books.violations)
     return (report, unfinished, host.errors)
   }
 
   /// Talks while something else goes on, and not for less than the run is long.
   private func talk(while other: () async throws -> Void) async throws {
-    let end = SimulationClock.wall.microseconds + Int64(seconds) * 1_000_000
-    let (scene, host, rooms, seed) = (scene, host, rooms, seed)
+    let end = SimulationClock.wall.microseconds + Int64(ways.seconds) * 1_000_000
+    let (scene, host, rooms, seed) = (scene, host, rooms, ways.seed)
     try await withThrowingTaskGroup { group in
       for number in 0..<Self.talkers {
         group.addTask {
@@ -130,9 +146,11 @@ struct CrashRun {
       }
     }
     lines += books.disruptions.map { "\($0.name) from \($0.beganAt) to \($0.struckAt)" }
+    lines += books.handOvers.map { "\($0.kind) from \($0.beganAt) to \($0.endedAt)" }
     lines.append(
       "triggers: " + (try await scene.patientSQL("select row_to_json(f) from tacet.trigger_failures f limit 5")))
     for replica in replicas { lines.append("replica:\n" + (await replica.tail(40))) }
+    lines.append("third replica:\n" + (await guest.tail(40)))
     return lines.joined(separator: "\n")
   }
 

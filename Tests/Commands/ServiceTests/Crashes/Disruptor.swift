@@ -43,7 +43,8 @@ final class Disruptor: Sendable {
     content.withLock {
       $0.append(
         DisruptionRecord(
-          name: disruption.name, isCrash: disruption.isCrash, beganAt: beganAt, struckAt: struckAt, unsafeWork: unsafe))
+          name: disruption.name, isCrash: disruption.isCrash, isPause: disruption.isPause, beganAt: beganAt,
+          struckAt: struckAt, unsafeWork: unsafe))
     }
     return mending
   }
@@ -157,6 +158,11 @@ struct Disruption: Equatable {
     if case .restartPostgres(let end, _) = kind { end != .fast } else { false }
   }
 
+  /// Whether a process goes on later with what it has in hand.
+  var isPause: Bool {
+    if case .pauseReplica = kind { true } else { false }
+  }
+
   /// For tallies.
   var name: String {
     switch kind {
@@ -201,6 +207,8 @@ struct DisruptionRecord {
   let name: String
   /// Whether the database may have forgotten commits of the service.
   let isCrash: Bool
+  /// Whether a process goes on later with what it had in hand.
+  let isPause: Bool
   /// When the unsafe work was read.
   let beganAt: Int64
   /// When it had struck.
@@ -215,6 +223,8 @@ struct DisruptionRecord {
 /// that is away or paused by plan is left alone until it is back.
 struct DisruptionSchedule {
   static let replicas = 2
+  /// In milliseconds. Some of them outlast a lease of conversations, which is five seconds.
+  static let pauses = 1000...8000
 
   let disruptions: [Disruption]
 
@@ -264,7 +274,7 @@ struct DisruptionSchedule {
       let away = Int.random(in: 0...1500, using: &generator)
       return .killReplica(take(until: now + away, now, &freeAt, &generator), awayMilliseconds: away)
     case .pause:
-      let pause = Int.random(in: 1000...6000, using: &generator)
+      let pause = Int.random(in: pauses, using: &generator)
       return .pauseReplica(take(until: now + pause, now, &freeAt, &generator), milliseconds: pause)
     case .postgres(let end): return .restartPostgres(end, awayMilliseconds: .random(in: 0...1200, using: &generator))
     case .strike(let fault): return .strike(fault)
@@ -323,5 +333,14 @@ struct DisruptionScheduleTests {
       #expect(busyUntil[number] <= now || busyUntil.allSatisfy { $0 > now })
       busyUntil[number] = max(busyUntil[number], now + length)
     }
+  }
+
+  @Test("has pauses of which at least a third outlast the lease of a process, but not all")
+  func pauses() {
+    let pauses = (1...20).flatMap { DisruptionSchedule(seed: $0, seconds: 60).disruptions }.compactMap { disruption in
+      if case .pauseReplica(_, let milliseconds) = disruption.kind { milliseconds } else { nil }
+    }
+    let longer = pauses.count { $0 > 5000 }
+    #expect(longer * 3 > pauses.count && longer * 2 < pauses.count)
   }
 }

@@ -31,16 +31,22 @@ actor Replica {
   /// - Returns: false when there was nobody to kill.
   func kill() async throws -> Bool {
     guard try await signal(SIGKILL), let process else { return false }
-    isAlive = false
-    _ = try await process.exitCode()
-    past.append(process.text)
+    _ = try await end(of: process)
     return true
   }
 
-  /// Asks it to end; its exit code.
-  func stop() async throws -> Int {
+  /// Asks it to end; its exit code, and 0 when there was nobody to ask.
+  func stop(within limit: Duration = .seconds(60)) async throws -> Int {
     guard try await signal(SIGTERM), let process else { return 0 }
-    return try await process.exitCode(within: .seconds(60))
+    return try await end(of: process, within: limit)
+  }
+
+  private func end(of process: ServiceProcess, within limit: Duration = .seconds(30)) async throws -> Int {
+    isAlive = false
+    let code = try await process.exitCode(within: limit)
+    past.append(process.text)
+    self.process = nil
+    return code
   }
 
   /// The last lines of everything it printed.
