@@ -46,7 +46,7 @@ struct CrashBooks {
     createdAt = messages.reduce(into: [:]) { $0[$1.id] = $1.createdAt }
     rooms = messages.reduce(into: [:]) { $0[$1.id] = $1.room.id }
     let enqueuedAt = ledger.rows.reduce(into: createdAt) { $0[$1.key.message] = $1.value[0].enqueuedAt }
-    lines = LineBook(wire, enqueuedAt)
+    lines = LineBook(wire.accepted, enqueuedAt)
     reports = host.reports
     self.ledger = ledger
     self.wire = wire

@@ -36,6 +36,7 @@ struct CrashTests {
     #expect(report.books.committed.count > ways.seconds * 3)
     #expect(report.books.disruptions.count >= ways.seconds / 5)
     #expect(ways.foldSeconds == 0 || report.books.folded > 0)
+    #expect(ways.foldSeconds == 0 || report.books.lines.shown.count < report.books.wire.accepted.count)
     #expect(ways.joiningSeconds == 0 || report.books.handOvers.count >= ways.seconds / ways.joiningSeconds)
   }
 }

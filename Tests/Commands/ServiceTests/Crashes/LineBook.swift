@@ -1,3 +1,5 @@
+import Testing
+
 /// The notifications on the devices' screens, and which messages each has shown. With bursts several messages share one.
 struct LineBook {
   struct Line: Hashable {
@@ -28,9 +30,9 @@ struct LineBook {
   private let enqueuedAt: [String: Int64]
 
   /// - Parameter enqueuedAt: by message.
-  init(_ wire: WireBook, _ enqueuedAt: [String: Int64]) {
+  init(_ accepted: [WireBook.Place: [WireBook.Arrival]], _ enqueuedAt: [String: Int64]) {
     self.enqueuedAt = enqueuedAt
-    for (place, arrivals) in wire.accepted {
+    for (place, arrivals) in accepted {
       for arrival in arrivals { add(arrival, of: message(place.message), at: place.device) }
     }
   }
@@ -52,5 +54,34 @@ struct LineBook {
   /// The newest that it has been shown in one notification.
   func newest(at device: String, under collapseID: String) -> Message? {
     shown[Line(device: device, collapseID: collapseID)]?.newest
+  }
+}
+
+@Suite("The notifications on the screens")
+struct LineBookTests {
+  /// Messages of one conversation, a before b before c, with a collapse identifier and the times of their acceptances at one device.
+  private func book(_ pushes: (message: String, collapseID: String, at: [Int64])...) -> LineBook {
+    let accepted = pushes.map { push in
+      let arrivals = push.at.map {
+        WireBook.Arrival(at: $0, answeredAt: $0, identifier: push.message, collapseID: push.collapseID)
+      }
+      return (WireBook.Place(device: "d", message: push.message), arrivals)
+    }
+    return LineBook(Dictionary(uniqueKeysWithValues: accepted), ["a": 1, "b": 2, "c": 2])
+  }
+
+  @Test("show what came last, whatever is newer")
+  func order() throws {
+    let inOrder = book(("a", "a", [10]), ("b", "a", [20]), ("c", "c", [30]))
+    let burst = try #require(inOrder.shown[.init(device: "d", collapseID: "a")])
+    #expect(inOrder.shown.count == 2 && burst.last == burst.newest && burst.last.id == "b")
+    #expect(inOrder.newest(at: "d")?.id == "c" && inOrder.newest(at: "d", under: "a")?.id == "b")
+    #expect(inOrder.newest(at: "e") == nil && inOrder.newest(at: "d", under: "b") == nil)
+    // The older one was accepted once more, after the newer.
+    let backwards = book(("a", "a", [10, 40]), ("b", "a", [20]))
+    let outdated = try #require(backwards.shown[.init(device: "d", collapseID: "a")])
+    #expect(outdated.last.id == "a" && outdated.lastArrival.at == 40 && outdated.newest.id == "b")
+    // Of one commit the id decides.
+    #expect(backwards.message("b") < backwards.message("c") && backwards.message("a") < backwards.message("b"))
   }
 }
