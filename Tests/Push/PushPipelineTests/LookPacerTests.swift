@@ -241,13 +241,13 @@ struct FailingLooksTests {
 
 @Suite("The poll schedule")
 struct PollScheduleTests {
-  @Test("a poll of busy times asks for messages before it claims them, and a look that was woken does not")
-  func asksForMessages() {
+  @Test(
+    "a poll of busy times that probably finds nothing asks for messages before it claims them, one that was woken does not",
+    arguments: [(31, false), (32, true), (99, true), (100, false), (1000, false)])
+  func asksForMessages(events: Int, asks: Bool) {
     var pacer = LookPacer(PollSchedule(now: 0))
-    #expect(!pacer.asksForMessages(isWoken: false))
-    pacer.schedule.looked(found: 1000, now: 1)
-    #expect(pacer.schedule.isBusy)
-    #expect(pacer.asksForMessages(isWoken: false))
+    pacer.schedule.looked(found: events, now: 1)
+    #expect(pacer.asksForMessages(isWoken: false) == asks)
     #expect(!pacer.asksForMessages(isWoken: true))
   }
 
@@ -311,17 +311,22 @@ struct PollScheduleTests {
     #expect(rig.schedule.isBusy, "a span is judged at its end")
     rig.look(found: 0, after: 1)
     #expect(rig.schedule.isBusy == isBusy)
-    #expect(rig.schedule.wait == .milliseconds(1))
+    #expect(rig.schedule.wait == (isBusy ? .microseconds(2500) : .milliseconds(1)))
   }
 
-  @Test("while busy it polls at one pace however many looks are idle, and twice as fast after those that are not")
-  func busyPace() {
+  @Test(
+    "while busy it looks as often as brings one event, by the last span or by this one, between 0.5 and 2.5 ms",
+    arguments: [
+      (32, 0, 2500), (100, 0, 2500), (125, 0, 2000), (250, 0, 1000), (250, 100, 1000), (250, 400, 625), (500, 0, 500),
+      (1000, 0, 500),
+    ])
+  func busyPace(last: Int, current: Int, microseconds: Int) {
     var rig = Rig()
-    rig.look(found: 64)
-    #expect(rig.schedule.wait == .microseconds(500))
+    rig.look(found: last, after: 250)
+    rig.look(found: current)
     for _ in 0..<20 { rig.look(found: 0, after: 1) }
     #expect(rig.schedule.isBusy)
-    #expect(rig.schedule.wait == .milliseconds(1))
+    #expect(abs((rig.schedule.wait - .microseconds(microseconds)) / .microseconds(1)) <= 1)
   }
 
   @Test("a failed look ends busy, and the next ones wait 100 ms, doubling to a quarter of a second")
@@ -342,7 +347,7 @@ struct PollScheduleTests {
   @Test(
     "where notifying is cheap, busy begins when it takes a quarter of the time",
     arguments: [
-      (32, 1953, false), (32, 1954, true), (64, 976, false), (64, 977, true), (384, 10, false), (385, 10, true),
+      (32, 1953, false), (32, 1954, true), (64, 976, false), (64, 977, true), (128, 10, false), (129, 10, true),
     ])
   func cheapNotifications(events: Int, microseconds: Int, isBusy: Bool) {
     var rig = Rig()

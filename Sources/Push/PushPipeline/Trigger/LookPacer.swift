@@ -32,8 +32,8 @@ struct LookPacer {
     !isWoken && !schedule.isBusy && !isFailing && !thorough.isAskedFor && !thorough.isPaused(now: now)
   }
 
-  /// Whether a look asks for messages before it claims them: a poll of busy times, most of which find none.
-  func asksForMessages(isWoken: Bool) -> Bool { !isWoken && schedule.isBusy }
+  /// Whether a look asks for messages before it claims them: a poll that probably finds none.
+  func asksForMessages(isWoken: Bool) -> Bool { !isWoken && schedule.isMostlyIdle }
 
   /// Whether a look asks what waits before it claims everything: unless other work is known to wait.
   func asksBeforeEverything(now: UInt64) -> Bool { !isEverythingFailing && thorough.asksFirst(now: now) }
