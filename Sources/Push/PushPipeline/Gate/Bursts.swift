@@ -75,6 +75,11 @@ struct BurstBook {
     return true
   }
 
+  /// The commit of the oldest message that waits; nil when none does.
+  func oldestWaiting(of keys: Set<Key>) -> Int64? {
+    keys.flatMap { entries[$0]?.waiting ?? [] }.map(\.candidate.message.enqueuedAt).min()
+  }
+
   /// The ledger has told of a burst, or of none.
   mutating func learn(_ burst: MessageBurst?, of key: Key, by policy: FoldPolicy) -> [Answer] {
     guard entries[key]?.isUnknown == true else { return [] }
@@ -157,7 +162,8 @@ extension DeliveryPipeline {
     guard let policy = configuration.folding else { return }
     var known: [BurstBook.Key: MessageBurst] = [:]
     do throws(PostgresError) {
-      let since = owned.since - (policy.window * 2).wholeMicroseconds
+      let oldest = min(owned.since, bursts.oldestWaiting(of: keys) ?? .max)
+      let since = oldest - (policy.window * 2).wholeMicroseconds
       for told in try await store.foldedMessages(to: keys.map(\.userID), since: since, on: reactor) {
         let key = BurstBook.Key(userID: told.userID, conversationID: told.conversationID)
         var burst =
