@@ -38,11 +38,12 @@ extension CrashBooks {
   }
 
   /// Notifications that show in the end an older message than before. Only what a process had in hand that was stopped may come
-  /// so late.
+  /// so late, and what follows a newer one of whose acceptance the service may not know.
   var outdatedLines: [Violation] {
     lines.shown.compactMap { line, shown in
       let place = WireBook.Place(device: line.device, message: shown.last.id)
-      guard shown.last < shown.newest, !mayBeLate(shown.lastArrival, place) else { return nil }
+      let newer = WireBook.Place(device: line.device, message: shown.newest.id)
+      guard shown.last < shown.newest, !mayBeLate(shown.lastArrival, place), !mayBeUnknown(newer) else { return nil }
       return Violation(
         kind: .wrong, message: shown.newest.id,
         text: "was shown by \(line.device) in \(line.collapseID ?? "none"), and the older \(shown.last.id) after it")

@@ -186,6 +186,11 @@ extension CrashBooks {
     return causes
   }
 
+  /// Whether each acceptance of a push was in flight in a disruption.
+  func mayBeUnknown(_ place: WireBook.Place) -> Bool {
+    (wire.accepted[place] ?? []).allSatisfy { isInFlight($0.at, place) }
+  }
+
   private func isInFlight(_ acceptedAt: Int64, _ place: WireBook.Place) -> Bool {
     disruptions.contains { isInFlight(acceptedAt, place, in: $0) }
   }
