@@ -44,17 +44,18 @@ package final class APNSClient {
     counting answers: AnswerCounters? = nil, on reactor: isolated Reactor
   ) async -> APNSOutcome {
     guard let pool = pools[environment] else { return .notProcessed(cause: "no such environment") }
+    let sendBy = Self.latestSend(until: deadline)
     var resends = 0
     while true {
       var admission = pool.admitAtOnce(on: reactor)
-      if admission == nil { admission = await pool.admit(until: deadline, on: reactor) }
+      if admission == nil { admission = await pool.admit(until: sendBy, on: reactor) }
       guard let link = admission else { return notAdmitted(to: pool) }
       guard permit?.isValid != false else {
         pool.giveBack(link, on: reactor)
         return .withdrawn
       }
       // A process that was stopped meanwhile still has its permits, but another may have claimed the push.
-      guard Reactor.now < deadline else {
+      guard Reactor.now < sendBy else {
         pool.giveBack(link, on: reactor)
         return notAdmitted(to: pool)
       }
@@ -67,12 +68,22 @@ package final class APNSClient {
       answers?.count(attempt)
       if attempt.disposition == .accepted { return attempt }
       guard resends < configuration.resendsMax, mayResend(attempt, over: link, of: pool, on: reactor),
-        Reactor.now < deadline
+        Reactor.now < sendBy
       else { return attempt }
       resends += 1
       self.resends += 1
     }
   }
+
+  /// When it is too late to send. A push that waited so long for a stream is put off: its answer would come after the limit, and the
+  /// push would be sent again, though APNs has it.
+  private static func latestSend(until deadline: UInt64) -> UInt64 {
+    let left = deadline - min(Reactor.now, deadline)
+    return deadline - min(answerTime.clampedNanoseconds, left / 10)
+  }
+
+  /// What an answer takes at the most, as a rule; of a short limit a tenth.
+  private static let answerTime = Duration.seconds(1)
 
   private func notAdmitted(to pool: APNSConnections) -> APNSOutcome {
     if let reason = pool.configurationFault, pool.usableLinks == 0 { return .refused(reason) }

@@ -137,6 +137,26 @@ struct APNSClientTests {
     }
   }
 
+  @Test("what waits for a stream until its answer would come too late is not sent")
+  func tooLateForAnswer() async throws {
+    try await onReactor { reactor in
+      let apns = try ScriptedAPNs()
+      apns.streamsMax = 1
+      apns.reply = { _ in .wait }
+      try apns.start(on: reactor)
+      let client = try await apns.client()
+      try await apns.connected(client, on: reactor)
+      let (first, push) = (Reactor.now, try APNSRequest.make())
+      reactor.start { _ = await client.send(push, to: .production, until: first + 1_950_000_000, on: reactor) }
+      try await apns.received(1, on: reactor)
+      // The first one's stream is free a twentieth of the second's limit before its end.
+      let attempt = await client.send(
+        try APNSRequest.make(1), to: .production, until: first + 2_000_000_000, on: reactor)
+      #expect(attempt.isNotProcessed)
+      #expect(apns.requests.count == 1)
+    }
+  }
+
   @Test("an environment without an endpoint is not processed, at once")
   func noEnvironment() async throws {
     try await onReactor { reactor in

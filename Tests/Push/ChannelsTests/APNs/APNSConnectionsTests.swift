@@ -38,7 +38,8 @@ struct APNSConnectionsTests {
       let attempt = await client.send(
         try APNSRequest.make(), to: .production, within: .milliseconds(500), on: reactor)
       #expect(attempt.isNotProcessed)
-      #expect(Reactor.now - start >= 500_000_000)
+      // The last tenth is left to the answer.
+      #expect(Reactor.now - start >= 450_000_000)
       #expect(client.failure(of: .production) != nil)
       try apns.start(on: reactor)
       try await accepted(by: client, on: reactor)
