@@ -104,6 +104,7 @@ struct CrashBooks {
       let identifiers = Set(arrivals.map(\.identifier))
       let collapseIDs = Set(arrivals.map(\.collapseID))
       guard identifiers.count > 1 || !isOwnOrEarlier(collapseIDs, than: place.message) else { return nil }
+      if identifiers.count == 1, mayBeInTwoBursts(arrivals, at: place) { return nil }
       return Violation(
         kind: .doubled, message: place.message, text: "at \(place.device) as \(identifiers) collapsing \(collapseIDs)")
     }
@@ -191,7 +192,7 @@ extension CrashBooks {
     (wire.accepted[place] ?? []).allSatisfy { isInFlight($0.at, place) }
   }
 
-  private func isInFlight(_ acceptedAt: Int64, _ place: WireBook.Place) -> Bool {
+  func isInFlight(_ acceptedAt: Int64, _ place: WireBook.Place) -> Bool {
     disruptions.contains { isInFlight(acceptedAt, place, in: $0) }
   }
 
@@ -256,7 +257,7 @@ extension CrashBooks {
         expect(!arrivals.contains { $0.isEmpty }, "not accepted for every device", .lost)
       }
     }
-    if let row = rows.first, row.isFolded, let text = objection(toFold: row, of: message, for: recipient) {
+    if let row = rows.first, row.isFolded, let text = objection(toFoldOf: message, for: recipient) {
       expect(false, text, .lost)
     }
     if let first = arrivals.joined().map(\.at).min(),

@@ -11,8 +11,6 @@ struct LedgerBook {
     let claimedAt: Int64
     let enqueuedAt: Int64
     let devicesAccepted: Int
-    /// The message that began the burst whose notification it went or was folded into; itself without one.
-    let notification: String
 
     var isFolded: Bool { decision == "skipped" && reason == "folded" }
     /// Whether nothing has kept it from being shown, by itself or by a newer one.
@@ -30,8 +28,7 @@ struct LedgerBook {
     let rows = try await scene.patientSQL(
       """
       select subject_id, user_id, decision, coalesce(reason, ''), (extract(epoch from claimed_at) * 1000000)::bigint,
-        (extract(epoch from enqueued_at) * 1000000)::bigint, devices_accepted,
-        coalesce(history -> -1 -> 'fold' ->> 'burst', subject_id::text)
+        (extract(epoch from enqueued_at) * 1000000)::bigint, devices_accepted
       from tacet.push_log
       where push_type = 'message'
       """)
@@ -49,8 +46,7 @@ struct LedgerBook {
     self.rows = Self.table(rows).reduce(into: [:]) { rows, columns in
       let row = Row(
         decision: columns[2], reason: columns[3], claimedAt: Int64(columns[4]) ?? 0,
-        enqueuedAt: Int64(columns[5]) ?? 0, devicesAccepted: Int(columns[6]) ?? 0,
-        notification: columns[7])
+        enqueuedAt: Int64(columns[5]) ?? 0, devicesAccepted: Int(columns[6]) ?? 0)
       rows[Place(message: columns[0], user: columns[1]), default: []].append(row)
     }
     self.messages = Self.table(messages).reduce(into: [:]) { $0[$1[0]] = Int64($1[1]) }

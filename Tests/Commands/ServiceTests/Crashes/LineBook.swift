@@ -50,11 +50,6 @@ struct LineBook {
 
   /// The newest message that a device has been shown. A device is one person's, who is in one conversation.
   func newest(at device: String) -> Message? { newest[device] }
-
-  /// The newest that it has been shown in one notification.
-  func newest(at device: String, under collapseID: String) -> Message? {
-    shown[Line(device: device, collapseID: collapseID)]?.newest
-  }
 }
 
 @Suite("The notifications on the screens")
@@ -75,8 +70,8 @@ struct LineBookTests {
     let inOrder = book(("a", "a", [10]), ("b", "a", [20]), ("c", "c", [30]))
     let burst = try #require(inOrder.shown[.init(device: "d", collapseID: "a")])
     #expect(inOrder.shown.count == 2 && burst.last == burst.newest && burst.last.id == "b")
-    #expect(inOrder.newest(at: "d")?.id == "c" && inOrder.newest(at: "d", under: "a")?.id == "b")
-    #expect(inOrder.newest(at: "e") == nil && inOrder.newest(at: "d", under: "b") == nil)
+    #expect(inOrder.newest(at: "d")?.id == "c")
+    #expect(inOrder.newest(at: "e") == nil)
     // The older one was accepted once more, after the newer.
     let backwards = book(("a", "a", [10, 40]), ("b", "a", [20]))
     let outdated = try #require(backwards.shown[.init(device: "d", collapseID: "a")])
