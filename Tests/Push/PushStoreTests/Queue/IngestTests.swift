@@ -115,12 +115,16 @@ struct PushStatementsIngestTests {
   func backInTheInbox(_ way: String) async throws {
     let chat = try await Chat(readers: 2)
     let message = try await chat.send()
-    let has = "insert into tacet.push_log (user_id, subject_id, push_type, decision) values ('\(chat.readers[0])', '\(message)', 'message', 'sent')"
+    let has = """
+      insert into tacet.push_log (user_id, subject_id, push_type, decision)
+      values ('\(chat.readers[0])', '\(message)', 'message', 'sent')
+      """
     try await chat.database.sql("delete from tacet.inbox; \(has)")
     if way == "a replay" {
       try await chat.database.sql(
         """
-        insert into tacet.parked (subject_id, kind, enqueued_at, attempts, reason) values ('\(message)', 'message', now(), 6, 'x');
+        insert into tacet.parked (subject_id, kind, enqueued_at, attempts, reason)
+        values ('\(message)', 'message', now(), 6, 'x');
         select tacet.replay('\(message)')
         """)
     } else {
