@@ -92,20 +92,16 @@ returns boolean
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  written_at timestamptz;
 begin
-  select m.created_at into written_at from tacet.message_context(tacet.message_of(enqueue_message.subject_id)) m;
-  if not found then
-    return false;
-  end if;
+  -- Before all else, so that a database that takes no writes says so.
   insert into tacet.inbox (subject_id, kind, enqueued_at)
-  values (
+  select
     enqueue_message.subject_id, 'message',
-    case when isfinite(written_at) then least(clock_timestamp(), written_at) else clock_timestamp() end)
+    case when isfinite(m.created_at) then least(clock_timestamp(), m.created_at) else clock_timestamp() end
+  from tacet.message_context(tacet.message_of(enqueue_message.subject_id)) m
   on conflict do nothing;
   if not found then
-    return true;
+    return exists (select from tacet.message_context(tacet.message_of(enqueue_message.subject_id)));
   end if;
   -- Its record may have been committed since the caller looked, or while the insert waited for it. The claim of new messages does not
   -- ask the ledger.
