@@ -13,7 +13,7 @@ $$;
 -- Says that a process lives, renews its lease, and gives it its share of the shards: those without an owner, and those of processes
 -- whose lease is over, as many as it lacks. What such a process had leased becomes available at once. Returns the process's shards.
 --
--- A change of owner waits for the disk: forgotten by a crash of the server, it would leave two owners. A forgotten renewal does not
+-- A change of owner waits for the disk: forgotten by a crash of the server, it would leave two owners. A forgotten renewal does no
 -- harm, because a process counts a second less than its lease.
 --
 -- lease_us: how long the process stays their owner without another call. is_surplus: another process has too few; the owner gives the

@@ -4,7 +4,7 @@
 -- Makes sure that a message named by a webhook is in the inbox, unless it has been decided, and returns its outcome.
 --
 --   :subject_id  tacet.subject_id  the message
---
+
 with ledger as materialized (
   select l.user_id, l.decision, l.reason, l.held_until, l.devices_accepted
   from tacet.push_log l

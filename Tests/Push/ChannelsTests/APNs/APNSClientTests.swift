@@ -117,15 +117,8 @@ struct APNSClientTests {
   @Test("what its connection did not send in time is not sent again, though it was not processed")
   func lateUnsent() async throws {
     try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
-      apns.streamsMax = 1
-      apns.reply = { _ in .wait }
-      try apns.start(on: reactor)
-      let client = try await apns.client()
-      try await apns.connected(client, on: reactor)
+      let (apns, client, connection) = try await oneStream(on: reactor)
       // The pool does not know of this one: what it admits finds no stream, as after a limit that falls meanwhile.
-      let connection = try #require(client.pools[.production]?.links.first?.connection)
-      while connection.streamsMax > 1 { await reactor.sleep(for: .milliseconds(1)) }
       reactor.start { _ = await connection.send(HTTP2Request(path: "/"), within: .seconds(10), on: reactor) }
       try await apns.received(1, on: reactor)
       let attempt = await client.send(
@@ -140,12 +133,7 @@ struct APNSClientTests {
   @Test("what waits for a stream until its answer would come too late is not sent")
   func tooLateForAnswer() async throws {
     try await onReactor { reactor in
-      let apns = try ScriptedAPNs()
-      apns.streamsMax = 1
-      apns.reply = { _ in .wait }
-      try apns.start(on: reactor)
-      let client = try await apns.client()
-      try await apns.connected(client, on: reactor)
+      let (apns, client, _) = try await oneStream(on: reactor)
       let (first, push) = (Reactor.now, try APNSRequest.make())
       reactor.start { _ = await client.send(push, to: .production, until: first + 1_950_000_000, on: reactor) }
       try await apns.received(1, on: reactor)
@@ -155,6 +143,21 @@ struct APNSClientTests {
       #expect(attempt.isNotProcessed)
       #expect(apns.requests.count == 1)
     }
+  }
+
+  /// A server that lets one request in and answers none, and a client that knows.
+  private func oneStream(
+    on reactor: isolated Reactor
+  ) async throws -> (ScriptedAPNs, APNSClient, HTTP2Connection) {
+    let apns = try ScriptedAPNs()
+    apns.streamsMax = 1
+    apns.reply = { _ in .wait }
+    try apns.start(on: reactor)
+    let client = try await apns.client()
+    try await apns.connected(client, on: reactor)
+    let connection = try #require(client.pools[.production]?.links.first?.connection)
+    while connection.streamsMax > 1 { await reactor.sleep(for: .milliseconds(1)) }
+    return (apns, client, connection)
   }
 
   @Test("an environment without an endpoint is not processed, at once")

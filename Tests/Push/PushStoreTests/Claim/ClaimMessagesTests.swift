@@ -15,10 +15,6 @@ struct ClaimMessagesTests {
     return few
   }()
 
-  private func claimMessages(_ database: TestDatabase) async throws -> [PushEvent] {
-    try await withStore(database) { try await $0.claimMessages(Self.limits, on: $1) }
-  }
-
   @Test("it says of new messages what a claim of everything says")
   func same() async throws {
     let chat = try await Chat(readers: 3)

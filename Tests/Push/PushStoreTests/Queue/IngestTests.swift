@@ -179,11 +179,6 @@ struct PushStatementsIngestTests {
     return ingested
   }
 
-  private func claimMessages(_ database: TestDatabase) async throws -> [PushEvent] {
-    let limits = ClaimLimits(eventsMax: 100, deliveriesMax: 100, lease: .seconds(30))
-    return try await withStore(database) { try await $0.claimMessages(limits, on: $1) }
-  }
-
   private func ingest(_ message: HostID, in database: TestDatabase) async throws -> EventStatus {
     try await withStore(database) { try await $0.ingest(.message(message), on: $1) }
   }

@@ -194,6 +194,12 @@ func claim(
   }
 }
 
+/// Takes the new messages, as their owner does.
+func claimMessages(_ database: TestDatabase) async throws -> [PushEvent] {
+  let limits = ClaimLimits(eventsMax: 100, deliveriesMax: 100, lease: .seconds(30))
+  return try await withStore(database) { try await $0.claimMessages(limits, on: $1) }
+}
+
 /// Work begun on the reactor whose result is asked for later.
 final class Begun<Value> {
   private var result: Result<Value, any Error>?
