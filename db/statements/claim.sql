@@ -157,7 +157,6 @@ left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w
 --   :lane_deliveries_max  bigint[]  waiting deliveries at most, of each of these lanes
 --   :life_us              bigint    how old a message may be when it is enqueued; discard_too_old takes the older ones
 --   :shards               integer[]           the shards that the caller owns
---   :takes_messages       boolean             whether messages are claimed, and what remains of them
 --   :held_ids             tacet.subject_id[]  messages that it has in hand, as claim_messages takes them
 --
 -- What is picked:
@@ -206,7 +205,6 @@ left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w
 --   :lane_deliveries_max  bigint[]  waiting deliveries at most, of each of these lanes
 --   :life_us              bigint    how old a message may be when it is enqueued; discard_too_old takes the older ones
 --   :shards               integer[]           the shards that the caller owns
---   :takes_messages       boolean             whether messages are claimed, and what remains of them
 --   :held_ids             tacet.subject_id[]  messages that it has in hand, as claim_messages takes them
 
 -- include: picked
@@ -274,7 +272,7 @@ with newest as materialized (
     from tacet.inbox i
     where not i.is_claimed and i.available_at <= now()
       and i.available_at >= i.enqueued_at - :life_us * interval '1 microsecond'
-      and (i.kind <> 'message' or :takes_messages and not tacet.is_among(i.subject_id, :held_ids))
+      and (i.kind <> 'message' or not tacet.is_among(i.subject_id, :held_ids))
       and tacet.shard_of(i.kind, i.subject_id, i.conversation_id) = any (:shards)
     order by i.available_at desc
     limit 16 * :events_max
@@ -295,7 +293,6 @@ with newest as materialized (
   from tacet.inbox i
   where i.is_claimed and i.rescues < 2 and i.available_at <= now()
     and tacet.shard_of(i.kind, i.subject_id, i.conversation_id) = any (:shards)
-    and (:takes_messages or i.kind <> 'message')
   order by i.available_at desc
   limit :deliveries_max
   for update skip locked
@@ -303,7 +300,7 @@ with newest as materialized (
   select i.ctid as place
   from tacet.inbox i
   where i.is_claimed and i.rescues >= 2 and i.rescues < :rescues_max and i.available_at <= now()
-    and tacet.shard_of(i.kind, i.subject_id, i.conversation_id) = any (:shards) and (:takes_messages or i.kind <> 'message')
+    and tacet.shard_of(i.kind, i.subject_id, i.conversation_id) = any (:shards)
   order by i.available_at
   limit least(:deliveries_max, 1)
   for update skip locked
@@ -326,7 +323,6 @@ with newest as materialized (
   from tacet.deliveries d
   where d.state <> 'waiting' and d.due_at <= now() and d.rescues < 2
     and tacet.shard_of(d.kind, d.subject_id, d.conversation_id) = any (:shards)
-    and (:takes_messages or d.kind <> 'message')
   order by d.due_at
   limit :deliveries_max
   for update skip locked
@@ -338,7 +334,6 @@ with newest as materialized (
     from tacet.deliveries d
     where d.state = 'waiting' and d.lane = l.lane and d.due_at <= now() and d.rescues < 2
       and tacet.shard_of(d.kind, d.subject_id, d.conversation_id) = any (:shards)
-    and (:takes_messages or d.kind <> 'message')
     order by d.enqueued_at desc
     limit l.places
     for update skip locked
@@ -348,7 +343,6 @@ with newest as materialized (
   from tacet.deliveries d
   where d.rescues > 1 and d.rescues < :rescues_max and d.due_at <= now()
     and tacet.shard_of(d.kind, d.subject_id, d.conversation_id) = any (:shards)
-    and (:takes_messages or d.kind <> 'message')
   order by d.due_at
   limit least(:deliveries_max, 1)
   for update skip locked

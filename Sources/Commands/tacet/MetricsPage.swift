@@ -10,18 +10,21 @@ import Reactors
 /// What `/metrics` shows: what was counted, and what is read at each scrape.
 struct MetricsPage: Sendable {
   let registry: PrometheusRegistry
-  let workers: PerReactor<ReactorWorker>
+  let parts: ServiceParts
   let meter: HTTPServiceMeter
 
   /// The page as text. Takes as long as its slowest part, the database, which has two seconds at the most.
   func text() async -> String {
     var figures: [ReactorFigures] = []
-    for worker in workers.all { figures.append(await worker.perform { $0.figures(on: $1) }) }
-    let process = await workers.all[0].perform { await $0.processWideFigures(on: $1) }
-    return ExpositionText.make(
-      registry.collect() + ReactorFigures.families(of: figures) + (process?.families ?? [])
-        + HTTPServiceFigures.families(of: await meter.read()) + ProcessFigures.current().families
-        + [Self.buildInformation])
+    for worker in parts.workers.all { figures.append(await worker.perform { $0.figures(on: $1) }) }
+    figures[0].sessions += await parts.pipeline.perform { worker, _ in worker.load }
+    if let campaigns = parts.campaigns {
+      figures[figures.count - 1].sessions += await campaigns.perform { duty, _ in duty.load }
+    }
+    let pipeline = await parts.pipeline.perform { await $0.figures(on: $1) }
+    let read = ReactorFigures.families(of: figures) + pipeline.families
+    let others = HTTPServiceFigures.families(of: await meter.read()) + ProcessFigures.current().families
+    return ExpositionText.make(registry.collect() + read + others + [Self.buildInformation])
   }
 
   private static var buildInformation: MetricFamily {
@@ -134,17 +137,20 @@ struct ReactorFigures: Sendable {
   let ticks: Int
   let jobsFromOtherThreads: Int
   let wakeUps: Int
-  let database: PostgresPool.Counters
-  let sessions: PostgresPool.Usage
-  /// How long claims have not worked.
-  let claimAge: Duration
-  let apnsConnectionsOpened: Int
-  let apns: [APNSEnvironment: APNSFigures]
-  let routes: [RouteState]
-  let others: [OtherRouteState]
+  var sessions: SessionLoad
 }
 
-/// How one reactor fares with the pushes of a route of another channel than APNs.
+/// What pools of sessions have done, and what they do now.
+struct SessionLoad: Sendable {
+  let counters: PostgresPool.Counters
+  let usage: PostgresPool.Usage
+
+  static func += (sum: inout SessionLoad, other: SessionLoad) {
+    sum = SessionLoad(counters: sum.counters + other.counters, usage: sum.usage + other.usage)
+  }
+}
+
+/// How the pushes of a route of another channel than APNs fare.
 struct OtherRouteState: Sendable {
   let name: String
   /// Why pushes wait in the database, or would; nil when they go.
@@ -153,11 +159,15 @@ struct OtherRouteState: Sendable {
   let isNeeded: Bool
 }
 
-/// A reactor's connections to one environment of APNs, over all clients.
+/// The connections to one environment of APNs, over all clients.
 struct APNSFigures: Sendable {
   var connections = 0
   var pushesInFlight = 0
   var pushesWaiting = 0
+}
+
+extension SessionLoad {
+  init(of pool: PostgresPool) { self.init(counters: pool.counters, usage: pool.usage) }
 }
 
 extension ReactorFigures {
@@ -168,34 +178,15 @@ extension ReactorFigures {
         "tacet_reactor_jobs_from_other_threads_total", "Jobs that came from another thread.", figures,
         \.jobsFromOtherThreads),
       counter("tacet_reactor_wake_ups_total", "Times another thread ended a sleep.", figures, \.wakeUps),
-      counter("tacet_database_round_trips_total", "Statements answered.", figures, \.database.roundTrips),
-      counter("tacet_database_reconnects_total", "Sessions opened again.", figures, \.database.reconnects),
-      counter("tacet_apns_connections_opened_total", "Connections to APNs.", figures, \.apnsConnectionsOpened),
+      counter("tacet_database_round_trips_total", "Statements answered.", figures, \.sessions.counters.roundTrips),
+      counter("tacet_database_reconnects_total", "Sessions opened again.", figures, \.sessions.counters.reconnects),
       .gauge(
         "tacet_database_sessions", "Sessions with the database, by what they do.", by: "state",
         [
-          "idle": figures.sum(\.sessions.idle), "in_use": figures.sum(\.sessions.inUse),
-          "closed": figures.sum(\.sessions.closed),
+          "idle": figures.sum(\.sessions.usage.idle), "in_use": figures.sum(\.sessions.usage.inUse),
+          "closed": figures.sum(\.sessions.usage.closed),
         ]),
-      MetricFamily(
-        "tacet_claim_age_seconds",
-        "Since claims last worked: up to about a second, more while the database refuses them.",
-        .gauge, figures.map { (["reactor": $0.reactor], .number($0.claimAge / .seconds(1))) }),
-      .gauge("tacet_database_waiting", "Callers that wait for a session.", figures.sum(\.sessions.waiting)),
-      apns("tacet_apns_connections", "Connections to APNs that are open and answer.", figures, \.connections),
-      apns("tacet_apns_streams", "Pushes on their way on a connection to APNs.", figures, \.pushesInFlight),
-      apns("tacet_apns_waiting", "Pushes that wait for a free stream.", figures, \.pushesWaiting),
-      route("tacet_apns_route_open", "1 when pushes go, 0 when they wait in the database.", figures) {
-        $0.fault == nil
-      },
-      route(
-        "tacet_apns_route_needed", "1 when the route is an app's own or pushes wait for it.", figures, \.isNeeded),
-      route("tacet_apns_route_connected", "1 when a connection is open.", figures, \.isConnected),
-      breakers(figures.flatMap(\.routes)),
-      other("tacet_push_route_open", "1 when pushes over a channel beside APNs go, 0 when they wait.", figures) {
-        $0.fault == nil
-      },
-      other("tacet_push_route_needed", "1 when pushes wait for the route.", figures, \.isNeeded),
+      .gauge("tacet_database_waiting", "Callers that wait for a session.", figures.sum(\.sessions.usage.waiting)),
     ]
   }
 
@@ -204,63 +195,20 @@ extension ReactorFigures {
   ) -> MetricFamily {
     MetricFamily(name, help, .counter, figures.map { (["reactor": $0.reactor], .integer(Int64(value($0)))) })
   }
-
-  private static func apns(
-    _ name: String, _ help: String, _ figures: [ReactorFigures], _ value: (APNSFigures) -> Int
-  ) -> MetricFamily {
-    MetricFamily(
-      name, help, .gauge,
-      APNSEnvironment.allCases.map { environment in
-        let sum = figures.reduce(0) { $0 + ($1.apns[environment].map(value) ?? 0) }
-        return (["environment": environment.rawValue], .integer(Int64(sum)))
-      })
-  }
-
-  /// A line for each reactor and route: at most four routes for each configured app.
-  private static func route(
-    _ name: String, _ help: String, _ figures: [ReactorFigures], _ isSo: (RouteState) -> Bool
-  ) -> MetricFamily {
-    MetricFamily(
-      name, help, .gauge,
-      figures.flatMap { figure in
-        figure.routes.map { ($0.route.labels(and: ("reactor", figure.reactor)), .integer(isSo($0) ? 1 : 0)) }
-      })
-  }
-
-  private static func other(
-    _ name: String, _ help: String, _ figures: [ReactorFigures], _ isSo: (OtherRouteState) -> Bool
-  ) -> MetricFamily {
-    MetricFamily(
-      name, help, .gauge,
-      figures.flatMap { figure in
-        figure.others.map { (["route": $0.name, "reactor": figure.reactor], .integer(isSo($0) ? 1 : 0)) }
-      })
-  }
-
-  private static func breakers(_ states: [RouteState]) -> MetricFamily {
-    MetricFamily(
-      "tacet_apns_breakers", "Reactors by whether a route's pushes go: closed, open, or probing.", .gauge,
-      Dictionary(grouping: states, by: \.route).flatMap { route, states in
-        BreakerState.allCases.map { state in
-          let count = states.count { $0.breaker == state }
-          return (route.labels(and: ("state", state.rawValue)), .integer(Int64(count)))
-        }
-      })
-  }
 }
 
 extension [ReactorFigures] {
   fileprivate func sum(_ value: (ReactorFigures) -> Int) -> Int { reduce(0) { $0 + value($1) } }
 }
 
-extension PushRoute {
-  fileprivate func labels(and other: (String, String)) -> MetricLabels {
-    MetricLabels([("app", app.text), ("environment", environment.rawValue), other])
-  }
-}
-
-/// What is known once in a process: what waits in the database, whether it notifies, and the provider tokens.
-struct ProcessWideFigures: Sendable {
+/// What is known once in a process: how its pipeline fares, what waits in the database, and whether it notifies.
+struct PipelineFigures: Sendable {
+  /// How long claims have not worked.
+  let claimAge: Duration
+  let apnsConnectionsOpened: Int
+  let apns: [APNSEnvironment: APNSFigures]
+  let routes: [RouteState]
+  let others: [OtherRouteState]
   let database: DatabaseFigures
   /// Whether the process leaves the database alone; nil where it polls.
   let isDatabaseAsleep: Bool?
@@ -270,6 +218,28 @@ struct ProcessWideFigures: Sendable {
 
   var families: [MetricFamily] {
     var families = [
+      MetricFamily(
+        "tacet_claim_age_seconds",
+        "Since claims last worked: up to about a second, more while the database refuses them.",
+        .gauge, .number(claimAge / .seconds(1))),
+      .counter("tacet_apns_connections_opened_total", "Connections to APNs.", apnsConnectionsOpened),
+      apns("tacet_apns_connections", "Connections to APNs that are open and answer.", \.connections),
+      apns("tacet_apns_streams", "Pushes on their way on a connection to APNs.", \.pushesInFlight),
+      apns("tacet_apns_waiting", "Pushes that wait for a free stream.", \.pushesWaiting),
+      route("tacet_apns_route_open", "1 when pushes go, 0 when they wait in the database.") { $0.fault == nil },
+      route("tacet_apns_route_needed", "1 when the route is an app's own or pushes wait for it.", \.isNeeded),
+      route("tacet_apns_route_connected", "1 when a connection is open.", \.isConnected),
+      MetricFamily(
+        "tacet_apns_breakers", "1 for what a route's pushes do: closed when they go, open, or probing.", .gauge,
+        routes.flatMap { state in
+          BreakerState.allCases.map {
+            (MetricLabels(state.route.labels + [("state", $0.rawValue)]), .integer(state.breaker == $0 ? 1 : 0))
+          }
+        }),
+      other("tacet_push_route_open", "1 when pushes over a channel beside APNs go, 0 when they wait.") {
+        $0.fault == nil
+      },
+      other("tacet_push_route_needed", "1 when pushes wait for the route.", \.isNeeded),
       MetricFamily.gauge(
         "tacet_database_up", "1 when the database answers, 0 when it does not.", database.isUp ? 1 : 0),
       // Readers of figures need not learn the identifiers.
@@ -293,6 +263,27 @@ struct ProcessWideFigures: Sendable {
     return families + (database.queue?.families ?? []) + (database.engagement?.families ?? [])
       + (database.hostEvents?.families ?? [])
   }
+
+  private func apns(_ name: String, _ help: String, _ value: (APNSFigures) -> Int) -> MetricFamily {
+    .gauge(
+      name, help, by: "environment",
+      Dictionary(
+        uniqueKeysWithValues: APNSEnvironment.allCases.map { ($0.rawValue, apns[$0].map(value) ?? 0) }))
+  }
+
+  /// A line for each route: at most four for each configured app.
+  private func route(_ name: String, _ help: String, _ isSo: (RouteState) -> Bool) -> MetricFamily {
+    MetricFamily(
+      name, help, .gauge, routes.map { (MetricLabels($0.route.labels), .integer(isSo($0) ? 1 : 0)) })
+  }
+
+  private func other(_ name: String, _ help: String, _ isSo: (OtherRouteState) -> Bool) -> MetricFamily {
+    MetricFamily(name, help, .gauge, others.map { (["route": $0.name], .integer(isSo($0) ? 1 : 0)) })
+  }
+}
+
+extension PushRoute {
+  fileprivate var labels: [(String, String)] { [("app", app.text), ("environment", environment.rawValue)] }
 }
 
 // The same for every service on one database.

@@ -12,7 +12,7 @@ import Reactors
 import Settings
 import UnixSignals
 
-/// The parts of `tacet serve`, put together: one worker on each reactor, and the HTTP service in front of them.
+/// The parts of `tacet serve`, put together, and the HTTP service in front of them.
 struct PushService {
   private let settings: ServeSettings
   private let logger: Logger
@@ -81,41 +81,32 @@ struct PushService {
       settings.callers, user: { IDTypes(ofSessions: database).users.id($0)?.text },
       on: group.reactors, logger: logger)
     let registry = PrometheusRegistry(MetricsCatalogue.counted)
-    let workers = try await makeWorkers(on: group, database, clients, registry)
-    let page = MetricsPage(registry: registry, workers: workers, meter: HTTPServiceMeter())
-    let routes = try await makeRoutes(workers, clients, page)
+    let parts = try await ServiceParts(
+      settings, of: database, plan: plan, clients: clients, registry: registry, logger: logger, on: group)
+    let page = MetricsPage(registry: registry, parts: parts, meter: HTTPServiceMeter())
+    let routes = try await makeRoutes(parts, clients, page)
     let http = try await startHTTP(routes, page, on: group)
     let figures = try await startMetrics(page, on: group)
     logger.notice("serving", metadata: ["address": "\(http.address)", "reactors": "\(group.reactors.count)"])
     if let notice = settings.shadow.notice { logger.warning("this is a shadow", metadata: ["detail": "\(notice)"]) }
     supervisor.tellReady("serving on \(http.address)")
-    await reloadUntilStop(workers, http)
+    await reloadUntilStop(parts, http)
     supervisor.tellStopping()
     logger.notice("stopping")
-    for worker in workers.all { await worker.perform { $0.leave(on: $1) } }
-    // The pipelines go on meanwhile, because webhooks wait for what they do.
+    await parts.pipeline.perform { $0.leave(on: $1) }
+    // The pipeline goes on meanwhile, because webhooks wait for what they do.
     let isDrained = await http.drain(within: settings.drainLimit)
     _ = await figures?.drain(within: .seconds(1))
     await clients?.close()
-    let isRecorded = await stop(workers)
+    let isRecorded = await parts.stop(within: settings.drainLimit)
     if !isDrained || !isRecorded { logger.warning("stopped before everything was finished") }
   }
 
-  /// All at once, so that the limit is that of the whole.
-  private func stop(_ workers: PerReactor<ReactorWorker>) async -> Bool {
-    let limit = settings.drainLimit
-    return await withTaskGroup(of: Bool.self) { group in
-      for worker in workers.all {
-        group.addTask { await worker.perform { await $0.stop(within: limit, on: $1) } }
-      }
-      return await group.reduce(true) { $0 && $1 }
-    }
-  }
-
   /// One reload after the other; a stop waits for the one that runs, which takes seconds at most.
-  private func reloadUntilStop(_ workers: PerReactor<ReactorWorker>, _ http: HTTPService) async {
+  private func reloadUntilStop(_ parts: ServiceParts, _ http: HTTPService) async {
     var reload = SettingsReload(
-      start: settings, workers: workers, http: http, logger: logger, read: readAgain, plan: plan, tls: settings.tls)
+      start: settings, pipeline: parts.pipeline, http: http, logger: logger, read: readAgain, plan: plan,
+      tls: settings.tls)
     for await _ in signals.prefix(while: { $0 == .sighup }) {
       supervisor.tellReloading()
       await reload.run()
@@ -123,31 +114,10 @@ struct PushService {
     }
   }
 
-  private func makeWorkers(
-    on group: ReactorGroup, _ database: PostgresConfiguration, _ clients: ClientAccess?, _ registry: PrometheusRegistry
-  ) async throws -> PerReactor<ReactorWorker> {
-    let listening = ListenStatus(unusedBecause: settings.database.reasonNotToListen)
-    let contract = ContractStatus()
-    let sleep = settings.databaseSleep
-    let workers = try await PerReactor(group.reactors) { [settings, plan, logger] number, reactor in
-      ReactorWorker(
-        settings, number: number, of: group.reactors.count, database: database, plan: plan,
-        listening: listening, contract: contract, sleep: sleep, clients: clients, metrics: registry, logger: logger,
-        on: reactor)
-    }
-    if let detail = listening.detail, listening.isReady {
-      logger.notice("not listening", metadata: ["detail": "\(detail)"])
-    }
-    for worker in workers.all { await worker.perform { $0.start(neighbours: workers.all, on: $1) } }
-    return workers
-  }
-
   private func makeRoutes(
-    _ workers: PerReactor<ReactorWorker>, _ clients: ClientAccess?, _ page: MetricsPage
+    _ parts: ServiceParts, _ clients: ClientAccess?, _ page: MetricsPage
   ) async throws -> HTTPRoutes {
-    let services = try await PerReactor(workers.all.map(\.reactor)) { _, reactor in
-      workers.value(on: reactor).services
-    }
+    let services = try await parts.services()
     let keys = settings.webhooks.secrets.map {
       WebhookAuthentication.Key(bearer: $0.bearer.exposed, signingKey: $0.signingKey.exposed)
     }
@@ -160,7 +130,7 @@ struct PushService {
       registrations: settings.channels.map(\.registration), metrics: metricsAddress == nil ? text : nil, logger: logger)
     DashboardRoutes.add(
       to: &routes, services: services, serviceKeys: settings.callers.serviceKeys.map(\.exposed), isTLS: tls != nil,
-      routes: { await workers.routeConditions() },
+      routes: { await parts.pipeline.perform { $0.routeConditions(on: $1) } },
       explanations: { subject, user, reactor in
         try await services.value(on: reactor).explanations(ofSubject: subject, userID: user, on: reactor)
       }, logger: logger)
@@ -189,6 +159,61 @@ struct PushService {
       configuration: configuration, logger: logger)
     logger.notice("serving figures", metadata: ["address": "\(http.address)"])
     return http
+  }
+}
+
+/// What works on the reactors: the pipeline on the first, campaigns on the last, and what answers requests on each.
+struct ServiceParts {
+  let pipeline: ReactorBound<PipelineWorker>
+  /// Nil where campaigns are switched off.
+  let campaigns: ReactorBound<CampaignDuty>?
+  let workers: PerReactor<ReactorWorker>
+  private let handle: PipelineHandle
+
+  /// Makes the parts, and starts them.
+  init(
+    _ settings: ServeSettings, of database: PostgresConfiguration, plan: APNSPlan, clients: ClientAccess?,
+    registry: PrometheusRegistry, logger: Logger, on group: ReactorGroup
+  ) async throws {
+    let sessions = ServiceSessions(settings, of: database)
+    let (first, last) = (group.reactors[0], group.reactors[group.reactors.count - 1])
+    pipeline = try await first.perform {
+      ReactorBound(
+        PipelineWorker(
+          settings, sessions: sessions, plan: plan, clients: clients, metrics: registry, logger: logger, on: $0),
+        on: $0)
+    }
+    let handle = await pipeline.perform { $0.handle(on: $1) }
+    self.handle = handle
+    campaigns = try await last.perform { reactor in
+      CampaignDuty(
+        settings.campaigns, sessions: sessions, pipeline: handle, metrics: registry, logger: logger, on: reactor
+      ).map { ReactorBound($0, on: reactor) }
+    }
+    workers = try await PerReactor(group.reactors) { _, _ in
+      ReactorWorker(settings, sessions: sessions, metrics: registry, logger: logger)
+    }
+    await pipeline.perform { $0.start(on: $1) }
+    await campaigns?.perform { $0.start(on: $1) }
+  }
+
+  func services() async throws -> PerReactor<PushServices> {
+    try await PerReactor(workers.all.map(\.reactor)) { _, reactor in
+      workers.value(on: reactor).services(with: pipeline, handle, campaigns)
+    }
+  }
+
+  /// Campaigns and the pipeline at once, so that the limit is that of the whole.
+  /// - Returns: whether all that was claimed was recorded in time.
+  func stop(within limit: Duration) async -> Bool {
+    async let isClosed: Void? = campaigns?.perform {
+      $0.stop(on: $1)
+      await $0.close(within: limit, on: $1)
+    }
+    let isRecorded = await pipeline.perform { await $0.stop(within: limit, on: $1) }
+    await isClosed
+    for worker in workers.all { await worker.perform { await $0.close(on: $1) } }
+    return isRecorded
   }
 }
 
@@ -335,14 +360,14 @@ struct SettingsReload {
 
   /// Those of the start of the process.
   let start: ServeSettings
-  let workers: PerReactor<ReactorWorker>
+  let pipeline: ReactorBound<PipelineWorker>
   let http: HTTPService
   let logger: Logger
   let read: @Sendable () throws -> ServeSettings
   var plan: APNSPlan
   var tls: TLSSettings?
 
-  /// Returns when every reactor follows the settings, or when they turned out to be unusable; the log says which.
+  /// Returns when the service follows the settings, or when they turned out to be unusable; the log says which.
   mutating func run() async {
     do {
       let settings = try read()
@@ -352,7 +377,9 @@ struct SettingsReload {
       let context = try renewedTLS?.context()
       if !renewed.isEmpty {
         plan = try APNSPlan(apns, after: plan)
-        await follow(plan, renewed: Set(renewed))
+        await pipeline.perform { [plan] in
+          await $0.follow(plan, renewed: Set(renewed), within: Self.warmUpLimit, on: $1)
+        }
       }
       if let context {
         tls = renewedTLS
@@ -363,18 +390,6 @@ struct SettingsReload {
       refuse(error.problems.map(\.description).joined(separator: "; "))
     } catch {
       refuse("\(error)")
-    }
-  }
-
-  private func follow(_ plan: APNSPlan, renewed: Set<BundleIdentifier>) async {
-    await withDiscardingTaskGroup { group in
-      for worker in workers.all {
-        group.addTask {
-          await worker.perform {
-            await $0.follow(plan, renewed: renewed, within: Self.warmUpLimit, on: $1)
-          }
-        }
-      }
     }
   }
 

@@ -5,7 +5,7 @@ package import PushRules
 package import PushStore
 package import Reactors
 
-/// Trigger, gate, compose, deliver, record: one pipeline per reactor, all of it on that reactor.
+/// Trigger, gate, compose, deliver, record: one pipeline in each process, all of it on the process's first reactor.
 ///
 /// It sleeps until a wake-up or its next poll, claims what waits in the database, decides each recipient, sends pushes through
 /// the deliverers of their channels, and records their outcomes. It may forget everything: whoever owns the conversation next
@@ -83,20 +83,8 @@ package final class DeliveryPipeline {
 
 /// Hears, on the pipeline's reactor, of events that concern other parts of the process. Must not block.
 package protocol DeliveryPipelineObserver: AnyObject {
-  /// A claim came back full: other reactors may help.
-  func pipelineFoundMore(on reactor: isolated Reactor)
-
-  /// A pipeline that takes no messages was woken by a caller who has most likely written one.
-  func pipelineHeardOfMessage(on reactor: isolated Reactor)
-
   /// The pipeline began or stopped polling so fast that the host need not notify it.
   func pipelineBusyChanged(_ isBusy: Bool, on reactor: isolated Reactor)
-
-  /// A service refuses a route's pushes for a credential or a setting, and would refuse those of other reactors too.
-  func pipelineStopped(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor)
-
-  /// The process owns these shards from now on. Pipelines of its other reactors claim what is no message.
-  func pipelineOwns(_ shards: OwnedShards, until end: UInt64)
 
   /// Another process has given up shards or keeps the host from notifying, or this one leaves the database alone.
   func pipelineOwnershipChanged(on reactor: isolated Reactor)
@@ -122,20 +110,10 @@ extension DeliveryPipeline {
   package func isWaitedFor(_ route: DeliveryRoute) -> Bool {
     sender.lanes[route]?.isWaitedFor ?? false
   }
-
-  /// Keeps pushes out of a route that refused another reactor's for a credential or a setting. A probe of this reactor finds
-  /// out when they may go.
-  package func stop(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor) {
-    sender.lanes[route]?.stop(because: reason, now: Reactor.now, draw: sender.draw())
-  }
 }
 
 extension DeliveryPipeline: LaneSenderOwner {
   func routeHasRoom(on reactor: isolated Reactor) { wake(.due, on: reactor) }
-
-  func routeStopped(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor) {
-    observer?.pipelineStopped(route, because: reason, on: reactor)
-  }
 }
 
 extension DeliveryPipeline: EventSenderOwner {
@@ -169,7 +147,7 @@ extension DeliveryPipeline {
     recorder.giveUp()
   }
 
-  package func waitForRecord(of subject: PushSubject, _ limit: Duration, on reactor: isolated Reactor) async {
+  func waitForRecord(of subject: PushSubject, _ limit: Duration, on reactor: isolated Reactor) async {
     recorder.hurry(on: reactor)
     await waiters.wait(for: subject, limit, on: reactor)
   }
@@ -179,7 +157,7 @@ extension DeliveryPipeline {
 final class OutcomeWaiters {
   private var signals: [PushSubject: [Signal]] = [:]
 
-  /// Waits until the subject is recorded here, or the time is over. Another reactor or replica may record it, so the caller
+  /// Waits until the subject is recorded here, or the time is over. Another process may record it, so the caller
   /// reads the ledger afterwards in either case.
   func wait(for subject: PushSubject, _ limit: Duration, on reactor: isolated Reactor) async {
     let signal = Signal()

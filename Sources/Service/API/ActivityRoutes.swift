@@ -75,7 +75,7 @@ enum ActivityRoutes {
         extensions: [("field", .string("up_to_message_id"))])
     case .marked(let count, let badge, let syncWait):
       services.activity.note(user, on: reactor)
-      if let syncWait { services.pipeline.expectWork(after: syncWait, on: reactor) }
+      if let syncWait { services.pipeline.expectWork(after: syncWait) }
       return HTTPServerResponse(["badge": .count(badge), "read": .count(count)])
     }
   }

@@ -18,8 +18,8 @@ enum OperatorRoutes {
     // 200 when messages are pushed as they should be, 503 with the reasons otherwise.
     routes.add(
       .get, "/readyz", bodyBytesMax: bytesMax, isHealthCheck: true,
-      immediate: { _, reactor in
-        let checks = services.value(on: reactor).readiness()
+      handler: { _, reactor in
+        let checks = await services.value(on: reactor).readiness()
         let isReady = checks.allSatisfy(\.isReady)
         return HTTPServerResponse(
           status: isReady ? .ok : .serviceUnavailable,

@@ -71,7 +71,7 @@ package struct PushServices {
   /// For counts of all users, over a pool of one session: they may take longer than an operator's query, one at a time.
   package let counts: PushDatabase
   /// The pipeline to wake, and whose records to wait for.
-  package let pipeline: DeliveryPipeline
+  package let pipeline: PipelineHandle
   package let presence: PresenceWriter
   package let activity: ActivityWriter
   /// Whether the user's other devices learn of reads.
@@ -80,16 +80,16 @@ package struct PushServices {
   let wakeCampaigns: (() -> Void)?
   /// Answers what apps ask of slots; nil where that is switched off.
   package let slots: SlotScheduler?
-  /// Whether this reactor can do its work; asked by `/readyz`.
-  let readiness: () -> [ReadinessCheck]
+  /// Whether the process can do its work; asked by `/readyz`.
+  let readiness: () async -> [ReadinessCheck]
   private let logger: Logger
 
   var idTypes: IDTypes { callers.idTypes }
 
   package init(
-    callers: PushDatabase, operators: PushDatabase, counts: PushDatabase, pipeline: DeliveryPipeline,
+    callers: PushDatabase, operators: PushDatabase, counts: PushDatabase, pipeline: PipelineHandle,
     isReadSyncEnabled: Bool = true, wakeCampaigns: (() -> Void)? = nil, slots: SlotScheduler? = nil, logger: Logger,
-    readiness: @escaping () -> [ReadinessCheck]
+    readiness: @escaping () async -> [ReadinessCheck]
   ) {
     self.callers = callers
     self.operators = operators
@@ -123,8 +123,7 @@ package struct PushServices {
 
   /// Waits for an event's outcome.
   ///
-  /// The pipeline of this reactor says when it has recorded the event. Another reactor may have claimed it: the ledger is also
-  /// asked, after 2 ms, 4 ms and so on, at most every quarter of a second.
+  /// The process's pipeline says when it has recorded the event. Another process may have it: the ledger is also asked, after 2 ms, 4 ms and so on, at most every quarter of a second.
   func outcome(
     of subject: PushSubject, within limit: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> EventStatus {
@@ -134,7 +133,7 @@ package struct PushServices {
       let now = Reactor.now
       guard now < deadline else { return .pending }
       let wait = min(step, .nanoseconds(Int64(deadline - now)))
-      await pipeline.waitForRecord(of: subject, wait, on: reactor)
+      await pipeline.waitForRecord(of: subject, wait)
       let status = try await callers.status(of: subject, on: reactor)
       if status != .pending { return status }
       step = min(step * 2, .milliseconds(250))

@@ -155,7 +155,7 @@ struct AppsTests {
       #expect(readiness.status == 200)
       for app in both {
         #expect(readiness.text.contains(#"{"name":"apns \#(app)/production","ready":true}"#), "\(readiness.text)")
-        let labels = #"{app="\#(app)",environment="production",reactor="reactor-0"}"#
+        let labels = #"{app="\#(app)",environment="production"}"#
         #expect(try await service.counter("tacet_apns_route_open" + labels) == 1)
         #expect(try await service.counter("tacet_apns_route_connected" + labels) == 1)
         #expect(try await service.counter("tacet_apns_route_needed" + labels) == 1)

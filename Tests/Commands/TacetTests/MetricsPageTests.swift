@@ -40,41 +40,91 @@ struct HTTPServiceFiguresFamiliesTests {
 }
 
 @Suite("Figures of the process and its database")
-struct ProcessWideFiguresTests {
+struct PipelineFiguresTests {
+  private func figures(
+    _ queue: QueueFigures? = nil, _ listening: ListenStatus.State = .listening, isUp: Bool? = nil,
+    isAsleep: Bool? = nil, engagement: EngagementAnalysis? = nil,
+    hostEvents: HostEventFigures? = nil, breakers: [BreakerState] = []
+  ) throws -> PipelineFigures {
+    let apps = try breakers.indices.map { try BundleIdentifier("com.example.a\($0)") }
+    return PipelineFigures(
+      claimAge: .milliseconds(1500), apnsConnectionsOpened: 5,
+      apns: [.production: APNSFigures(connections: 3, pushesInFlight: 7, pushesWaiting: 1)],
+      routes: zip(apps, breakers).map { app, breaker in
+        RouteState(
+          route: PushRoute(app: app, environment: .production), fault: breaker == .closed ? nil : "Shutdown",
+          breaker: breaker, isOwn: true, isNeeded: breaker != .probing, isConnected: true, isReady: true, failure: nil)
+      },
+      others: [OtherRouteState(name: "fcm/demo", fault: "UNAVAILABLE", isNeeded: true)],
+      database: DatabaseFigures(
+        queue: queue, engagement: engagement, hostEvents: hostEvents, isUp: isUp ?? (queue != nil)),
+      isDatabaseAsleep: isAsleep, listening: listening, tokenAges: [])
+  }
+
+  private func lines(_ figures: PipelineFigures) -> [Substring] {
+    ExpositionText.make(figures.families).split(separator: "\n").filter { !$0.hasPrefix("#") }
+  }
+
+  /// Without those of channels and claims.
   private func lines(
     _ queue: QueueFigures?, _ listening: ListenStatus.State = .listening, isUp: Bool? = nil,
     isAsleep: Bool? = nil, engagement: EngagementAnalysis? = nil,
     hostEvents: HostEventFigures? = nil
-  ) -> [Substring] {
-    let figures = ProcessWideFigures(
-      database: DatabaseFigures(
-        queue: queue, engagement: engagement, hostEvents: hostEvents, isUp: isUp ?? (queue != nil)),
-      isDatabaseAsleep: isAsleep, listening: listening, tokenAges: [])
-    return ExpositionText.make(figures.families).split(separator: "\n").filter { !$0.hasPrefix("#") }
+  ) throws -> [Substring] {
+    try lines(
+      figures(queue, listening, isUp: isUp, isAsleep: isAsleep, engagement: engagement, hostEvents: hostEvents)
+    ).filter { line in !["tacet_apns", "tacet_push_route", "tacet_claim"].contains { line.hasPrefix($0) } }
+  }
+
+  @Test("claims and connections have a line each, and both environments")
+  func connections() throws {
+    let lines = lines(try figures())
+    #expect(lines.contains("tacet_claim_age_seconds 1.5"))
+    #expect(lines.contains("tacet_apns_connections_opened_total 5"))
+    #expect(
+      lines.filter { $0.hasPrefix("tacet_apns_connections{") } == [
+        "tacet_apns_connections{environment=\"production\"} 3", "tacet_apns_connections{environment=\"sandbox\"} 0",
+      ])
+  }
+
+  @Test("a route is open where its breaker is closed, and needed or not; its breaker has a line for each state")
+  func routes() throws {
+    let lines = lines(try figures(breakers: [.closed, .probing]))
+    func values(of name: String) -> [Substring] { lines.filter { $0.hasPrefix(name) }.map { $0.suffix(2) } }
+    #expect(values(of: "tacet_apns_route_open") == [" 1", " 0"])
+    #expect(values(of: "tacet_push_route_open") == [" 0"])
+    #expect(values(of: "tacet_push_route_needed") == [" 1"])
+    #expect(values(of: "tacet_apns_route_needed") == [" 1", " 0"])
+    let app = #"app="com.example.a1",environment="production""#
+    #expect(
+      lines.filter { $0.hasPrefix("tacet_apns_breakers{\(app)") } == [
+        "tacet_apns_breakers{\(app),state=\"closed\"} 0", "tacet_apns_breakers{\(app),state=\"open\"} 0",
+        "tacet_apns_breakers{\(app),state=\"probing\"} 1",
+      ])
   }
 
   @Test("events for the host have a line each; without one there is no age")
-  func hostEvents() {
+  func hostEvents() throws {
     var figures = HostEventFigures()
     (figures.waiting, figures.oldestAge, figures.dead, figures.checks) = (3, .milliseconds(2500), 1, 4)
     #expect(
-      lines(nil, .unused, isUp: true, hostEvents: figures) == [
+      try lines(nil, .unused, isUp: true, hostEvents: figures) == [
         "tacet_database_up 1", "tacet_host_events_dead 1", "tacet_host_events_oldest_age_seconds 2.5",
         "tacet_host_events_waiting 3", "tacet_unread_checks 4",
       ])
     figures.oldestAge = nil
-    #expect(lines(nil, hostEvents: figures).contains("tacet_host_events_oldest_age_seconds 0"))
+    #expect(try lines(nil, hostEvents: figures).contains("tacet_host_events_oldest_age_seconds 0"))
   }
 
   @Test("what waits has a line each; an empty inbox has no age")
-  func waits() {
+  func waits() throws {
     var queue = QueueFigures()
     (queue.freshEvents, queue.claimedEvents, queue.held, queue.retryable) = (3, 1, 2, 4)
     queue.waiting = ["a/production": 5, "other": 6]
     (queue.parked, queue.triggerFailures) = (7, 8)
     queue.runningActivities = 9
     #expect(
-      lines(queue) == [
+      try lines(queue) == [
         "tacet_database_listening 1", "tacet_database_oldest_slot_age_transactions 0",
         "tacet_database_oldest_snapshot_age_seconds 0", "tacet_database_up 1", "tacet_deliveries{state=\"held\"} 2",
         "tacet_deliveries{state=\"retryable\"} 4", "tacet_deliveries{state=\"waiting\"} 11",
@@ -84,23 +134,23 @@ struct ProcessWideFiguresTests {
         "tacet_parked_work 7", "tacet_trigger_failures 8",
       ])
     queue.oldestEventAge = .milliseconds(1500)
-    #expect(lines(queue).contains("tacet_inbox_oldest_event_age_seconds 1.5"))
+    #expect(try lines(queue).contains("tacet_inbox_oldest_event_age_seconds 1.5"))
   }
 
   @Test("a process that may leave the database alone says whether it does")
-  func asleep() {
-    #expect(lines(nil, .unused, isUp: true, isAsleep: true) == ["tacet_database_asleep 1", "tacet_database_up 1"])
-    #expect(lines(nil, .unused, isUp: true, isAsleep: false).contains("tacet_database_asleep 0"))
+  func asleep() throws {
+    #expect(try lines(nil, .unused, isUp: true, isAsleep: true) == ["tacet_database_asleep 1", "tacet_database_up 1"])
+    #expect(try lines(nil, .unused, isUp: true, isAsleep: false).contains("tacet_database_asleep 0"))
   }
 
   @Test("the newest analysis of engagement has a line for each class; before the first there is none")
-  func engagement() {
+  func engagement() throws {
     var figures = EngagementFigures(period: 0..<(7 * 86_400 * 1_000_000))
     (figures.totalUsers, figures.activeUsers, figures.lapsedUsers, figures.churnRiskUsers) = (8, 2, 5, 1)
     (figures.sessions, figures.sessionSeconds) = (12, 600)
     let analysis = EngagementAnalysis(analysedAt: 1_700_000_000_500_000, figures: figures)
     #expect(
-      lines(nil, .unused, isUp: true, engagement: analysis) == [
+      try lines(nil, .unused, isUp: true, engagement: analysis) == [
         "tacet_database_up 1", "tacet_engagement_analysed_timestamp_seconds 1700000000.5", "tacet_engagement_rate 0.25",
         "tacet_engagement_session_seconds 50", "tacet_engagement_sessions_per_week 1.5",
         "tacet_engagement_users{class=\"active\"} 2", "tacet_engagement_users{class=\"churn_risk\"} 1",
@@ -109,18 +159,18 @@ struct ProcessWideFiguresTests {
   }
 
   @Test("while the database is away it is said to be, and nothing is said of what waits there")
-  func away() {
-    #expect(lines(nil, .deaf("gone")) == ["tacet_database_listening 0", "tacet_database_up 0"])
+  func away() throws {
+    #expect(try lines(nil, .deaf("gone")) == ["tacet_database_listening 0", "tacet_database_up 0"])
   }
 
   @Test("a database that only takes too long to say what waits is up")
-  func slow() {
-    #expect(lines(nil, .unused, isUp: true) == ["tacet_database_up 1"])
+  func slow() throws {
+    #expect(try lines(nil, .unused, isUp: true) == ["tacet_database_up 1"])
   }
 
   @Test("where nobody is to listen, nothing is said of it")
-  func unused() {
-    #expect(lines(nil, .unused) == ["tacet_database_up 0"])
+  func unused() throws {
+    #expect(try lines(nil, .unused) == ["tacet_database_up 0"])
   }
 
   @Test("the version is that of the interface's description")
@@ -131,71 +181,35 @@ struct ProcessWideFiguresTests {
 
 @Suite("Figures of the reactors")
 struct ReactorFiguresTests {
-  private func figures(_ name: String, connections: Int, _ breakers: [BreakerState]) throws -> ReactorFigures {
-    let apps = try breakers.indices.map { try BundleIdentifier("com.example.a\($0)") }
-    return ReactorFigures(
-      reactor: name, ticks: 3, jobsFromOtherThreads: 2, wakeUps: 1, database: .init(roundTrips: 9, reconnects: 1),
-      sessions: .init(idle: 2, inUse: 1, closed: 1, waiting: 4), claimAge: .milliseconds(1500),
-      apnsConnectionsOpened: 5,
-      apns: [.production: APNSFigures(connections: connections, pushesInFlight: 7, pushesWaiting: 1)],
-      routes: zip(apps, breakers).map { app, breaker in
-        RouteState(
-          route: PushRoute(app: app, environment: .production), fault: breaker == .closed ? nil : "Shutdown",
-          breaker: breaker, isOwn: true, isNeeded: breaker != .probing, isConnected: true, isReady: true, failure: nil)
-      },
-      others: [OtherRouteState(name: "fcm/demo", fault: "UNAVAILABLE", isNeeded: true)])
-  }
-
-  private func lines(_ figures: [ReactorFigures], of name: String) -> [Substring] {
-    ExpositionText.make(ReactorFigures.families(of: figures)).split(separator: "\n").filter { $0.hasPrefix(name) }
+  private func lines(of name: String) -> [Substring] {
+    let figures = ["reactor-0", "reactor-1"].map {
+      ReactorFigures(
+        reactor: $0, ticks: 3, jobsFromOtherThreads: 2, wakeUps: 1,
+        sessions: SessionLoad(
+          counters: .init(roundTrips: 9, reconnects: 1), usage: .init(idle: 2, inUse: 1, closed: 1, waiting: 4)))
+    }
+    return ExpositionText.make(ReactorFigures.families(of: figures)).split(separator: "\n").filter {
+      $0.hasPrefix(name)
+    }
   }
 
   @Test("counters have a line for each reactor")
-  func counters() throws {
-    let both = [try figures("reactor-0", connections: 1, []), try figures("reactor-1", connections: 2, [])]
+  func counters() {
     #expect(
-      lines(both, of: "tacet_database_round_trips_total") == [
+      lines(of: "tacet_database_round_trips_total") == [
         "tacet_database_round_trips_total{reactor=\"reactor-0\"} 9",
         "tacet_database_round_trips_total{reactor=\"reactor-1\"} 9",
       ])
   }
 
-  @Test("what sessions and connections do now is the sum of the reactors, and both environments have a line")
-  func sums() throws {
-    let both = [try figures("reactor-0", connections: 1, []), try figures("reactor-1", connections: 2, [])]
+  @Test("what sessions do now is the sum of the reactors")
+  func sums() {
     #expect(
-      lines(both, of: "tacet_database_sessions") == [
+      lines(of: "tacet_database_sessions") == [
         "tacet_database_sessions{state=\"closed\"} 2", "tacet_database_sessions{state=\"idle\"} 4",
         "tacet_database_sessions{state=\"in_use\"} 2",
       ])
-    #expect(lines(both, of: "tacet_database_waiting") == ["tacet_database_waiting 8"])
-    #expect(
-      lines(both, of: "tacet_claim_age_seconds") == [
-        "tacet_claim_age_seconds{reactor=\"reactor-0\"} 1.5", "tacet_claim_age_seconds{reactor=\"reactor-1\"} 1.5",
-      ])
-    #expect(
-      lines(both, of: "tacet_apns_connections{") == [
-        "tacet_apns_connections{environment=\"production\"} 3", "tacet_apns_connections{environment=\"sandbox\"} 0",
-      ])
-  }
-
-  @Test(
-    "a route is open where its breaker is closed, and needed or not; the breakers' states are counted over the reactors"
-  )
-  func routes() throws {
-    let both = [
-      try figures("reactor-0", connections: 1, [.closed]), try figures("reactor-1", connections: 1, [.probing]),
-    ]
-    #expect(lines(both, of: "tacet_apns_route_open").map { $0.suffix(2) } == [" 1", " 0"])
-    #expect(lines(both, of: "tacet_push_route_open").map { $0.suffix(2) } == [" 0", " 0"])
-    #expect(lines(both, of: "tacet_push_route_needed").map { $0.suffix(2) } == [" 1", " 1"])
-    #expect(lines(both, of: "tacet_apns_route_needed").map { $0.suffix(2) } == [" 1", " 0"])
-    let app = #"app="com.example.a0",environment="production""#
-    #expect(
-      lines(both, of: "tacet_apns_breakers") == [
-        "tacet_apns_breakers{\(app),state=\"closed\"} 1", "tacet_apns_breakers{\(app),state=\"open\"} 0",
-        "tacet_apns_breakers{\(app),state=\"probing\"} 1",
-      ])
+    #expect(lines(of: "tacet_database_waiting") == ["tacet_database_waiting 8"])
   }
 }
 

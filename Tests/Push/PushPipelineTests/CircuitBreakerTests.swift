@@ -245,16 +245,6 @@ struct TokenSuspicionTests {
     }
   }
 
-  @Test("a route that another reactor has stopped believes no refusal either")
-  func stopped() {
-    var suspicion = suspicion(accepted: 10)
-    suspicion.stopped()
-    #expect(suspicion.refused() == .unexplained)
-    var unproven = TokenSuspicion()
-    unproven.stopped()
-    #expect(unproven.refused() == .misconfigured)
-  }
-
   @Test("before anything was accepted the route is suspected, not the token; other answers prove nothing")
   func unproven() {
     var suspicion = TokenSuspicion()

@@ -151,7 +151,7 @@ struct DeliveryPipelineTests {
     }
   }
 
-  @Test("the ledger says what woke the service", arguments: [WakeCause.notify, .webhook, .neighbour])
+  @Test("the ledger says what woke the service", arguments: [WakeCause.notify, .webhook, .due])
   func wakeCauses(cause: WakeCause) async throws {
     try await Chat.run(configure: withoutPolls) { rig, chat, reactor in
       rig.start(on: reactor)

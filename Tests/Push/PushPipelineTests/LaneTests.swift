@@ -36,16 +36,6 @@ struct LaneTests {
     #expect(lane.admits(early), "what still waits may go when the lane is back")
   }
 
-  @Test("what another reactor's lane was refused for shuts this one, and costs no token afterwards")
-  func stopped() {
-    let lane = Lane.new()
-    send(.accepted, over: lane)
-    lane.stop(because: "InvalidProviderToken", now: 0, draw: 0.5)
-    #expect(lane.fault == "InvalidProviderToken")
-    #expect(send(.accepted, over: lane, at: Lane.second) == .accepted)
-    #expect(send(.refused, over: lane, at: Lane.second) == .refused(reason: "BadDeviceToken"))
-  }
-
   @Test("a dead token proves the route as well as an accepted push does")
   func provenByDeath() {
     let lane = Lane.new()
@@ -273,7 +263,7 @@ struct LaneDoubtTests {
     #expect(lane.putOff(.refused, now: 0, draw: 0.5).verdict == waiting("BadDeviceToken", .brief))
     #expect(lane.fault == nil)
     #expect(lane.endDoubt(), "it goes now")
-    lane.stop(because: "BadDeviceToken", now: 0, draw: 0.5)
+    for number in 0..<5 { send(.refused, to: "bad\(number)", over: lane) }
     #expect(lane.putOff(.refused, now: 0, draw: 0.5).verdict == waiting("BadDeviceToken", .long))
   }
 

@@ -119,60 +119,11 @@ struct OthersAboundTests {
     #expect(pacer.waitForEverything(isBroughtByWake: false, now: now) == .zero)
   }
 
-  /// A pacer whose look at 1 has brought sixteen events of other kinds.
-  private static func flooded(_ configure: (inout PollSchedule.Configuration) -> Void) -> LookPacer {
-    var configuration = PollSchedule.Configuration()
-    configure(&configuration)
-    var pacer = LookPacer(PollSchedule(configuration, now: 0))
-    pacer.everythingBegan(now: 0)
-    pacer.everythingAnswered(places: 16, others: 16, leftNothing: true, now: 1)
-    return pacer
-  }
-
-  @Test("a pipeline that is helped begins with messages, wakes its helpers, and looks for the others each 100 ms")
-  func helped() {
-    var pacer = Self.flooded { $0.isHelped = true }
-    let (due, notify) = (pacer.woken(by: .due, now: 2), pacer.woken(by: .notify, now: 2))
-    #expect(due && !notify)
-    #expect(pacer.beginsWithMessages(isWoken: true, now: 2))
-    #expect(pacer.waitForEverything(isBroughtByWake: true, now: 99_999_999) == .nanoseconds(1))
-    #expect(pacer.waitForEverything(isBroughtByWake: true, now: 100_000_000) == .zero)
-    #expect(pacer.eventsOfEverything(128, now: 2) == 16)
-    let later: UInt64 = 1_000_000_001
-    let late = pacer.woken(by: .due, now: later)
-    #expect(!late && pacer.eventsOfEverything(128, now: later) == 128)
-  }
-
-  @Test("a pipeline that helps takes the others when it is woken")
-  func helps() {
-    var pacer = Self.flooded { $0.isLeading = false }
-    let byNeighbour = pacer.woken(by: .neighbour, now: 2)
-    #expect(!byNeighbour)
-    #expect(!pacer.beginsWithMessages(isWoken: true, now: 2))
-    #expect(pacer.waitForEverything(isBroughtByWake: true, now: 2) == .zero)
-    #expect(pacer.eventsOfEverything(128, now: 2) == 64)
-    let later: UInt64 = 1_000_000_001
-    #expect(pacer.eventsOfEverything(128, now: later) == 128)
-  }
-
-  @Test("a pipeline that is woken by its neighbour begins with messages unless others abound")
-  func neighbour() {
-    var configuration = PollSchedule.Configuration()
-    configuration.isLeading = false
-    var pacer = LookPacer(PollSchedule(configuration, now: 0))
-    pacer.everythingBegan(now: 0)
-    pacer.everythingAnswered(places: 0, others: 0, leftNothing: true, now: 1)
-    _ = pacer.woken(by: .neighbour, now: 2)
-    #expect(pacer.beginsWithMessages(isWoken: true, now: 2))
-    _ = pacer.woken(by: .due, now: 2)
-    #expect(!pacer.beginsWithMessages(isWoken: true, now: 2))
-  }
-
   @Test(
     "they go on abounding while looks within a second bring sixteen together, however few each",
     arguments: [(8, true), (7, false)])
   func together(count: Int, abound: Bool) {
-    var others = OtherKinds(.everything)
+    var others = OtherKinds()
     others.found(15, now: 0)
     #expect(!others.abound(now: 0))
     let second: UInt64 = 1_000_000_000
@@ -410,15 +361,5 @@ struct PollScheduleTests {
     #expect(rig.schedule.wait == .milliseconds(32))
     rig.look(found: 0)
     #expect(rig.schedule.wait == .milliseconds(64))
-  }
-
-  @Test("who does not lead is woken by its neighbour, and never busy")
-  func following() {
-    var configuration = PollSchedule.Configuration()
-    configuration.isLeading = false
-    var schedule = PollSchedule(configuration, now: 1000)
-    schedule.looked(found: 1000, now: 2000)
-    #expect(!schedule.isBusy)
-    #expect(schedule.wait == .milliseconds(32))
   }
 }

@@ -82,31 +82,14 @@ struct SleepingPipelineTests {
     }
   }
 
-  @Test("a pipeline that helps sleeps until it is woken itself, and takes no message")
-  func helper() async throws {
-    try await Self.run(isLeading: false) { rig, reactor in
-      let sleep = try #require(rig.pipeline.sleep)
-      let chat = try await Chat(in: rig, on: reactor)
-      rig.start(on: reactor)
-      while !sleep.begin(now: Reactor.now) { await reactor.sleep(for: .milliseconds(1)) }
-      try await rig.asleep(on: reactor)
-      _ = try await chat.post(waking: .neighbour, on: reactor)
-      #expect(!sleep.isAsleep)
-      while !sleep.begin(now: Reactor.now) { await reactor.sleep(for: .milliseconds(1)) }
-      try await rig.asleep(on: reactor)
-      #expect(rig.channel.sent.isEmpty && rig.pipeline.room.places == 0)
-    }
-  }
-
   /// Quick steps, so that it sleeps soon.
   private static func run(
-    longest: Duration = DatabaseSleep.longestMax, isLeading: Bool = true,
+    longest: Duration = DatabaseSleep.longestMax,
     _ body: @escaping @Sendable (PipelineRig, isolated Reactor) async throws -> Void
   ) async throws {
     let configure: @Sendable (inout PipelineConfiguration) -> Void = {
       $0.sleep = DatabaseSleep(after: .milliseconds(50), longest: longest)
       $0.schedule.longest = .milliseconds(100)
-      $0.schedule.isLeading = isLeading
       $0.lanes.breaker = .quick
       $0.retry.base = .milliseconds(1)
     }

@@ -307,7 +307,7 @@ struct SharedPhone: Sendable {
   func settled(_ message: HostID) async throws {
     for _ in 0..<1000 where try await decision(on: message).hasPrefix("held") {
       await rig.parts.perform { parts, reactor in
-        await parts.pipeline.waitForRecord(of: .message(message), .milliseconds(10), on: reactor)
+        await PipelineHandle(parts.pipeline, on: reactor).waitForRecord(of: .message(message), .milliseconds(10))
       }
     }
   }

@@ -129,7 +129,7 @@ final class ServiceRig: Sendable {
       let wake = { bound.submit { $0.campaigns.wake(on: $1) } }
       return PushServices(
         callers: PushDatabase(pool: parts.callerPool), operators: parts.store, counts: parts.store,
-        pipeline: parts.pipeline,
+        pipeline: PipelineHandle(parts.pipeline, on: reactor),
         wakeCampaigns: hasCampaigns ? wake : nil,
         slots: SlotScheduler(store: PushDatabase(pool: parts.callerPool), logger: logger), logger: logger,
         readiness: { parts.checks })

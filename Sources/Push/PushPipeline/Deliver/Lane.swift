@@ -112,18 +112,8 @@ extension Lane: PushGate {
   }
 }
 
-// Findings of the other reactors' lanes of the same route, and the confirmation of refused tokens.
+// The confirmation of refused tokens.
 extension Lane {
-  var isMisconfigured: Bool { breaker.openFault?.cause == .configuration }
-
-  /// Another reactor's pushes were refused for a setting, as these would be.
-  func stop(because reason: String?, now: UInt64, draw: Double) {
-    guard breaker.isClosed else { return }
-    suspicion.stopped()
-    breaker.stop(LaneFault(cause: .configuration, reason: reason), now: now, draw: draw)
-    report(since: nil)
-  }
-
   /// How often it was shut: a finding about a token holds only while that has not changed.
   var shutCount: Int { breaker.shutCount }
 

@@ -15,9 +15,6 @@ struct OwnedTarget {
 protocol LaneSenderOwner: AnyObject {
   /// Pushes that waited for a route may go.
   func routeHasRoom(on reactor: isolated Reactor)
-
-  /// A service has refused a route's pushes for a credential or a setting.
-  func routeStopped(_ route: DeliveryRoute, because reason: String?, on reactor: isolated Reactor)
 }
 
 /// Deliver: sends single pushes over the lanes of their routes, and judges how they end. Knows nothing of events.
@@ -69,9 +66,9 @@ final class LaneSender {
   private func judge(
     _ attempt: DeliveryAttempt, to target: OwnedTarget, over lane: Lane, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
-    var verdict = tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
-      lane.conclude(attempt, to: target.target.mark, of: target.user, now: Reactor.now, draw: jitter.draw())
-    }
+    var verdict = tellingOwner(
+      lane.conclude(attempt, to: target.target.mark, of: target.user, now: Reactor.now, draw: jitter.draw()),
+      on: reactor)
     if attempt.sparesTarget { verdict = verdict.sparingTarget }
     guard case .dead = verdict, attempt.disposition == .suspectToken else { return verdict }
     let shutCount = lane.shutCount
@@ -79,18 +76,12 @@ final class LaneSender {
     return lane.confirm(verdict, sinceShut: shutCount)
   }
 
-  /// Ends a push; wakes what waited for the lane, and tells the other reactors when the end has stopped it.
-  private func tellingOthers(
-    of lane: Lane, because reason: String?, on reactor: isolated Reactor,
-    _ conclude: () -> (verdict: DeviceVerdict, hasMoreRoom: Bool)
+  /// A push has ended; what waited for its lane is woken.
+  private func tellingOwner(
+    _ end: (verdict: DeviceVerdict, hasMoreRoom: Bool), on reactor: isolated Reactor
   ) -> DeviceVerdict {
-    let wasMisconfigured = lane.isMisconfigured
-    let (verdict, hasMoreRoom) = conclude()
-    if hasMoreRoom { owner?.routeHasRoom(on: reactor) }
-    if !wasMisconfigured, lane.isMisconfigured {
-      owner?.routeStopped(lane.route, because: reason, on: reactor)
-    }
-    return verdict
+    if end.hasMoreRoom { owner?.routeHasRoom(on: reactor) }
+    return end.verdict
   }
 }
 
@@ -115,9 +106,7 @@ extension LaneSender {
     on reactor: isolated Reactor
   ) async -> DeviceVerdict {
     guard lane.admits(shutCount) else {
-      return tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
-        lane.putOff(attempt, now: Reactor.now, draw: jitter.draw())
-      }
+      return tellingOwner(lane.putOff(attempt, now: Reactor.now, draw: jitter.draw()), on: reactor)
     }
     lane.beginDoubt(attempt.ledgerReason)
     let trial = await trial(of: request, through: deliverer, besides: lane, until: deadline, trail: &trail, on: reactor)
@@ -190,8 +179,8 @@ extension LaneSender {
     _ attempt: DeliveryAttempt, because reason: String?, to target: OwnedTarget, over lane: Lane,
     on reactor: isolated Reactor
   ) -> DeviceVerdict {
-    tellingOthers(of: lane, because: attempt.ledgerReason, on: reactor) {
-      lane.concludeUnresolved(attempt, because: reason, of: target.user, now: Reactor.now, draw: jitter.draw())
-    }
+    tellingOwner(
+      lane.concludeUnresolved(attempt, because: reason, of: target.user, now: Reactor.now, draw: jitter.draw()),
+      on: reactor)
   }
 }

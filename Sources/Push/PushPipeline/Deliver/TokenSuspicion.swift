@@ -102,7 +102,7 @@ struct TokenSuspicion: Sendable {
   }
 
   /// The route is stopped: no token counts as bad until few are refused again.
-  mutating func stopped() {
+  private mutating func stopped() {
     startAnew()
     if trust == .proven { trust = .wary }
   }

@@ -28,7 +28,6 @@ package final class ShardKeeper {
   private let pause: WakefulPause
   private var isStopped = false
 
-  /// - Parameter pipeline: the one that leads.
   package init(of instance: ServiceInstance, for pipeline: DeliveryPipeline, logger: Logger) {
     self.instance = instance
     self.pipeline = pipeline
@@ -96,7 +95,6 @@ package final class ShardKeeper {
     }
     pipeline.pacer.schedule.isQuiet = shards.contains(where: \.isQuiet)
     pipeline.own(owned, until: end, on: reactor)
-    pipeline.observer?.pipelineOwns(owned, until: end)
   }
 }
 

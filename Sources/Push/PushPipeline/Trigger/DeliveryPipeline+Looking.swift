@@ -14,7 +14,7 @@ extension DeliveryPipeline {
     do throws(PostgresError) {
       try await prepare(on: reactor)
       if pacer.asksBeforeMessages(isWoken: look.isWoken, now: Reactor.now) { try await ask(&look, on: reactor) }
-      if configuration.schedule.isLeading, look.waiting?.hasMessages ?? true, !hasLeftOver || pacer.isEverythingFailing,
+      if look.waiting?.hasMessages ?? true, !hasLeftOver || pacer.isEverythingFailing,
         pacer.beginsWithMessages(isWoken: look.isWoken, now: Reactor.now)
       {
         try await lookForMessages(&look, on: reactor)
@@ -87,7 +87,6 @@ extension DeliveryPipeline {
     limits.life = configuration.policy.timeToLive
     limits.owned = owned
     limits.held = room.held.sorted()
-    limits.takesMessages = configuration.schedule.isLeading
     return limits
   }
 
@@ -99,7 +98,6 @@ extension DeliveryPipeline {
     if pacer.schedule.asksForNotifyCost(now: Reactor.now) { observer?.pipelineAsksForNotifyCost(on: reactor) }
     guard look.isFull else { return }
     signal.signal(on: reactor)
-    observer?.pipelineFoundMore(on: reactor)
   }
 }
 

@@ -1,5 +1,6 @@
 internal import Logging
 internal import Postgres
+package import PushRules
 package import PushStore
 package import Reactors
 
@@ -13,8 +14,6 @@ package enum WakeCause: String, Sendable {
   case start
   /// A hold or a retry became due.
   case due
-  /// Another reactor of this process found more than it could take.
-  case neighbour
 }
 
 // Trigger: what makes the pipeline look.
@@ -33,14 +32,38 @@ extension DeliveryPipeline {
   /// Makes the pipeline look for work now. Cheap, and safe to call too often.
   package func wake(_ cause: WakeCause, on reactor: isolated Reactor) {
     configuration.sleep?.stayAwake()
-    if pacer.woken(by: cause, now: Reactor.now) { observer?.pipelineFoundMore(on: reactor) }
-    if cause == .webhook, !configuration.schedule.isLeading { observer?.pipelineHeardOfMessage(on: reactor) }
+    if cause == .due { pacer.ask() }
     wakeMark.remember(cause)
     signal.signal(on: reactor)
   }
 
   /// Makes the pipeline look for work after a time, unless it looks earlier.
-  package func expectWork(after wait: Duration, on reactor: isolated Reactor) { alarm.arm(after: wait, on: reactor) }
+  func expectWork(after wait: Duration, on reactor: isolated Reactor) { alarm.arm(after: wait, on: reactor) }
+}
+
+/// The process's pipeline, for those who ask something of it on any reactor.
+package struct PipelineHandle: Sendable {
+  private let pipeline: ReactorBound<DeliveryPipeline>
+
+  package init(_ pipeline: DeliveryPipeline, on reactor: isolated Reactor) {
+    self.pipeline = ReactorBound(pipeline, on: reactor)
+  }
+
+  /// Makes the pipeline look for work now. Cheap, and safe to call too often.
+  package func wake(_ cause: WakeCause, on reactor: isolated Reactor) {
+    guard reactor !== pipeline.reactor else { return pipeline.value(on: reactor).wake(cause, on: reactor) }
+    pipeline.submit { $0.wake(cause, on: $1) }
+  }
+
+  /// Makes the pipeline look for work after a time, unless it looks earlier.
+  package func expectWork(after wait: Duration) {
+    pipeline.submit { $0.expectWork(after: wait, on: $1) }
+  }
+
+  /// Waits until a subject is recorded, or the time is over. Another process may record it.
+  package func waitForRecord(of subject: PushSubject, _ limit: Duration) async {
+    await pipeline.perform { await $0.waitForRecord(of: subject, limit, on: $1) }
+  }
 }
 
 /// What made the pipeline look next, and when, in monotonic nanoseconds.
@@ -92,9 +115,6 @@ extension DeliveryPipeline: WakeHandler {
 }
 
 // Trigger: the wait for the next look, and the sleep that it may become.
-//
-// The pipeline that leads sets the alarm for what is due next and lets the process fall asleep. The others stay asleep until
-// something wakes them: they only help.
 extension DeliveryPipeline {
   package var sleep: DatabaseSleep? { configuration.sleep }
 
@@ -104,8 +124,7 @@ extension DeliveryPipeline {
   /// - Returns: whether something woke the pipeline before.
   func pause(on reactor: isolated Reactor) async -> Bool {
     await fallAsleepIfDue(on: reactor)
-    let longest = configuration.schedule.isLeading ? configuration.sleep?.longest : nil
-    let isWoken = await signal.wait(for: pacer.schedule.wait, longest: longest, on: reactor)
+    let isWoken = await signal.wait(for: pacer.schedule.wait, longest: configuration.sleep?.longest, on: reactor)
     if signal.hasSlept { resume() }
     return isWoken
   }
@@ -121,9 +140,7 @@ extension DeliveryPipeline {
   /// Lets the process sleep when nothing waits that a poll would find, not even behind a shut route, and what is due later
   /// has its alarm.
   private func fallAsleepIfDue(on reactor: isolated Reactor) async {
-    guard let sleep = configuration.sleep, configuration.schedule.isLeading, mayFallAsleep,
-      sleep.isDue(now: Reactor.now)
-    else { return }
+    guard let sleep = configuration.sleep, mayFallAsleep, sleep.isDue(now: Reactor.now) else { return }
     var limits = ClaimLimits(eventsMax: 1, deliveriesMax: 1, lanes: sender.lanes.all, lease: configuration.lease)
     limits.lookBack = .zero
     do throws(PostgresError) {

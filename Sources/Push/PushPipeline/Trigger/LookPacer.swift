@@ -8,13 +8,12 @@ internal import Reactors
 struct LookPacer {
   var schedule: PollSchedule
   private var thorough = ThoroughLooks()
-  private var others: OtherKinds
+  private var others = OtherKinds()
   private var messages = FailingLooks()
   private(set) var everything = FailingLooks()
 
   init(_ schedule: PollSchedule) {
     self.schedule = schedule
-    others = OtherKinds(schedule.share)
   }
 
   /// Other work than a new message is known to wait: the next look begins with everything.
@@ -44,7 +43,7 @@ struct LookPacer {
   /// for many events of other kinds.
   func beginsWithMessages(isWoken: Bool, now: UInt64) -> Bool {
     let isFirst =
-      !thorough.isAskedFor || (others.abound(now: now) && !others.leavesMessages(now: now)) || isEverythingFailing
+      !thorough.isAskedFor || others.abound(now: now) || isEverythingFailing
       || waitForEverything(isBroughtByWake: false, now: now) > .zero
     return isFirst && !messages.isPutOff(isWoken: isWoken, now: now)
   }
@@ -52,21 +51,14 @@ struct LookPacer {
   /// How long until everything is looked for; zero when that is due.
   /// - Parameter isBroughtByWake: whether the look was woken, and has found no message.
   func waitForEverything(isBroughtByWake: Bool, now: UInt64) -> Duration {
-    thorough.wait(isBroughtByWake: isBroughtByWake, isLeftToOthers: others.isLeftToOthers(now: now), now: now)
+    thorough.wait(isBroughtByWake: isBroughtByWake, now: now)
   }
 
   func isEverythingPutOff(isWoken: Bool, now: UInt64) -> Bool { everything.isPutOff(isWoken: isWoken, now: now) }
 
   /// How many new events a look for everything takes of those that it may.
   func eventsOfEverything(_ eventsMax: Int, now: UInt64) -> Int {
-    min(eventsMax, others.eventsPerLook(now: now) ?? eventsMax)
-  }
-
-  /// The pipeline is woken. Events that abound are looked for at once by those that take them.
-  /// - Returns: whether to wake the other pipelines of the process, because they take what this wake is for.
-  mutating func woken(by cause: WakeCause, now: UInt64) -> Bool {
-    if cause == .due || (cause == .neighbour && others.leavesMessages(now: now)) { ask() }
-    return cause == .due && others.isLeftToOthers(now: now)
+    others.abound(now: now) ? min(eventsMax, OtherKinds.perLook) : eventsMax
   }
 
   /// How far back a look for messages has to reach; nil for as far as it can.
@@ -112,9 +104,6 @@ struct ThoroughLooks {
   /// How late anything except a new message may be found while messages keep coming.
   static let interval = Duration.milliseconds(20)
 
-  /// The interval while other pipelines look for it.
-  static let intervalLeftToOthers = Duration.milliseconds(100)
-
   /// The interval after wake-ups that brought no message: a webhook often comes after its message was found.
   static let shortestInterval = Duration.milliseconds(2)
 
@@ -154,12 +143,10 @@ struct ThoroughLooks {
   }
 
   /// How long until everything is looked for; zero when that is due.
-  /// - Parameters:
-  ///   - isBroughtByWake: whether the look was woken, and has found no message. isLeftToOthers: whether other pipelines look.
-  func wait(isBroughtByWake: Bool, isLeftToOthers: Bool = false, now: UInt64) -> Duration {
+  /// - Parameter isBroughtByWake: whether the look was woken, and has found no message.
+  func wait(isBroughtByWake: Bool, now: UInt64) -> Duration {
     guard let begunAt else { return .zero }
-    var interval = isAskedFor ? .zero : isBroughtByWake ? Self.shortestInterval : Self.interval
-    if isLeftToOthers { interval = Self.intervalLeftToOthers }
+    let interval = isAskedFor ? .zero : isBroughtByWake ? Self.shortestInterval : Self.interval
     let dueAt = max(pauseUntil, begunAt &+ interval.clampedNanoseconds)
     return dueAt > now ? .nanoseconds(Int64(dueAt - now)) : .zero
   }
@@ -203,52 +190,24 @@ struct ThoroughLooks {
   }
 }
 
-/// Whether events of other kinds than messages abound, as those of a campaign do that has its hour, and which work a pipeline
-/// takes meanwhile: a message does not wait for them.
+/// Whether events of other kinds than messages abound, as those of a campaign do that has its hour. Messages are looked for first
+/// meanwhile, and wait for few of the others.
 ///
 /// A value: time comes in as monotonic nanoseconds.
 struct OtherKinds {
-  /// What a pipeline takes while events of other kinds abound.
-  enum Share {
-    /// Everything, because it is alone: messages first, then a few of the others.
-    case everything
-    /// Messages, and seldom a few of the others, because other pipelines of the process help.
-    case messages
-    /// The others, many at a time: messages are the first pipeline's.
-    case others
-  }
-
-  /// Events that a look of a pipeline that takes messages too may bring meanwhile: a message waits for no more than these.
+  /// Events that a look may bring meanwhile: a message waits for no more than these.
   static let perLook = 16
-
-  /// Events that a look of a pipeline that helps may bring meanwhile.
-  static let perLookOfHelper = 64
 
   /// For how long events abound after a look that has brought ``perLook``, or after looks within as long that have brought as
   /// many together.
   static let interval = Duration.seconds(1)
 
-  let share: Share
   private var aboundAt: UInt64?
   private var spanBegunAt: UInt64 = 0
   private var spanCount = 0
 
-  init(_ share: Share) {
-    self.share = share
-  }
-
   func abound(now: UInt64) -> Bool {
     aboundAt.map { now &- $0 < Self.interval.clampedNanoseconds } ?? false
-  }
-
-  func isLeftToOthers(now: UInt64) -> Bool { share == .messages && abound(now: now) }
-
-  func leavesMessages(now: UInt64) -> Bool { share == .others && abound(now: now) }
-
-  /// How many events a look may bring; nil for as many as any look.
-  func eventsPerLook(now: UInt64) -> Int? {
-    guard abound(now: now) else { return nil }
-    return share == .others ? Self.perLookOfHelper : Self.perLook
   }
 
   /// A look for everything has brought so many events of other kinds.

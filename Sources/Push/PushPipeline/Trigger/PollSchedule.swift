@@ -3,8 +3,8 @@ internal import Reactors
 /// How long the pipeline may sleep, and whether it polls so fast that the host need not notify.
 ///
 /// After work was found it looks again after `shortest`, then twice as late each time until `longest`. So short steps find work
-/// that follows closely, and a lost wake-up costs at most `longest`. A pipeline that the database or its neighbour wakes begins
-/// with `wokenShortest` instead. When events come so fast that a notify for each would hold up the host's commits, or that polls cost
+/// that follows closely, and a lost wake-up costs at most `longest`. A pipeline that the database wakes begins with
+/// `wokenShortest` instead. When events come so fast that a notify for each would hold up the host's commits, or that polls cost
 /// the database less, it polls as often as brings an event a look, and wants the awake lock, so that the host's inserts stop notifying.
 ///
 /// A value: time comes in as monotonic nanoseconds.
@@ -37,11 +37,6 @@ package struct PollSchedule: Sendable {
     package var notifiedEventsMax = 128
     /// How long a measured cost is valid, and how often it is measured while busy.
     package var notifyCostLife = Duration.seconds(1)
-    /// Whether this pipeline looks for its whole process. It wakes the others when there is more than it can take, and they
-    /// are never busy.
-    package var isLeading = true
-    /// Whether other pipelines of the process help this one. They take what abounds beside messages.
-    package var isHelped = false
 
     package init() {}
   }
@@ -63,8 +58,6 @@ package struct PollSchedule: Sendable {
   /// Whether the host notifies nobody, because a process is busy: another one, unless this one is.
   var isQuiet = false
 
-  var share: OtherKinds.Share { !configuration.isLeading ? .others : configuration.isHelped ? .messages : .everything }
-
   /// Starts calm, with a first look at once.
   package init(_ configuration: Configuration = Configuration(), now: UInt64) {
     self.configuration = configuration
@@ -84,7 +77,7 @@ package struct PollSchedule: Sendable {
 
   /// Whether it is time to measure how long a commit that notifies takes; ``notifyCostMeasured(_:now:)`` takes the answer.
   package mutating func asksForNotifyCost(now: UInt64) -> Bool {
-    guard configuration.isLeading, isHearing, isBusy || spanEvents >= configuration.busyEvents / 2 else { return false }
+    guard isHearing, isBusy || spanEvents >= configuration.busyEvents / 2 else { return false }
     let pace = isBusy ? configuration.notifyCostLife : configuration.measure
     if let costAskedAt, now &- costAskedAt < pace.clampedNanoseconds { return false }
     costAskedAt = now
@@ -99,7 +92,7 @@ package struct PollSchedule: Sendable {
   package mutating func looked(found events: Int, now: UInt64) {
     interval = events > 0 ? firstStep : min(interval * 2, configuration.longest)
     spanEvents += events
-    if configuration.isLeading, events > 0, spanEvents >= configuration.busyEvents,
+    if events > 0, spanEvents >= configuration.busyEvents,
       !isNotifyingCheap(within: configuration.notifyShare, now: now)
     {
       isBusy = true
@@ -122,9 +115,7 @@ package struct PollSchedule: Sendable {
     (lastSpanEvents, spanEvents) = (0, 0)
   }
 
-  private var firstStep: Duration {
-    isHearing || !configuration.isLeading ? configuration.wokenShortest : configuration.shortest
-  }
+  private var firstStep: Duration { isHearing ? configuration.wokenShortest : configuration.shortest }
 
   private mutating func endSpan(at now: UInt64) {
     if isBusy,

@@ -61,9 +61,6 @@ package struct ClaimLimits: Equatable, Sendable {
   /// What the caller owns; nothing of other shards is claimed.
   package var owned = OwnedShards.all
 
-  /// Whether messages are claimed, and what remains of them. The bursts of a conversation are known to one pipeline alone.
-  package var takesMessages = true
-
   /// Messages that the caller has in hand without a lease, from their claim until after their record; in their order.
   package var held: [HostID] = []
 
@@ -82,7 +79,7 @@ extension StatementCall {
       leaseMicroseconds: limits.lease.wholeMicroseconds, recipientsMax: limits.recipientsMax,
       rescuesMax: limits.rescuesMax, lanes: limits.lanes.map(\.name),
       laneDeliveriesMax: limits.lanes.map(\.deliveriesMax), lifeMicroseconds: limits.life.wholeMicroseconds,
-      shards: limits.owned.numbers, takesMessages: limits.takesMessages, heldIDs: limits.held)
+      shards: limits.owned.numbers, heldIDs: limits.held)
   }
 
   static func claimMessages(_ limits: ClaimLimits) -> StatementCall {
@@ -98,7 +95,7 @@ extension StatementCall {
       leaseMicroseconds: limits.lease.wholeMicroseconds, rescuesMax: limits.rescuesMax,
       lanes: limits.lanes.map(\.name), laneDeliveriesMax: limits.lanes.map(\.deliveriesMax),
       lifeMicroseconds: limits.life.wholeMicroseconds,
-      shards: limits.owned.numbers, takesMessages: limits.takesMessages, heldIDs: limits.held)
+      shards: limits.owned.numbers, heldIDs: limits.held)
   }
 }
 

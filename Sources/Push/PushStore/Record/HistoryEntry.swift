@@ -28,7 +28,7 @@ package struct HistoryEntry: Equatable, Sendable {
   /// The process that claimed; a row of `tacet.instances`.
   package let instance: String
 
-  /// What made the service look: `notify`, `webhook`, `poll`, `start`, `due` or `neighbour`.
+  /// What made the service look: `notify`, `webhook`, `poll`, `start` or `due`.
   package let wokenBy: String
 
   /// What ended the hold before its time: `read`, `seen`, `left`, `removed`, `deleted`, `preferences`, `review` or

@@ -170,10 +170,10 @@ struct Dashboard: Sendable {
       logFailure(error, of: request)
       overview = nil
     }
-    let conditions = await routes()
+    let (conditions, checks) = (await routes(), await services.readiness())
     return OverviewPage(
       overview: overview, routes: RouteReport.all(conditions, overview?.lanes ?? []),
-      faults: ProcessFault.all(services.readiness()), isLive: request.head.queryValue("live") != "no", now: Self.now
+      faults: ProcessFault.all(checks), isLive: request.head.queryValue("live") != "no", now: Self.now
     ).page.response()
   }
 

@@ -81,7 +81,6 @@ enum CauseWords {
     case "poll": "by its poll"
     case "start": "by its own start"
     case "due": "because work had become due"
-    case "neighbour": "by another of its reactors, which had more than it could take"
     default: "by \(cause)"
     }
   }

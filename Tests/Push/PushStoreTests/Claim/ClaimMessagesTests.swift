@@ -110,7 +110,7 @@ struct ClaimMessagesTests {
     let database = try await TestDatabase.migrated()
     try await database.sql("vacuum analyze tacet.push_log")
     for (statement, arguments, count) in [
-      (PushStatements.claim, "10, 10, 30000000, 250, 6, '{}', '{}', 3600000000, '{0,1}', true, '{}'", 1),
+      (PushStatements.claim, "10, 10, 30000000, 250, 6, '{}', '{}', 3600000000, '{0,1}', '{}'", 1),
       (PushStatements.claimMessages, "10, 250, 300000000, 0, '{0,1}', '{}'", 0),
     ] {
       let plan = try await database.explain(statement, arguments, "force_generic_plan")

@@ -31,7 +31,7 @@ struct PushStatementsTests {
   func claimPlan(_ mode: String) async throws {
     let database = try await Self.large.value
     let plan = try await database.explain(
-      PushStatements.claim, "20, 20, 60000000, 250, 6, '{production}', '{20}', 3600000000, '{0,1}', true, '{}'", mode
+      PushStatements.claim, "20, 20, 60000000, 250, 6, '{production}', '{20}', 3600000000, '{0,1}', '{}'", mode
     )
     for table in [
       "push_log", "messages", "conversation_participants", "push_tokens", "profiles", "preferences x",
@@ -247,7 +247,7 @@ struct QueuePlanTests {
     try await expectLooks(
       of: PushStatements.waitingWork, "300000000, '{a/production}', \(shards), '{}'", on: database,
       by: [index, index, index])
-    let lanes = "6, '{a/production}', '{64}', 3600000000, \(shards), true, '{}'"
+    let lanes = "6, '{a/production}', '{64}', 3600000000, \(shards), '{}'"
     try await expectLooks(
       of: PushStatements.claim, "64, 64, 30000000, 250, \(lanes)", on: database, by: [index, index, index])
     try await expectLooks(
@@ -259,7 +259,7 @@ struct QueuePlanTests {
     let database = try await TestDatabase.migrated()
     let plan = try await plan(
       of: PushStatements.claim,
-      "64, 64, 30000000, 250, 6, '{a/production}', '{64}', 3600000000, '{0,1}', true, '{}'",
+      "64, 64, 30000000, 250, 6, '{a/production}', '{64}', 3600000000, '{0,1}', '{}'",
       on: database)
     let looks = plan.split(separator: "\n").filter { $0.contains(" on pushes") }
     // The content of a campaign's and of a server's, and the user.

@@ -9,8 +9,8 @@ import PushRules
 import Reactors
 import Settings
 
-/// One reactor's way to APNs for every app: a client for each team and key.
-final class ReactorApps {
+/// The way to APNs for every app: a client for each team and key.
+final class AppClients {
   let deliverer: APNSDeliverer
 
   private let router: APNSRouter
@@ -139,8 +139,7 @@ extension APNSPlan {
   }
 }
 
-/// How every reactor reaches APNs for every app. It is whole before any reactor takes it, so that keys that cannot sign
-/// change nothing.
+/// How APNs is reached for every app. It is whole before anything follows it, so that keys that cannot sign change nothing.
 struct APNSPlan: Sendable {
   let settings: APNSSettings
   private let context: TLSContext
@@ -242,7 +241,7 @@ extension TokenRenewal: Reactors.TimerHandler {
   }
 }
 
-/// How one reactor fares with the pushes of one route.
+/// How the pushes of one route fare.
 struct RouteState: Sendable {
   let route: PushRoute
   /// Why pushes wait in the database, or would; nil when they go.
@@ -291,15 +290,7 @@ extension RouteState {
   }
 }
 
-extension PerReactor<ReactorWorker> {
-  func routeConditions() async -> [RouteCondition] {
-    var conditions: [RouteCondition] = []
-    for worker in all { conditions += await worker.perform { $0.routeConditions(on: $1) } }
-    return conditions
-  }
-}
-
-/// One reactor's deliverers beside that of APNs.
+/// The deliverers beside that of APNs.
 struct OtherDeliverers {
   let all: [any PushDeliverer]
 
