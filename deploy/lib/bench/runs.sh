@@ -137,11 +137,16 @@ SQL
   done
 }
 
-# The processor time of PostgreSQL's processes, of ended ones too. Sessions of pgbench have ended then.
+# When the sessions of pgbench have ended.
 database_ticks() {
+  while pgrep -P "$(head -n 1 "$cluster/postmaster.pid")" -f "$database" >/dev/null; do sleep 0.05; done
+  cluster_ticks
+}
+
+# The processor time of PostgreSQL's processes, of ended ones too.
+cluster_ticks() {
   local postmaster
   postmaster=$(head -n 1 "$cluster/postmaster.pid")
-  while pgrep -P "$postmaster" -f "$database" >/dev/null; do sleep 0.05; done
   pgrep -P "$postmaster" | sed "s|.*|/proc/&/stat|; \$a/proc/$postmaster/stat" | { xargs cat 2>/dev/null || true; } |
     awk -v postmaster="$postmaster" '{
       pid = $1
