@@ -124,9 +124,11 @@ measure_step() {
     insert_load "$state/load" -c 4 -j 1 -R "$occasions_rate" -T 3600 2>/dev/null &
     load_pid=$!
   fi
-  sleep $((moment - $(date +%s)))
-  place=$(sql postgres <<<'select pg_current_wal_flush_lsn()')
+  sleep $((moment - 1 - $(date +%s)))
+  # The service begins by itself.
+  place=$(sql postgres <<<'select pg_current_wal_insert_lsn()')
   before=($(cluster_ticks) $(processor_ticks "$(process_pid tacet)"))
+  while (($(date +%s) < moment)); do sleep 0.05; done
   sql postgres <<<"${6:-select}"
   wake_campaigns
   if ! await_users "$users" "$4" "$moment"; then
@@ -169,10 +171,11 @@ await_users() {
   done
 }
 
-# wal_bytes PLACE USERS: without page images, which depend on the last checkpoint.
+# wal_bytes PLACE USERS: from there to now, without page images, which depend on the last checkpoint. Only what the disk has can be read.
 wal_bytes() {
-  sql postgres -v place="$1" -v users="$2" <<<"select round(sum(s.record_size) / :users)
-    from public.pg_get_wal_stats(:'place', pg_current_wal_flush_lsn()) s"
+  sql postgres -v place="$1" -v users="$2" <<<"select pg_current_wal_insert_lsn() as here \\gset
+    select pg_sleep(1) \\g /dev/null
+    select round(sum(s.record_size) / :users) from public.pg_get_wal_stats(:'place', :'here') s"
 }
 
 # waited PERCENT MOMENT SECONDS: in milliseconds, of the messages that came then.
