@@ -973,7 +973,7 @@ from (
       $json$
         {
           "layers": ["event", "pattern", "re_engagement"],
-          "composer": {"kind": "model", "on_failure": "skip"},
+          "composer": {"on_failure": "skip"},
           "payload": {"action": "new_conversation"}
         }
       $json$::jsonb
@@ -984,14 +984,13 @@ from (
         {
           "layers": ["lapse"],
           "composer": {
-            "kind": "model", "on_failure": "template", "rules": "plain", "seconds": 2,
+            "rules": "plain", "seconds": 2,
             "task": "Welcome back a person who has not opened the app for some days. Be kind, and make it easy to begin again.",
             "facts": ["name", "days_away", "primary_goal", "attempts", "last_workout_type", "personality_traits"]},
-          "templates": {"reengagement": [
-            {"title": "We miss you!", "body": "Your coach is waiting to help you get back on track."}]},
-          "payload": {"user_id": "{{user_id}}", "days_away": "{{days_away}}"},
+          "texts": [{"title": "We miss you!", "body": "Your coach is waiting to help you get back on track."}],
+          "payload": {"user_id": "{user_id}", "days_away": "{days_away}"},
           "presentation": {
-            "category": "RE_ENGAGEMENT", "interruption_level": "time-sensitive", "collapse_id": "lapse_{{days_away}}"}
+            "category": "RE_ENGAGEMENT", "interruption_level": "time-sensitive", "collapse_id": "lapse_{days_away}"}
         }
       $json$
     ),
@@ -1053,16 +1052,16 @@ from (
               {"text": "Relax your tongue and soften the muscles around your eyes", "seconds": "10"},
               {"text": "Take a slow sip of warm water and notice the warmth", "seconds": "10"},
               {"text": "Rock gently from your heels to your toes 5 times", "seconds": "15"}]},
-          "pool": "{{group}}.{{phase}}",
+          "pool": "{group}.{phase}",
           "texts": [
             {"if": {"is_onboarded": "true", "phase": "morning", "streak": {"above": 3}},
-              "title": "Day {{streak}} — your {{nickname}} rhythm", "body": "{{text}} ({{seconds}} sec)"},
+              "title": "Day {streak} — your {nickname} rhythm", "body": "{text} ({seconds} sec)"},
             {"if": {"is_onboarded": "true", "phase": "evening", "streak": {"above": 3}},
-              "title": "Day {{streak}} — wind-down time", "body": "{{text}} ({{seconds}} sec)"},
+              "title": "Day {streak} — wind-down time", "body": "{text} ({seconds} sec)"},
             {"if": {"is_onboarded": "true", "phase": "morning"},
-              "title": "Your {{nickname}} body thrives with {{principle}}", "body": "{{text}} ({{seconds}} sec)"},
+              "title": "Your {nickname} body thrives with {principle}", "body": "{text} ({seconds} sec)"},
             {"if": {"is_onboarded": "true", "phase": "evening"},
-              "title": "Time to settle your {{nickname}} pattern", "body": "{{text}} ({{seconds}} sec)"},
+              "title": "Time to settle your {nickname} pattern", "body": "{text} ({seconds} sec)"},
             {"if": {"phase": "morning"},
               "title": "Good morning", "body": "Your daily routine is ready."},
             {"if": {"phase": "evening"},
@@ -1087,7 +1086,7 @@ from (
               "sleep_quality", "sleep_hours", "weather", "temperature", "planned_workout", "streak", "weekday",
               "motivational_style"]},
           "texts": [
-            {"if": {"name": {"known": true}}, "title": "Good morning, {{name}}! ☀️", "body": [
+            {"if": {"name": {"known": true}}, "title": "Good morning, {name}! ☀️", "body": [
               "Rise and shine! Ready to make today amazing?",
               "Good morning! Your coach is here to support you today.",
               "A new day, new opportunities! What will you achieve today?",
@@ -1097,8 +1096,8 @@ from (
               "Good morning! Your coach is here to support you today.",
               "A new day, new opportunities! What will you achieve today?",
               "Morning champion! Let's make today count."]}],
-          "payload": {"image_key": "{{image_key}}"},
-          "presentation": {"collapse_id": "morning_greeting", "image_key": "{{image_key}}"}
+          "payload": {"image_key": "{image_key}"},
+          "presentation": {"collapse_id": "morning_greeting", "image_key": "{image_key}"}
         }
       $json$
     ),
@@ -1116,17 +1115,17 @@ from (
             "task": "Remind a person of a workout that begins now.",
             "facts": ["type", "days_since", "streak", "motivational_style"],
             "titles": [
-              "Time to crush your {{type}}! 💪", "Ready for today's {{type}}?", "Your {{type}} awaits! 🏋️",
+              "Time to crush your {type}! 💪", "Ready for today's {type}?", "Your {type} awaits! 🏋️",
               "Let's make today count! 🎯"],
             "titles_by": "streak"},
           "texts": [
             {"title": "Workout Time! 🏋️", "body": [
-              "Your {{type}} is waiting! Keep that {{streak}}-day streak going! 🔥",
+              "Your {type} is waiting! Keep that {streak}-day streak going! 🔥",
               "Time to move! Your body will thank you. 💪",
-              "Ready to feel amazing? Your {{type}} starts now!",
+              "Ready to feel amazing? Your {type} starts now!",
               "Let's go! Every workout counts towards your goals."]}],
-          "payload": {"workoutType": "{{type}}"},
-          "presentation": {"collapse_id": "workout_{{fire_seconds}}", "sound": "reminder.caf"}
+          "payload": {"workoutType": "{type}"},
+          "presentation": {"collapse_id": "workout_{fire_seconds}", "sound": "reminder.caf"}
         }
       $json$
     ),
@@ -1146,20 +1145,20 @@ from (
             "lunch": [{"meal": "lunch", "meal_name": "Lunch", "emoji": "🥗"}],
             "dinner": [{"meal": "dinner", "meal_name": "Dinner", "emoji": "🍽️"}],
             "snack": [{"meal": "snack", "meal_name": "Snack", "emoji": "🍎"}]},
-          "pool": "{{phase}}",
+          "pool": "{phase}",
           "composer": {
             "seconds": 2,
             "task": "Remind a person to eat and log a meal.",
             "facts": ["meal", "calories", "protein", "carbs", "fat", "last_logged", "favorite_foods", "motivational_style"],
-            "titles": ["{{emoji}} {{meal_name}} time!"]},
+            "titles": ["{emoji} {meal_name} time!"]},
           "texts": [
-            {"title": "{{emoji}} {{meal_name}} Reminder", "body": [
-              "Time to fuel your body with a nutritious {{meal}}!",
-              "Don't forget to log your {{meal}} - every meal counts!",
-              "Hungry? Let's track that {{meal}} and stay on top of your nutrition.",
-              "{{meal_name}} time! Quick tip: log it now while it's fresh in your mind."]}],
-          "payload": {"mealType": "{{phase}}"},
-          "presentation": {"collapse_id": "meal_{{phase}}", "sound": "reminder.caf"}
+            {"title": "{emoji} {meal_name} Reminder", "body": [
+              "Time to fuel your body with a nutritious {meal}!",
+              "Don't forget to log your {meal} - every meal counts!",
+              "Hungry? Let's track that {meal} and stay on top of your nutrition.",
+              "{meal_name} time! Quick tip: log it now while it's fresh in your mind."]}],
+          "payload": {"mealType": "{phase}"},
+          "presentation": {"collapse_id": "meal_{phase}", "sound": "reminder.caf"}
         }
       $json$
     ),

@@ -4,94 +4,60 @@ internal import Postgres
 internal import PushStore
 internal import Reactors
 
-/// The definitions of one kind among the database's campaigns, each read once for each change.
-struct CampaignDefinitions<Definition> {
-  /// By campaign. Those of other kinds, and unreadable ones, are absent.
-  private(set) var read: [String: Definition] = [:]
-  private(set) var others: Set<String> = []
+/// The database's active campaigns, each definition read once for each change.
+struct CampaignCatalogue {
+  /// The longest name of a campaign with slots: an identifier of an occasion has 16 more bytes, and APNs takes 64.
+  static let nameBytesMax = 48
+
+  /// By campaign. Unreadable ones are absent.
+  private(set) var definitions: [String: CampaignDefinition] = [:]
+  /// Those with slots.
+  private(set) var ofSlots: [String: CampaignDefinition] = [:]
+  /// Those that come at hours.
+  private(set) var scheduled: [String] = []
+  /// All, including those with an unreadable definition.
+  private(set) var active: Set<String> = []
+  /// How long before it is due a slot is rendered: time to fetch what it says.
+  private(set) var lead = SlotFlags().lead
   private var texts: [String: String] = [:]
 
-  /// Takes over the database's campaigns. An unreadable definition is logged once.
-  /// - Parameter reader: returns nil for a campaign of another kind, and throws what is wrong with one of this kind.
-  mutating func update(
-    _ stored: [StoredCampaign], logger: Logger, reader: (StoredCampaign) throws -> Definition?
-  ) {
+  /// This with the database's present campaigns and flags. An unreadable definition is logged once. Flags are not asked for
+  /// without a campaign of slots.
+  func updated(
+    from store: PushDatabase, logger: Logger, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> CampaignCatalogue {
+    var updated = self
+    updated.update(try await store.campaigns(on: reactor), logger: logger)
+    if !updated.ofSlots.isEmpty { updated.lead = try await store.configFlags(on: reactor).lead }
+    return updated
+  }
+
+  mutating func update(_ stored: [StoredCampaign], logger: Logger) {
+    active = Set(stored.map(\.name))
+    definitions = definitions.filter { active.contains($0.key) }
+    texts = texts.filter { active.contains($0.key) }
     for campaign in stored where texts[campaign.name] != campaign.definition {
       texts[campaign.name] = campaign.definition
-      read[campaign.name] = nil
-      others.remove(campaign.name)
+      definitions[campaign.name] = nil
       do {
-        if let definition = try reader(campaign) {
-          read[campaign.name] = definition
-        } else {
-          others.insert(campaign.name)
-        }
+        let definition = try CampaignDefinition(json: campaign.definition)
+        if definition.hasSlots, campaign.name.utf8.count > Self.nameBytesMax { throw LongName() }
+        definitions[campaign.name] = definition
       } catch {
         logger.error(
           "a campaign's definition cannot be used", metadata: ["campaign": "\(campaign.name)", "defect": "\(error)"])
       }
     }
-    let names = Set(stored.map(\.name))
-    read = read.filter { names.contains($0.key) }
-    texts = texts.filter { names.contains($0.key) }
-    others.formIntersection(names)
-  }
-}
-
-/// The campaigns of hours whose definitions can be read.
-struct CampaignCatalogue {
-  private var known = CampaignDefinitions<CampaignDefinition>()
-  private(set) var scheduled: [String] = []
-  /// All active campaigns, including those with an unreadable definition.
-  private(set) var active: Set<String> = []
-
-  var definitions: [String: CampaignDefinition] { known.read }
-
-  /// Takes over the database's campaigns; those of slots are ``SlotCatalogue``'s. The users of one with an unreadable
-  /// definition are given up for the day.
-  mutating func update(_ stored: [StoredCampaign], logger: Logger) {
-    known.update(stored, logger: logger) { campaign in
-      let isOfSlots = SlotCampaignDefinition.hasSlots(json: campaign.definition)
-      return isOfSlots ? nil : try CampaignDefinition(json: campaign.definition)
-    }
-    active = Set(stored.map(\.name)).subtracting(known.others)
-    scheduled = stored.filter { $0.isScheduled && definitions[$0.name] != nil }.map(\.name)
-  }
-}
-
-/// The slot campaigns whose definitions can be read.
-struct SlotCatalogue {
-  /// The longest name: an identifier of a row has 16 more bytes, and APNs takes 64.
-  static let nameBytesMax = 48
-
-  private var known = CampaignDefinitions<SlotCampaignDefinition>()
-  /// How long before it is due a row is rendered: time to fetch what it says.
-  private(set) var lead = SlotFlags().lead
-
-  var definitions: [String: SlotCampaignDefinition] { known.read }
-
-  /// This with the database's present campaigns and flags. Flags are not asked for without a campaign of slots.
-  func updated(
-    from store: PushDatabase, logger: Logger, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> SlotCatalogue {
-    var updated = self
-    updated.known.update(try await store.campaigns(on: reactor), logger: logger, reader: Self.definition)
-    if !updated.definitions.isEmpty { updated.lead = try await store.configFlags(on: reactor).lead }
-    return updated
-  }
-
-  private static func definition(of campaign: StoredCampaign) throws -> SlotCampaignDefinition? {
-    guard SlotCampaignDefinition.hasSlots(json: campaign.definition) else { return nil }
-    if campaign.name.utf8.count > nameBytesMax { throw LongName() }
-    return try SlotCampaignDefinition(json: campaign.definition)
+    ofSlots = definitions.filter(\.value.hasSlots)
+    scheduled = stored.filter { $0.isScheduled && definitions[$0.name]?.hasSlots == false }.map(\.name)
   }
 
   private struct LongName: Error, CustomStringConvertible {
-    var description: String { "its name has more than \(SlotCatalogue.nameBytesMax) bytes" }
+    var description: String { "its name has more than \(CampaignCatalogue.nameBytesMax) bytes" }
   }
 }
 
-extension SlotCampaignDefinition {
+extension CampaignDefinition {
   func allows(phase: String?) -> Bool { slots.contains { $0.phase == phase } }
 
   /// The slots of a user who has chosen none.

@@ -89,11 +89,11 @@ struct CheckInComposer {
     _ finding: LayerFinding, from material: CampaignMaterial, by definition: CampaignDefinition, for turn: CampaignTurn,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> Composition {
-    guard case .model(let onFailure, let task) = definition.composer else {
+    guard let composer = definition.composer else {
       return template(for: finding, material, definition, turn.userID, Composition(writing: .init(by: "template")))
     }
-    var composition = try await write(finding, material, task, for: turn, on: reactor)
-    if composition.text == nil, onFailure == .template {
+    var composition = try await write(finding, material, composer.task, for: turn, on: reactor)
+    if composition.text == nil, composer.onFailure == .template {
       composition = template(for: finding, material, definition, turn.userID, composition)
     }
     return composition
@@ -120,9 +120,13 @@ struct CheckInComposer {
   ) -> Composition {
     var composition = attempt
     composition.writing.by = "template"
-    composition.text = definition.templates[finding.pushType]?.text(
-      for: userID.withBytes(Array.init), on: material.localTime.day(of: material.moment), with: finding.templateValues,
-      in: material.facts.locale)
+    let filled = userID.withBytes { user in
+      definition.text(
+        with: material.values(for: finding), in: material.facts.locale, for: user,
+        on: material.localTime.day(of: material.moment))
+    }
+    // A sentence with a hole is worse than silence.
+    if let filled, filled.missing == 0 { composition.text = filled.text }
     if composition.text == nil { composition.writing.failure = composition.writing.failure ?? "no_template" }
     return composition
   }
@@ -158,7 +162,7 @@ struct RowTextWriter {
 
   private func body(for row: RowTextTask, on reactor: isolated Reactor) async throws(PostgresError) -> String? {
     guard let userID = row.userID, let task = ModelTask(json: row.composer),
-      let facts = row.facts.flatMap(SlotValues.init(json:))
+      let facts = row.facts.flatMap(CampaignValues.init(json:))
     else { return nil }
     // The title is the kind's.
     let form = ReplyForm.body(title: "push")

@@ -41,7 +41,7 @@ struct TurnDecider {
     guard let text = composition.text else {
       return try await end(turn, .skipped, composition.writing.failure ?? "no_text", findings, on: reactor)
     }
-    let push = WrittenCampaignPush(text, for: finding, of: definition, campaign: turn.campaign)
+    let push = WrittenCampaignPush(text, for: finding, in: look.material, of: definition, campaign: turn.campaign)
     switch try await store.commit(push, for: turn, findings, on: reactor) {
     case .committed(let id): return .committed(id)
     case .refused("claim_lost"): return .lost
@@ -107,7 +107,7 @@ struct CampaignLook {
     let finder = HappeningFinder(zoneName: turn.timeZone, locale: document.locale)
     var material = document.material(at: moment, localTime: finder?.localTime(at: moment) ?? .utc)
     material.happenings = finder?.happenings(in: material.messages) ?? []
-    material.facts = SlotValues(json: text) ?? SlotValues()
+    material.facts = CampaignValues(json: text) ?? CampaignValues()
     self.material = material
     evaluation = definition.evaluation(of: material)
   }
@@ -154,9 +154,14 @@ enum JSONText {
 }
 
 extension WrittenCampaignPush {
-  init(_ text: CampaignText, for finding: LayerFinding, of definition: CampaignDefinition, campaign: String) {
+  init(
+    _ text: CampaignText, for finding: LayerFinding, in material: CampaignMaterial, of definition: CampaignDefinition,
+    campaign: String
+  ) {
     var data = PayloadObject()
-    for (key, value) in definition.payload(with: finding.facts) { data[key] = .string(value) }
+    for (key, value) in definition.payload(with: material.values(for: finding)).sorted(by: { $0.key < $1.key }) {
+      data[key] = .string(value)
+    }
     var metadata = finding.metadata
     metadata.campaign = campaign
     data["push_type"] = .string(finding.pushType.rawValue)

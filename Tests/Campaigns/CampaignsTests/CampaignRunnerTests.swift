@@ -136,8 +136,8 @@ struct CampaignRunnerTests {
     try await scene.addConversation(of: other, daysAgo: 4, ["We spoke about my garden and roses."])
     try await scene.sql(
       """
-      update tacet.campaigns set definition = '{"layers": ["re_engagement"], "composer": {"kind": "model", "on_failure": "template"},
-        "templates": {"re_engagement": [{"title": "A moment for you", "body": "Shall we talk about {domain}?"}]}}'
+      update tacet.campaigns set definition = '{"layers": ["re_engagement"], "composer": {"on_failure": "template"},
+        "texts": [{"title": "A moment for you", "body": "Shall we talk about {domain}?"}]}'
       """)
     try await scene.run("coach", ScriptedWriter(reply), onlyUser: other)
     #expect(try await scene.decision(of: other) == "committed - re_engagement")
@@ -174,8 +174,8 @@ struct CampaignRunnerTests {
       """
       insert into tacet.campaigns (name, audience, material, push_types, cap_group, needs_no_session, definition)
       values ('evening', 'tacet.check_in_audience', 'tacet.check_in_material', '{occasion}', 'check_in', false,
-        '{"layers": ["occasion"], "occasion": "evening reflection", "composer": {"kind": "template"},
-          "templates": {"occasion": [{"title": "Your {theme}", "body": "What was good today?"}]}}')
+        '{"layers": ["occasion"], "occasion": "evening reflection",
+          "texts": [{"title": "Your {theme}", "body": "What was good today?"}]}')
       """)
     try await scene.withRunner(nil) { runner, store, reactor in
       _ = try await store.enrol("evening", onlyUser: nil, on: reactor)

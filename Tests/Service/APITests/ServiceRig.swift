@@ -347,8 +347,8 @@ extension ServiceRig {
     try await psql(
       """
       update tacet.campaigns
-      set is_scheduled = false, definition = '{"layers": ["re_engagement"], "composer": {"kind": "template"},
-        "templates": {"re_engagement": [{"title": "A moment for you", "body": "Shall we talk about {domain}?"}]},
+      set is_scheduled = false, definition = '{"layers": ["re_engagement"],
+        "texts": [{"title": "A moment for you", "body": "Shall we talk about {domain}?"}],
         "payload": {"action": "new_conversation"}}'
       """)
   }

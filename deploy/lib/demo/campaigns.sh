@@ -245,7 +245,7 @@ play_reminders() {
   say "      $(arrived Ida meal)"
   expect_row 'meal: the reply of the model has a link, so a template' '🥗 Lunch Reminder | t | MEAL | active | meal_lunch' "
     select a.title, a.body in (
-        select replace(replace(b.body, '{{meal_name}}', 'Lunch'), '{{meal}}', 'lunch')
+        select replace(replace(b.body, '{meal_name}', 'Lunch'), '{meal}', 'lunch')
         from tacet.campaigns c cross join jsonb_array_elements_text(c.definition #> '{texts,0,body}') b (body) where c.name = 'meal'
       ), a.category, a.level, a.collapse_id
     from demo.arrived a where a.name = 'Ida' and a.type = 'meal'"

@@ -177,7 +177,7 @@ as $$ select '{}'::jsonb $$;
 insert into tacet.campaigns (is_scheduled, needs_no_session, name, audience, material, push_types, definition)
 values (false, false, 'news', 'demo.news_audience', 'demo.news_material', '{news}', jsonb_build_object(
   'slots', '[{"slot": "0300"}]'::jsonb, 'way', 'push', 'content', jsonb_build_object('url', :'news_url'),
-  'texts', '[{"title": "{{headline}}", "body": "{{summary}}"}]'::jsonb));
+  'texts', '[{"title": "{headline}", "body": "{summary}"}]'::jsonb));
 
 -- The slot's next row is that of a day so many days from now, and is due in so many seconds, as for a clock that has gone on.
 create function demo.make_news_due(days int, seconds int) returns void

@@ -156,7 +156,7 @@ struct LayerSettings: Equatable {
     case .pattern: pattern.outcome(for: material)
     case .reengagement: reengagement.outcome(for: material)
     case .occasion: occasion.outcome(for: material)
-    case .lapse: .hit(LayerFinding(layer: .lapse, domain: nil, subject: .absence(material.facts)))
+    case .lapse: .hit(LayerFinding(layer: .lapse, domain: nil, subject: .absence))
     }
   }
 }
@@ -226,12 +226,10 @@ struct LayerFinding: Equatable {
     return metadata
   }
 
-  var facts: SlotValues { if case .absence(let facts) = subject { facts } else { SlotValues() } }
-
-  /// The values for templates: `event` and `when`, or `theme`, and `domain` if known. Topic and synthesis are excluded,
-  /// because a template would repeat them word for word.
-  var templateValues: [String: String] {
-    var values: [String: String] = [:]
+  /// The values for texts: `push_type`, `event` and `when`, or `theme`, and `domain` if known. Topic and synthesis are excluded,
+  /// because a text would repeat them word for word.
+  var values: [String: String] {
+    var values = ["push_type": pushType.rawValue]
     values["domain"] = domain
     switch subject {
     case .event(let word, let when, _, _, _):
@@ -239,8 +237,7 @@ struct LayerFinding: Equatable {
       values["when"] = when
     case .pattern(let pattern): values["theme"] = TextLimits.theme(pattern.theme)
     case .occasion(let name): values["theme"] = TextLimits.theme(name)
-    case .absence(let facts): values = facts.lines
-    case .conversation: break
+    case .absence, .conversation: break
     }
     return values
   }
@@ -255,7 +252,7 @@ enum FindingSubject: Equatable {
   /// The last conversation, by a phrase from its last messages. These are the user's words.
   case conversation(topic: String)
   case occasion(name: String)
-  case absence(SlotValues)
+  case absence
 }
 
 /// The logged data of a check-in: names and numbers, no sentence of a user. As JSON, nil members are left out.

@@ -18,7 +18,7 @@ struct CampaignMaterial: Equatable {
   var contextSummary: String?
   var styles = CoachingPreferences()
   /// The material's members as values.
-  var facts = SlotValues()
+  var facts = CampaignValues()
   /// Sources that could not be read. A layer that needs one is skipped with a note, and the run continues.
   var missingSources: Set<MaterialSource> = []
 
@@ -26,6 +26,9 @@ struct CampaignMaterial: Equatable {
   var quotableTexts: [String] {
     messages.map(\.text) + (lastConversation?.texts ?? [])
   }
+
+  /// The values for texts: the material's members, with those of the finding over them.
+  func values(for finding: LayerFinding) -> [String: String] { facts.lines.merging(finding.values) { $1 } }
 }
 
 /// The source of a part of the material. A host may lack some of them.

@@ -45,7 +45,7 @@ struct DefinitionField {
   /// A text on one line, as values are.
   func line(scalarsMax: Int) throws(CampaignDefinitionDefect) -> String {
     let text = try string()
-    guard let line = SlotValues.line(text), line == text, text.unicodeScalars.count <= scalarsMax else {
+    guard let line = CampaignValues.line(text), line == text, text.unicodeScalars.count <= scalarsMax else {
       throw defect(.outOfRange, expected: "1 to \(scalarsMax) characters on one line")
     }
     return text
@@ -65,34 +65,35 @@ struct DefinitionField {
     return text
   }
 
-  func tokenName() throws(CampaignDefinitionDefect) -> String {
+  func valueName() throws(CampaignDefinitionDefect) -> String {
     let name = try string()
-    guard name.isTokenName else { throw defect(.outOfRange, expected: "a name of a–z, 0–9 and _") }
+    guard name.isValueName else { throw defect(.outOfRange, expected: "a name of a–z, 0–9 and _") }
     return name
   }
 
   /// The field itself, a member whose key is the name of a value.
   func named(_ key: String) throws(CampaignDefinitionDefect) -> DefinitionField {
-    if !key.isTokenName { throw defect(.unknownKey, expected: "a name of a–z, 0–9 and _") }
+    if !key.isValueName { throw defect(.unknownKey, expected: "a name of a–z, 0–9 and _") }
     return self
   }
 
-  /// A text with names in double braces.
+  /// A text with names in braces, one or two on each side.
   func template(scalarsMax: Int) throws(CampaignDefinitionDefect) -> TextTemplate {
     let text = try string()
     guard text.unicodeScalars.count <= scalarsMax else {
       throw defect(.outOfRange, expected: "at most \(scalarsMax) characters")
     }
     do {
-      return try TextTemplate(text, braces: 2)
+      return try TextTemplate(ofDefinition: text)
     } catch {
-      throw defect(.invalidTemplate, expected: "text with closed {{names}} (\(error.rawValue))")
+      throw defect(.invalidTemplate, expected: "text with closed {names} (\(error.rawValue))")
     }
   }
 
-  /// One to so many templates.
+  /// One template, or a list of one to so many.
   func templates(_ countMax: Int, scalarsMax: Int) throws(CampaignDefinitionDefect) -> [TextTemplate] {
-    try elements(1...countMax).map { element throws(CampaignDefinitionDefect) in
+    guard case .array = value else { return [try template(scalarsMax: scalarsMax)] }
+    return try elements(1...countMax).map { element throws(CampaignDefinitionDefect) in
       try element.template(scalarsMax: scalarsMax)
     }
   }
@@ -116,11 +117,11 @@ struct DefinitionObject {
   let field: DefinitionField
   let members: [String: JSONValue]
 
-  init(json: String, known keys: [String]) throws(CampaignDefinitionDefect) {
+  init(json: String) throws(CampaignDefinitionDefect) {
     guard let value = JSONValue(json) else {
       throw CampaignDefinitionDefect(code: .notJSON, field: "$", expected: "an object")
     }
-    self = try DefinitionField(value: value, path: "$").object(known: keys)
+    self = try DefinitionField(value: value, path: "$").object()
   }
 
   fileprivate init(field: DefinitionField, members: [String: JSONValue]) {
@@ -167,38 +168,21 @@ struct DefinitionObject {
   }
 }
 
-/// A custom member of a push, which may have names: `{{name}}`.
-enum PayloadValue: Equatable {
-  case literal(String)
-  /// It is left out of a push for which one of its names has no value.
-  case template(TextTemplate)
-
-  func filled(with values: [String: String]) -> String? {
-    switch self {
-    case .literal(let text): return text
-    case .template(let template):
-      let (text, missing) = template.filled(with: values)
-      return missing == 0 ? text : nil
-    }
-  }
-}
-
 extension DefinitionField {
   /// The most bytes of all payload keys and values: a quarter of APNs' limit.
   private static let payloadBytesMax = 1_024
 
-  /// Custom members of a push: strings, without the reserved keys.
-  func payload(reserved keys: Set<String>) throws(CampaignDefinitionDefect) -> [String: PayloadValue] {
-    var payload: [String: PayloadValue] = [:]
+  /// Custom members of a push: strings, without the reserved keys. Braces that are around no name are kept.
+  func payload(reserved keys: Set<String>) throws(CampaignDefinitionDefect) -> [String: TextTemplate] {
+    var payload: [String: TextTemplate] = [:]
     var bytes = 0
     for (key, member) in try object().sorted {
       if keys.contains(key) {
-        throw member.defect(.unknownKey, expected: "a key that the run does not fill itself")
+        throw member.defect(.unknownKey, expected: "a key that the service does not fill itself")
       }
       let text = try member.string()
       bytes += key.utf8.count + text.utf8.count
-      // Other texts may have single braces.
-      payload[key] = text.contains("{{") ? .template(try member.template(scalarsMax: .max)) : .literal(text)
+      payload[key] = TextTemplate(text.withSingleBraces, isName: \.isValueName)
     }
     if bytes > Self.payloadBytesMax {
       throw defect(.outOfRange, expected: "at most \(Self.payloadBytesMax) bytes of keys and values")
@@ -206,19 +190,60 @@ extension DefinitionField {
     return payload
   }
 
-  /// The members of a presentation that every campaign may have.
-  static let presentationKeys = [
+  private static let presentationKeys = [
     "badge", "collapse_id", "image_key", "image_url", "interruption_level", "relevance_score", "sound", "subtitle",
     "thread_id",
   ]
 
   /// How a push is shown. The database fills it, with the push's data as values; here its members and texts are checked.
-  func checkPresentation(known keys: [String] = presentationKeys) throws(CampaignDefinitionDefect) {
-    for (key, member) in try object(known: keys).sorted {
+  /// - Parameter hasCategory: whether it may name a category; slots have theirs.
+  func checkPresentation(hasCategory: Bool) throws(CampaignDefinitionDefect) {
+    for (key, member) in try object(known: (hasCategory ? ["category"] : []) + Self.presentationKeys).sorted {
       switch key {
       case "relevance_score", "badge": _ = try member.number()
       default: _ = try member.template(scalarsMax: 256)
       }
     }
+  }
+}
+
+/// Why a text is not a template. Raw values are stable.
+enum TemplateDefect: String, Error, CaseIterable {
+  /// It has no visible character.
+  case empty = "template_empty"
+  /// A brace is not closed, not opened, or inside another name's.
+  case unmatchedBrace = "template_unmatched_brace"
+  /// A name is empty or has characters other than `a`–`z`, digits and `_`.
+  case invalidName = "template_invalid_name"
+}
+
+extension TextTemplate {
+  /// Reads a text in which braces are only allowed around a name.
+  init(ofDefinition source: String) throws(TemplateDefect) {
+    if source.unicodeScalars.allSatisfy({ $0.isBlank || $0.isHidden }) { throw .empty }
+    let source = source.withSingleBraces
+    if source.contains("{}") { throw .invalidName }
+    self.init(source)
+    if words.unicodeScalars.contains(where: { $0 == "{" || $0 == "}" }) { throw .unmatchedBrace }
+    if !names.allSatisfy(\.isValueName) { throw .invalidName }
+  }
+}
+
+extension String {
+  /// With `{name}` for `{{name}}`: both are names.
+  fileprivate var withSingleBraces: String {
+    let doubled = /\{\{([^{}]*)\}\}/.matchingSemantics(.unicodeScalar)
+    return contains("{{") ? replacing(doubled) { "{\($0.1)}" } : self
+  }
+
+  /// Whether a value can have this name: lowercase ASCII letters, digits and `_`.
+  var isValueName: Bool {
+    !isEmpty
+      && utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+        default: false
+        }
+      }
   }
 }

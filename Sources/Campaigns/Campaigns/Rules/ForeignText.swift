@@ -87,7 +87,7 @@ enum TextLimits {
   static let eventMax = 40
   static let domainMax = 40
   static let themeMax = 80
-  static let templateValueMax = 80
+  static let conditionMax = 80
   /// The most logged domains of one pattern.
   static let domainsMax = 8
 

@@ -153,7 +153,7 @@ extension ModelTask {
     task = try object.required("task").line(scalarsMax: Self.taskScalarsMax)
     facts =
       try object["facts"]?.elements(0...Self.factsMax).map { field throws(CampaignDefinitionDefect) in
-        try field.tokenName()
+        try field.valueName()
       } ?? []
     rules = try object["rules"]?.word() ?? .plain
     limit = try object["seconds"].map { field throws(CampaignDefinitionDefect) in
@@ -167,7 +167,9 @@ extension ModelTask {
 
   /// Reads a composer that the database has checked; nil for anything else.
   init?(json: String) {
-    guard let task = try? ModelTask(DefinitionObject(json: json, known: Self.keys)) else { return nil }
+    guard let object = try? DefinitionObject(json: json).field.object(known: Self.keys),
+      let task = try? ModelTask(object)
+    else { return nil }
     self = task
   }
 }

@@ -2,49 +2,77 @@ import FoundationEssentials
 internal import PushRules
 internal import TemporalReferences
 
+/// The words of an occasion of a slot.
 struct SlotText {
   let title: String
   let body: String
   /// Custom members of the push, a JSON object without spaces whose keys are sorted: the definition's payload, `slot`,
   /// `fire_date`, `phase` if the slot has one, and `micro_action` as a number if a pool was used.
   let data: String
-  /// The number of names without a value in title and body. Each shows `[Content]`.
-  let missingTokens: Int
+  /// The number of names without a value in title and body.
+  let missing: Int
   /// The index of the pool's entry; nil when title and body use no value of a pool.
   let microAction: Int?
 }
 
-extension SlotCampaignDefinition {
-  /// The text of a row. The same arguments give the same text.
+/// What a language model is asked for, and the title above it.
+struct SlotDraft {
+  let prompt: ModelPrompt
+  let title: String
+}
+
+extension CampaignDefinition {
+  /// The text of the first rule whose conditions hold; nil without one.
+  func text(
+    with values: [String: String], in locale: LocaleTag?, for user: some Sequence<UInt8>, on day: Int
+  ) -> FilledCampaignText? {
+    texts.first { $0.applies(to: values) }?.filled(with: values, in: locale, for: user, on: day)
+  }
+
+  /// The text of an occasion of a slot. The same arguments give the same text.
   ///
   /// Where several sources have a value of the same name, the pool's entry takes precedence over `values`. The occasion
   /// takes precedence over both.
   /// - Parameters:
   ///   - values: the material, with the fetched document over it.
-  ///   - user: the bytes of the user's identifier, by which bodies take turns.
+  ///   - user: the bytes of the user's identifier, by which texts take turns.
   /// - Returns: nil when the conditions of no text hold.
   func text(
-    for occasion: SlotOccasion, values: SlotValues, user: some Sequence<UInt8> = EmptyCollection()
+    for occasion: SlotOccasion, values: CampaignValues, user: some Sequence<UInt8> = EmptyCollection()
   ) -> SlotText? {
     let (lines, turn) = lines(for: occasion, values: values)
-    guard let rule = texts.first(where: { $0.applies(to: lines) })?.suited(to: values.locale) else { return nil }
-    let bodyTemplate = rule.body(for: user, on: occasion.fireDate, with: lines)
-    let title = rule.title.filled(with: lines)
-    let body = bodyTemplate.filled(with: lines)
-    let isPoolUsed =
-      turn.map { !rule.title.names.union(bodyTemplate.names).isDisjoint(with: $0.values.keys) } ?? false
+    guard let filled = text(with: lines, in: values.locale, for: user, on: occasion.fireDate.number) else { return nil }
+    let isPoolUsed = turn.map { !filled.names.isDisjoint(with: $0.values.keys) } ?? false
     let microAction = isPoolUsed ? turn?.index : nil
     return SlotText(
-      title: title.text.cut(clustersMax: CampaignText.titleClustersMax),
-      body: body.text.cut(clustersMax: CampaignText.bodyClustersMax),
-      data: data(for: occasion, lines, microAction: microAction),
-      missingTokens: title.missing + body.missing,
-      microAction: microAction)
+      title: filled.text.title, body: filled.text.body, data: data(for: occasion, lines, microAction: microAction),
+      missing: filled.missing, microAction: microAction)
   }
 
-  /// The values of all tokens, and the turn of the pool; see ``text(for:values:user:)``.
+  /// What the model is asked for an occasion of a slot; nil without a composer.
+  /// - Parameter title: of the text that it is asked instead of.
+  func draft(
+    for occasion: SlotOccasion, values: CampaignValues, title: String
+  ) -> SlotDraft? {
+    guard let composer, let task = composer.task else { return nil }
+    var (lines, _) = lines(for: occasion, values: values)
+    let title = composer.title(on: occasion.fireDate, with: lines) ?? title
+    let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+    lines["weekday"] = lines["weekday"] ?? weekdays[occasion.fireDate.weekday - 1]
+    return SlotDraft(prompt: task.prompt(for: .body(title: title), with: lines), title: title)
+  }
+
+  /// The custom members of a push; those of which a name has no value are left out.
+  func payload(with values: [String: String]) -> [String: String] {
+    payload.compactMapValues { template in
+      let (text, missing) = template.filled(with: values)
+      return missing == 0 ? text : nil
+    }
+  }
+
+  /// The values of all names, and the turn of the pool; see ``text(for:values:user:)``.
   func lines(
-    for occasion: SlotOccasion, values: SlotValues
+    for occasion: SlotOccasion, values: CampaignValues
   ) -> (values: [String: String], turn: (index: Int, values: [String: String])?) {
     var lines = values.lines
     for (name, value) in occasion.values { lines[name] = value }
@@ -55,7 +83,7 @@ extension SlotCampaignDefinition {
 
   /// Written here because a row is rendered for each user, slot and day, and a JSON encoder took half of that time.
   private func data(for occasion: SlotOccasion, _ lines: [String: String], microAction: Int?) -> String {
-    var members = payload.compactMapValues { $0.filled(with: lines)?.jsonLiteral }
+    var members = payload(with: lines).mapValues(\.jsonLiteral)
     if hasCollapseID { members["identifier"] = occasion.identifier.jsonLiteral }
     members["slot"] = occasion.slot.description.jsonLiteral
     members["fire_date"] = occasion.fireDate.description.jsonLiteral
@@ -103,22 +131,22 @@ struct SlotMaterial {
 
   /// Why nothing is said; nil when nothing is known against it.
   let skip: Skip?
-  private let values: SlotValues
-  private let bySlot: [String: SlotValues]
+  private let values: CampaignValues
+  private let bySlot: [String: CampaignValues]
 
-  /// Reads an object; nil for more than ``SlotValues/documentBytesMax`` bytes, and for text that is not a JSON object.
+  /// Reads an object; nil for more than ``CampaignValues/documentBytesMax`` bytes, and for text that is not a JSON object.
   init?(json: String) {
-    guard let values = SlotValues(json: json) else { return nil }
+    guard let values = CampaignValues(json: json) else { return nil }
     self.values = values
     skip = values.lines["skip"].map { Skip(rawValue: $0) ?? .notWanted }
-    struct Document: Decodable { let slots: [String: SlotValues] }
+    struct Document: Decodable { let slots: [String: CampaignValues] }
     // Most material has none, and a second reading takes as long as the first.
     let document =
       json.contains("\"slots\"") ? try? JSONDecoder().decode(Document.self, from: Data(json.utf8)) : nil
     bySlot = document?.slots ?? [:]
   }
 
-  func values(for occasion: SlotOccasion) -> SlotValues {
+  func values(for occasion: SlotOccasion) -> CampaignValues {
     guard !bySlot.isEmpty else { return values }
     let slot = occasion.slot.description
     return [slot, "\(slot).\(occasion.fireDate.weekday)"].reduce(values) { values, name in
@@ -132,7 +160,7 @@ struct SlotMaterial {
 ///
 /// Strings, numbers and booleans count. Each becomes one line without control characters. Null, blank and nested members
 /// are absent.
-struct SlotValues: Equatable, Sendable {
+struct CampaignValues: Equatable, Sendable {
   static let documentBytesMax = 65_536
   /// The most Unicode scalars of one value: enough for a body of 200 emoji with joiners and skin tones.
   static let valueScalarsMax = 2_400
@@ -147,7 +175,7 @@ struct SlotValues: Equatable, Sendable {
   /// - Returns: nil for more than ``documentBytesMax`` bytes, and for text that is not a JSON object.
   init?(json: String) {
     guard json.utf8.count <= Self.documentBytesMax,
-      let values = try? JSONDecoder().decode(SlotValues.self, from: Data(json.utf8))
+      let values = try? JSONDecoder().decode(CampaignValues.self, from: Data(json.utf8))
     else { return nil }
     self = values
   }
@@ -155,8 +183,8 @@ struct SlotValues: Equatable, Sendable {
   init(lines: [String: String] = [:]) { self.lines = lines }
 
   /// These values with others over them, such as the material with the fetched document over it.
-  func overlaid(with others: SlotValues) -> SlotValues {
-    SlotValues(lines: lines.merging(others.lines) { $1 })
+  func overlaid(with others: CampaignValues) -> CampaignValues {
+    CampaignValues(lines: lines.merging(others.lines) { $1 })
   }
 
   /// A value on one line; nil without a visible character.
@@ -166,7 +194,7 @@ struct SlotValues: Equatable, Sendable {
   }
 }
 
-extension SlotValues: Decodable {
+extension CampaignValues: Decodable {
   init(from decoder: any Decoder) throws {
     let members = try decoder.singleValueContainer().decode([String: Scalar].self)
     self.init(lines: members.compactMapValues { $0.text.flatMap(Self.line) })

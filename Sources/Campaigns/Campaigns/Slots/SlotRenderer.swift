@@ -32,7 +32,7 @@ struct SlotRenderer {
   /// - Parameter isAhead: whether there is time before they are due: content is fetched, and drafts are made for a language model.
   ///   Otherwise stored content is used.
   func render(
-    _ rows: [SlotRow], of campaign: String, by definition: SlotCampaignDefinition, isAhead: Bool,
+    _ rows: [SlotRow], of campaign: String, by definition: CampaignDefinition, isAhead: Bool,
     lead: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Outcome {
     let contents = try await content(for: rows, of: campaign, by: definition, isAhead: isAhead, on: reactor)
@@ -69,10 +69,10 @@ struct SlotRenderer {
 
   /// What the campaign's host says, for each row.
   private func content(
-    for rows: [SlotRow], of campaign: String, by definition: SlotCampaignDefinition, isAhead: Bool,
+    for rows: [SlotRow], of campaign: String, by definition: CampaignDefinition, isAhead: Bool,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> [FetchedValues] {
-    guard let url = definition.contentURL else { return rows.map { _ in .values(SlotValues()) } }
+    guard let url = definition.contentURL else { return rows.map { _ in .values(CampaignValues()) } }
     if isAhead { _ = try await contents?.refresh(rows, of: campaign, at: url, on: reactor) }
     let outcomes = try await store.storedContents(for: rows, of: campaign, at: url, on: reactor)
     // A document of all users is read once.
@@ -81,7 +81,8 @@ struct SlotRenderer {
       switch outcome {
       case .unavailable(let reason): return .unavailable(reason)
       case .document(let text):
-        let values = known[text] ?? SlotValues(json: text).map(FetchedValues.values) ?? .unavailable("content_missing")
+        let values =
+          known[text] ?? CampaignValues(json: text).map(FetchedValues.values) ?? .unavailable("content_missing")
         known[text] = values
         return values
       }
@@ -114,14 +115,14 @@ struct SlotRenderer {
 
 extension SlotRenderer.Outcome {
   fileprivate mutating func add(
-    _ row: SlotRow, _ material: SlotMaterial?, _ content: FetchedValues, _ definition: SlotCampaignDefinition,
+    _ row: SlotRow, _ material: SlotMaterial?, _ content: FetchedValues, _ definition: CampaignDefinition,
     isAhead: Bool
   ) {
     guard let material else { return refuse(row, "material_unreadable") }
     if let skip = material.skip { return refuse(row, skip.rawValue) }
     // What a model has written is not written again.
     if definition.composer != nil, let stored = row.stored { return rows.append(RenderedRow(row, stored)) }
-    let fetched: SlotValues
+    let fetched: CampaignValues
     switch content {
     case .unavailable(let reason): return refuse(row, reason)
     case .values(let values): fetched = values
@@ -131,8 +132,10 @@ extension SlotRenderer.Outcome {
     guard let text = row.userID.withBytes({ definition.text(for: occasion, values: values, user: $0) }) else {
       return refuse(row, "no_text")
     }
-    missingTokens += text.missingTokens
-    if isAhead, let draft = definition.draft(for: occasion, values: values) { drafts.append((rows.count, draft)) }
+    missingTokens += text.missing
+    if isAhead, let draft = definition.draft(for: occasion, values: values, title: text.title) {
+      drafts.append((rows.count, draft))
+    }
     rows.append(
       RenderedRow(
         row, RenderedText(title: text.title, body: text.body, category: definition.category.id, data: text.data)))
@@ -140,7 +143,7 @@ extension SlotRenderer.Outcome {
 }
 
 private enum FetchedValues {
-  case values(SlotValues)
+  case values(CampaignValues)
   case unavailable(String)
 }
 

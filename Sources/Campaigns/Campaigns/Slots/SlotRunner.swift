@@ -84,7 +84,7 @@ package final class SlotRunner {
   private var isRunning = false
   /// When a look last found rows that were due.
   private var foundAt: UInt64?
-  private var catalogue = SlotCatalogue()
+  private var catalogue = CampaignCatalogue()
   private var catalogueReadAt: UInt64?
   private var enrolledAt: [String: UInt64] = [:]
   private var enrolUsers: Int
@@ -187,7 +187,7 @@ package final class SlotRunner {
   func pushAll(on reactor: isolated Reactor) async -> Duration? {
     do throws(PostgresError) {
       try await updateCatalogue(on: reactor)
-      if catalogue.definitions.isEmpty, enrolledAt.isEmpty { return nil }
+      if catalogue.ofSlots.isEmpty, enrolledAt.isEmpty { return nil }
       while !isStopped {
         let begunAt = Reactor.now
         let rowsPerSecond = try await rowsPerSecond(on: reactor)
@@ -226,7 +226,7 @@ package final class SlotRunner {
   func renderAll(on reactor: isolated Reactor) async -> Duration? {
     do throws(PostgresError) {
       try await updateCatalogue(on: reactor)
-      if catalogue.definitions.isEmpty, enrolledAt.isEmpty { return nil }
+      if catalogue.ofSlots.isEmpty, enrolledAt.isEmpty { return nil }
       try await renderBatches(on: reactor)
       return try await store.timeUntilNextSlot(on: reactor).rendering
     } catch {
@@ -242,7 +242,7 @@ package final class SlotRunner {
       failed(error)
       return
     }
-    for (name, definition) in catalogue.definitions { await enrol(name, definition, on: reactor) }
+    for (name, definition) in catalogue.ofSlots { await enrol(name, definition, on: reactor) }
   }
 
   @discardableResult
@@ -258,7 +258,7 @@ package final class SlotRunner {
   }
 
   /// Gives slots to the users of an audience. An unreadable audience does not block other campaigns.
-  private func enrol(_ name: String, _ definition: SlotCampaignDefinition, on reactor: isolated Reactor) async {
+  private func enrol(_ name: String, _ definition: CampaignDefinition, on reactor: isolated Reactor) async {
     if let last = enrolledAt[name], Reactor.now - last < pace.enrolInterval.clampedNanoseconds { return }
     enrolledAt[name] = Reactor.now
     do throws(PostgresError) {
@@ -280,7 +280,7 @@ package final class SlotRunner {
   /// All pages of an audience. A page has as many users as take a part of the time that a statement has; one that takes all of it is
   /// asked again with fewer.
   private func enrol(
-    _ name: String, _ definition: SlotCampaignDefinition, areNew: Bool, on reactor: isolated Reactor
+    _ name: String, _ definition: CampaignDefinition, areNew: Bool, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (enrolled: Int, moved: Int) {
     var (enrolled, moved) = (0, 0)
     var last: HostID?
@@ -317,7 +317,7 @@ package final class SlotRunner {
         failure = error
       }
     }
-    let isShared = first == pace.slotsPerBatch && catalogue.definitions.values.allSatisfy { $0.composer == nil }
+    let isShared = first == pace.slotsPerBatch && catalogue.ofSlots.values.allSatisfy { $0.composer == nil }
     let ended = Signal()
     if isShared {
       reactor.start {
@@ -335,12 +335,12 @@ package final class SlotRunner {
     let slots = try await store.claimSlots(pace.slotsPerBatch, lease: pace.renderLease, on: reactor)
     for (campaign, rows) in Dictionary(grouping: slots, by: \.campaign) {
       var unwritten = rows
-      if let definition = catalogue.definitions[campaign] {
+      if let definition = catalogue.ofSlots[campaign] {
         var outcome = try await renderer.render(
           rows, of: campaign, by: definition, isAhead: true, lead: catalogue.lead, on: reactor)
-        if let composer = definition.composer {
+        if let task = definition.composer?.task {
           let written = await drafts.write(
-            outcome.drafts, for: &outcome.rows, by: composer.task, within: pace.draftLimit, on: reactor)
+            outcome.drafts, for: &outcome.rows, by: task, within: pace.draftLimit, on: reactor)
           metrics.countCode("TEXT_OF_MODEL", times: written, of: campaign)
           metrics.countCode("TEXT_OF_TEMPLATE", times: outcome.drafts.count - written, of: campaign)
         }
@@ -371,7 +371,7 @@ package final class SlotRunner {
   }
 
   private func push(_ rows: [SlotRow], of campaign: String, on reactor: isolated Reactor) async throws(PostgresError) {
-    let definition = catalogue.definitions[campaign]
+    let definition = catalogue.ofSlots[campaign]
     var decided: [RenderedRow] = []
     var open: [SlotRow] = []
     for row in rows {

@@ -23,7 +23,7 @@ package final class SlotScheduler {
   private let pace: SlotPace
   private let metrics: CampaignMetrics
   private let logger: Logger
-  private var known = SlotCatalogue()
+  private var known = CampaignCatalogue()
 
   package init(
     store: PushDatabase, pace: SlotPace = SlotPace(), metrics: CampaignMetrics = CampaignMetrics(), logger: Logger
@@ -60,9 +60,9 @@ package final class SlotScheduler {
   }
 
   private func slots(
-    of campaign: String, for userID: HostID, in catalogue: SlotCatalogue, on reactor: isolated Reactor
+    of campaign: String, for userID: HostID, in catalogue: CampaignCatalogue, on reactor: isolated Reactor
   ) async throws(PostgresError) -> UserSlots? {
-    guard let definition = catalogue.definitions[campaign] else { return nil }
+    guard let definition = catalogue.ofSlots[campaign] else { return nil }
     try await enrol(userID, in: campaign, definition, lead: catalogue.lead, on: reactor)
     return try await store.slots(of: campaign, for: userID, on: reactor)
   }
@@ -72,7 +72,7 @@ package final class SlotScheduler {
     _ isOn: Bool, _ slots: [UserSlot], of campaign: String, for userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> SlotChoice {
     let catalogue = try await catalogue(on: reactor)
-    guard let definition = catalogue.definitions[campaign],
+    guard let definition = catalogue.ofSlots[campaign],
       let known = try await self.slots(of: campaign, for: userID, in: catalogue, on: reactor)
     else { return .unknownCampaign }
     if let place = slots.firstIndex(where: { !definition.allows(phase: $0.phase) }) { return .unknownPhase(place) }
@@ -96,7 +96,7 @@ package final class SlotScheduler {
   /// told of changed rows.
   package func userChanged(_ userID: HostID, on reactor: isolated Reactor) async throws(PostgresError) {
     let catalogue = try await catalogue(on: reactor)
-    guard !catalogue.definitions.isEmpty else { return }
+    guard !catalogue.ofSlots.isEmpty else { return }
     try await enrol(userID, in: catalogue, on: reactor)
     try await renderWindow(of: userID, in: catalogue, isStored: true, tellsDevices: true, on: reactor)
   }
@@ -104,7 +104,7 @@ package final class SlotScheduler {
   /// Counts what devices have reported. What concerns no campaign that there is counts for `none`: clients make no series.
   package func count(_ events: [SlotEvent], on reactor: isolated Reactor) async throws(PostgresError) {
     guard !events.isEmpty else { return }
-    let definitions = try await catalogue(on: reactor).definitions
+    let definitions = try await catalogue(on: reactor).ofSlots
     for event in events {
       let campaign = event.row.flatMap { definitions[$0.campaign] == nil ? nil : $0.campaign }
       metrics.countCode(event.code.rawValue, of: campaign ?? "none")
@@ -115,27 +115,27 @@ package final class SlotScheduler {
   package func categories(on reactor: isolated Reactor) async throws(PostgresError) -> [SlotCategory] {
     var categories: [String: SlotCategory] = [:]
     for category in [.daily] + SlotCategory.others { categories[category.id] = category }
-    for (_, definition) in try await catalogue(on: reactor).definitions.sorted(by: { $0.key < $1.key }) {
+    for (_, definition) in try await catalogue(on: reactor).ofSlots.sorted(by: { $0.key < $1.key }) {
       categories[definition.category.id] = definition.category
     }
     return categories.values.sorted { $0.id < $1.id }
   }
 
-  private func catalogue(on reactor: isolated Reactor) async throws(PostgresError) -> SlotCatalogue {
+  private func catalogue(on reactor: isolated Reactor) async throws(PostgresError) -> CampaignCatalogue {
     known = try await known.updated(from: store, logger: logger, on: reactor)
     return known
   }
 
   private func enrol(
-    _ userID: HostID, in catalogue: SlotCatalogue, on reactor: isolated Reactor
+    _ userID: HostID, in catalogue: CampaignCatalogue, on reactor: isolated Reactor
   ) async throws(PostgresError) {
-    for (name, definition) in catalogue.definitions {
+    for (name, definition) in catalogue.ofSlots {
       try await enrol(userID, in: name, definition, lead: catalogue.lead, on: reactor)
     }
   }
 
   private func enrol(
-    _ userID: HostID, in campaign: String, _ definition: SlotCampaignDefinition, lead: Duration,
+    _ userID: HostID, in campaign: String, _ definition: CampaignDefinition, lead: Duration,
     on reactor: isolated Reactor
   ) async throws(PostgresError) {
     try await store.followAudience(
@@ -143,11 +143,11 @@ package final class SlotScheduler {
   }
 
   private func renderWindow(
-    of userID: HostID, in catalogue: SlotCatalogue, isStored: Bool, tellsDevices: Bool, on reactor: isolated Reactor
+    of userID: HostID, in catalogue: CampaignCatalogue, isStored: Bool, tellsDevices: Bool, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     let window = try await store.slotWindow(of: userID, isStored: isStored, lead: catalogue.lead, on: reactor)
     for (campaign, rows) in Dictionary(grouping: window, by: \.campaign) {
-      guard let definition = catalogue.definitions[campaign] else { continue }
+      guard let definition = catalogue.ofSlots[campaign] else { continue }
       let outcome = try await renderer.render(
         rows, of: campaign, by: definition, isAhead: false, lead: catalogue.lead, on: reactor)
       try await store.write(outcome.rows, of: campaign, advancing: nil, tellsDevices: tellsDevices, on: reactor)

@@ -47,6 +47,9 @@ package struct LocaleTag: Hashable, Sendable {
     self.init(known: language, script: goesWithoutSaying ? nil : written, region: region)
   }
 
+  /// Of texts that name no locale.
+  package static let english = LocaleTag(known: "en", script: nil, region: nil)
+
   init(known language: String, script: String?, region: String?) {
     self.language = language
     self.script = script

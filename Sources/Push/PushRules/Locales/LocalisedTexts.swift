@@ -155,25 +155,7 @@ extension LocalisedText.Words: Decodable {
 extension String {
   /// The text with its `{names}` replaced, as `tacet.fill_text` does it: a name without a value leaves nothing, and a brace that
   /// begins no name is kept.
-  fileprivate func filled(with values: [String: String]) -> String {
-    var text = FilledText()
-    // Scalars, because a brace and a combining mark after it are one character.
-    var rest = unicodeScalars[...]
-    while let open = rest.firstIndex(of: "{") {
-      let inside = rest[open...].dropFirst()
-      guard let end = inside.firstIndex(where: { $0 == "{" || $0 == "}" }), inside[end] == "}", end > inside.startIndex
-      else {
-        text.append(words: String(rest[...open]))
-        rest = inside
-        continue
-      }
-      text.append(words: String(rest[..<open]))
-      text.append(value: values[String(inside[..<end])] ?? "")
-      rest = inside[end...].dropFirst()
-    }
-    text.append(words: String(rest))
-    return text.text
-  }
+  fileprivate func filled(with values: [String: String]) -> String { TextTemplate(self).filled(with: values).text }
 }
 
 /// A text as a key of the app's own translations, with the values for the places in it.

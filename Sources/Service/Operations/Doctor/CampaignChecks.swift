@@ -27,11 +27,7 @@ extension Judgement {
 
   private static func definitionFault(_ campaign: StoredCampaign) -> Judgement? {
     do throws(CampaignDefinitionDefect) {
-      if SlotCampaignDefinition.hasSlots(json: campaign.definition) {
-        _ = try SlotCampaignDefinition(json: campaign.definition)
-      } else {
-        _ = try CampaignDefinition(json: campaign.definition)
-      }
+      _ = try CampaignDefinition(json: campaign.definition)
       return nil
     } catch {
       return .failure(

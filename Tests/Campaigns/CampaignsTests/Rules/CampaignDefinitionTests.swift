@@ -1,3 +1,4 @@
+import PushRules
 import Testing
 
 @testable import Campaigns
@@ -14,10 +15,10 @@ private func defect(_ json: String) -> String? {
 /// A definition with one part replaced or added.
 private func definition(
   layers: String = #"["event"]"#,
-  composer: String = #"{"kind":"model","on_failure":"skip"}"#,
+  composer: String? = #"{"on_failure":"skip"}"#,
   more: String = ""
 ) -> String {
-  #"{"layers":\#(layers),"composer":\#(composer)\#(more)}"#
+  #"{"layers":\#(layers)\#(composer.map { #","composer":\#($0)"# } ?? "")\#(more)}"#
 }
 
 @Suite("The definition of a campaign")
@@ -26,17 +27,17 @@ struct CampaignDefinitionTests {
   func full() throws {
     let read = try CampaignDefinition(
       json: """
-        {"layers": ["re_engagement", "event"], "composer": {"kind": "model", "on_failure": "template"},
-         "templates": {"event_based": [{"title": "Your {event}", "body": "It is {when}."}],
-                       "re_engagement": [{"title": "A thought", "body": "On {domain}?"}]},
+        {"layers": ["re_engagement", "event"], "composer": {"on_failure": "template"},
+         "texts": [{"if": {"push_type": "event_based"}, "title": "Your {event}", "body": "It is {when}."},
+                   {"title": "A thought", "body": "On {domain}?"}],
          "payload": {"action": "new_conversation"}}
         """)
     #expect(read.layers == [.reengagement, .event])
-    #expect(read.composer == .model(failure: .template))
-    #expect(
-      read.templates[.eventBased]?.templates == [try CampaignTemplate(title: "Your {event}", body: "It is {when}.")])
-    #expect(read.templates[.patternBased] == nil)
-    #expect(read.payload == ["action": .literal("new_conversation")])
+    #expect(read.composer?.onFailure == .template && read.composer?.task == nil)
+    #expect(read.texts.map(\.conditions) == [["push_type": .equals("event_based")], [:]])
+    #expect(read.texts[0].turns.map(\.names) == [["event", "when"]])
+    #expect(read.payload == ["action": TextTemplate("new_conversation")])
+    #expect(!read.hasSlots)
     #expect(read.occasion == nil)
   }
 
@@ -57,8 +58,9 @@ struct CampaignDefinitionTests {
     "a document that is no definition is refused",
     arguments: [
       ("", "$ not_json"), ("{", "$ not_json"), ("[]", "$ wrong_type"), ("null", "$ wrong_type"),
-      ("{}", "layers missing_key"), (#"{"layers":["event"]}"#, "composer missing_key"),
-      (#"{"Layers":["event"]}"#, "Layers unknown_key"), (#"{"zeta":1,"alpha":1}"#, "alpha unknown_key"),
+      ("{}", "layers missing_key"), (#"{"layers":["event"]}"#, "texts missing_key"),
+      (#"{"Layers":["event"]}"#, "Layers unknown_key"), (#"{"layers":["event"],"way":"push"}"#, "way unknown_key"),
+      (#"{"zeta":1,"alpha":1}"#, "alpha unknown_key"),
     ])
   func documents(json: String, expected: String) {
     #expect(defect(json) == expected)
@@ -75,43 +77,28 @@ struct CampaignDefinitionTests {
   }
 
   @Test(
-    "a composer is a model with a failure policy, or templates",
+    "a composer is a model with what happens when it fails",
     arguments: [
-      (#""model""#, "composer wrong_type"), ("{}", "composer.kind missing_key"),
-      (#"{"kind":1}"#, "composer.kind wrong_type"),
-      (#"{"kind":"human"}"#, "composer.kind unknown_word"), (#"{"kind":"model"}"#, "composer.on_failure missing_key"),
-      (#"{"kind":"model","on_failure":"retry"}"#, "composer.on_failure unknown_word"),
-      (#"{"kind":"template","on_failure":"skip"}"#, "composer.on_failure unknown_key"),
-      (#"{"kind":"model","on_failure":"skip","x":1}"#, "composer.x unknown_key"),
-      (#"{"kind":"template"}"#, "templates.event_based no_template"),
-      (#"{"kind":"model","on_failure":"template"}"#, "templates.event_based no_template"),
-    ])
-  func composers(composer: String, expected: String) {
+      (#""model""#, "composer wrong_type"), ("{}", "texts missing_key"),
+      (#"{"on_failure":"retry"}"#, "composer.on_failure unknown_word"),
+      (#"{"on_failure":"skip","x":1}"#, "composer.x unknown_key"),
+      (#"{"titles":["t"]}"#, "composer.titles unknown_key"),
+      (#"{"on_failure":"template"}"#, "texts missing_key"), (#"{"on_failure":"skip"}"#, nil),
+    ] as [(String, String?)])
+  func composers(composer: String, expected: String?) {
     #expect(defect(definition(composer: composer)) == expected)
   }
 
-  @Test(
-    "templates are named by their push type and place",
-    arguments: [
-      ("[]", "templates wrong_type"), (#"{"event":[]}"#, "templates.event unknown_key"),
-      (#"{"event_based":{}}"#, "templates.event_based wrong_type"),
-      (#"{"event_based":[1]}"#, "templates.event_based[0] wrong_type"),
-      (#"{"event_based":[{"title":"a","body":"b"},{"title":"a"}]}"#, "templates.event_based[1].body missing_key"),
-      (#"{"event_based":[{"title":"a","body":2}]}"#, "templates.event_based[0].body wrong_type"),
-      (#"{"event_based":[{"title":"a","body":"b","c":"d"}]}"#, "templates.event_based[0].c unknown_key"),
-      (#"{"event_based":[{"title":"{a","body":"b"}]}"#, "templates.event_based[0] invalid_template"),
-    ])
-  func templates(templates: String, expected: String) {
-    #expect(defect(definition(more: #","templates":\#(templates)"#)) == expected)
-  }
-
-  @Test("a campaign of templates needs one for every layer")
-  func templatesOfLayers() {
-    let one = #","templates":{"event_based":[{"title":"a","body":"b"}]}"#
-    let composer = #"{"kind":"template"}"#
-    #expect(defect(definition(composer: composer, more: one)) == nil)
-    let missing = defect(definition(layers: #"["event","pattern"]"#, composer: composer, more: one))
-    #expect(missing == "templates.pattern_based no_template")
+  @Test("a campaign whose texts may be used has one for every layer")
+  func textsOfLayers() {
+    let one = #","texts":[{"if":{"push_type":"event_based"},"title":"a","body":"b"}]"#
+    #expect(defect(definition(composer: nil, more: one)) == nil)
+    let layers = #"["event","pattern"]"#
+    #expect(defect(definition(layers: layers, composer: nil, more: one)) == "texts no_text")
+    #expect(defect(definition(layers: layers, composer: #"{"task":"Write."}"#, more: one)) == "texts no_text")
+    #expect(defect(definition(layers: layers, more: one)) == nil)
+    let any = #","texts":[{"if":{"name":{"known":true}},"title":"a","body":"b"}]"#
+    #expect(defect(definition(layers: layers, composer: nil, more: any)) == nil)
   }
 
   @Test(
@@ -130,8 +117,8 @@ struct CampaignDefinitionTests {
   @Test("a defect says where, what and what was expected")
   func description() {
     let defect = #expect(throws: CampaignDefinitionDefect.self) {
-      try CampaignDefinition(json: definition(composer: #"{"kind":"human"}"#))
+      try CampaignDefinition(json: definition(composer: #"{"on_failure":"retry"}"#))
     }
-    #expect(defect?.description == "composer.kind: unknown_word, expected one of: model, template")
+    #expect(defect?.description == "composer.on_failure: unknown_word, expected one of: skip, template")
   }
 }

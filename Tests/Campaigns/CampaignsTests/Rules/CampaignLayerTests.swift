@@ -92,14 +92,16 @@ struct LayerEvaluationTests {
     #expect(metadata.domains == Array(repeating: String(repeating: "d", count: 40), count: 8))
   }
 
-  @Test("templates get what the log may hold and when it is, never the topic")
+  @Test("texts get what the log may hold and when it is, never the topic")
   func templateValues() {
     func values(_ layer: CampaignLayer) -> [String: String]? {
-      LayerEvaluation(of: everything, layers: [layer]).finding?.templateValues
+      LayerEvaluation(of: everything, layers: [layer]).finding?.values
     }
-    #expect(values(.event) == ["event": "presentation", "when": "this afternoon", "domain": "home"])
-    #expect(values(.pattern) == ["theme": "fear of speaking", "domain": "work"])
-    #expect(values(.reengagement) == ["domain": "home"])
+    #expect(
+      values(.event)
+        == ["push_type": "event_based", "event": "presentation", "when": "this afternoon", "domain": "home"])
+    #expect(values(.pattern) == ["push_type": "pattern_based", "theme": "fear of speaking", "domain": "work"])
+    #expect(values(.reengagement) == ["push_type": "re_engagement", "domain": "home"])
   }
 }
 
@@ -113,7 +115,7 @@ struct OccasionLayerTests {
     let evaluation = LayerEvaluation(of: material, layers: [.occasion], settings: settings)
     let finding = try #require(evaluation.finding)
     #expect(finding.pushType == .occasion)
-    #expect(finding.templateValues == ["theme": "evening reflection"])
+    #expect(finding.values == ["push_type": "occasion", "theme": "evening reflection"])
     #expect(finding.metadata.themes == ["evening reflection"])
     #expect(ModelPrompt(for: finding, in: material).material.contains("theme: evening reflection"))
   }

@@ -94,7 +94,7 @@ struct EventLayerTests {
     let today = Sample.happening(Sample.span(hour))
     let later = Sample.happening(Sample.span(5 * hour))
     let notToday = Sample.happening(Sample.span(0, lasting: 2 * hour), standing: .cancelled)
-    #expect(outcome(today, notToday, later).finding?.templateValues["when"] == "this afternoon")
+    #expect(outcome(today, notToday, later).finding?.values["when"] == "this afternoon")
     #expect(outcome(today, notToday).note?.rule == .eventCancelled)
     #expect(outcome(today, later, Sample.happening(nil, standing: .cancelled)).note?.rule == .eventCancelled)
   }

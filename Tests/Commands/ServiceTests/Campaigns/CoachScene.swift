@@ -81,8 +81,8 @@ final class CoachScene: Sendable {
       insert into tacet.campaigns (name, audience, material, push_types, cap_group, is_scheduled, definition)
       values ('evening', 'tacet.check_in_audience', 'tacet.check_in_material', '{occasion}', 'check_in', false,
         '{"layers": ["occasion"], "occasion": "evening reflection",
-          "composer": {"kind": "model", "on_failure": "template"},
-          "templates": {"occasion": [{"title": "Your {theme}", "body": "What was good today?"}]}}')
+          "composer": {"on_failure": "template"},
+          "texts": [{"title": "Your {theme}", "body": "What was good today?"}]}')
       """)
   }
 

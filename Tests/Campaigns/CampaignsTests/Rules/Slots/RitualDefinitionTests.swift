@@ -9,7 +9,7 @@ private let groups = [
 
 private func profile(
   _ group: String = "cold", _ nickname: String = "Low Flame", _ principle: String = "warmth", streak: Int = 0
-) throws -> SlotValues {
+) throws -> CampaignValues {
   try SlotSample.values(
     """
     {"group": "\(group)", "nickname": "\(nickname)", "principle": "\(principle)", "streak": \(streak),
@@ -48,7 +48,7 @@ struct SlotCampaignRitualTests {
     let text = try ritual.text(for: occasion(phase, on: 70), values: SlotSample.values(material))
     #expect(text?.title == title)
     #expect(text?.body == "Your daily routine is ready.")
-    #expect(text?.missingTokens == 0)
+    #expect(text?.missing == 0)
     #expect(text?.microAction == nil)
     #expect(text?.data.contains("micro_action") == false)
   }

@@ -1,4 +1,5 @@
 import Foundation
+import PushRules
 import TemporalReferences
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
 
 private func defect(_ json: String) -> String? {
   do {
-    _ = try SlotCampaignDefinition(json: json)
+    _ = try CampaignDefinition(json: json)
     return nil
   } catch {
     return error.field + " " + error.code.rawValue
@@ -26,7 +27,7 @@ private func slots(_ count: Int) -> String {
 struct SlotCampaignDefinitionTests {
   @Test("a full definition is read")
   func full() throws {
-    let read = try SlotCampaignDefinition(
+    let read = try CampaignDefinition(
       json: """
         {"slots": [{"slot": "2000", "phase": "evening", "weekdays": [7, 1]}, {"slot": "0800"}], "way": "local",
          "category": {"id": "A.b-c_1", "actions": [{"id": "YES", "title": "Yes ✓", "foreground": false},
@@ -45,37 +46,27 @@ struct SlotCampaignDefinitionTests {
     #expect(read.category.actions.map(\.isForeground) == [false, true])
     #expect(read.pools?.entries == ["x.evening": [["text": "Rest"]]])
     #expect(read.texts.first?.conditions == ["phase": .equals("evening"), "streak": .above(3.5)])
-    #expect(read.payload == ["screen": .literal("today")])
+    #expect(read.payload == ["screen": TextTemplate("today")])
     #expect(read.contentURL == "https://host.example/{user_id}?a=b")
   }
 
   @Test("only slots and texts are required")
   func defaults() throws {
-    let read = try SlotCampaignDefinition(json: SlotSample.json())
+    let read = try CampaignDefinition(json: SlotSample.json())
     #expect(read.way == .auto)
     #expect(read.category == .daily)
     #expect(read.category.id == "TS_DAILY")
     #expect(read.category.actions.map(\.id) == ["OPEN"])
     #expect(read.category.actions.map(\.isForeground) == [true])
     #expect(read.pools == nil && read.contentURL == nil)
-    #expect(read.payload == ["action": .literal("open")])
-  }
-
-  @Test(
-    "the member slots makes it one",
-    arguments: [
-      (#"{"slots":null}"#, true), (SlotSample.json(), true), (#"{"layers":["event"]}"#, false), (#"["slots"]"#, false),
-      (#""slots""#, false), ("", false), (#"{"slots":"#, false), (#"{"a":{"slots":[]}}"#, false),
-    ])
-  func kinds(json: String, expected: Bool) {
-    #expect(SlotCampaignDefinition.hasSlots(json: json) == expected)
+    #expect(read.payload == ["action": TextTemplate("open")])
   }
 
   @Test(
     "a document that is no definition is refused",
     arguments: [
       ("", "$ not_json"), ("{", "$ not_json"), ("[]", "$ wrong_type"), ("null", "$ wrong_type"),
-      ("{}", "slots missing_key"), (#"{"slots":[{"slot":"0800"}]}"#, "texts missing_key"),
+      (#"{"slots":null}"#, "slots wrong_type"), (#"{"slots":[{"slot":"0800"}]}"#, "texts missing_key"),
       (#"{"slots":[],"layers":[]}"#, "layers unknown_key"), (#"{"zeta":1,"alpha":1}"#, "alpha unknown_key"),
     ])
   func documents(json: String, expected: String) {
@@ -234,6 +225,15 @@ struct SlotCampaignPartsTests {
       (#"[{"if":{"a":{}},"title":"t","body":"b"}]"#, "texts[0].if.a.above missing_key"),
       (#"[{"if":{"a":{"above":"3"}},"title":"t","body":"b"}]"#, "texts[0].if.a.above wrong_type"),
       (#"[{"if":{"a":{"below":3}},"title":"t","body":"b"}]"#, "texts[0].if.a.below unknown_key"),
+      (#"[{"title":["t","u"],"body":["b","c"]}]"#, nil),
+      (#"[{"title":["t","u"],"body":"b"}]"#, "texts[0].title out_of_range"),
+      (#"[{"title":"t","body":"b","counted":"n"}]"#, "texts[0].counted missing_key"),
+      (#"[{"title":"t","body":"b","plural":{"one":{"title":"t","body":"b"}}}]"#, "texts[0].counted missing_key"),
+      (#"[{"title":"t","body":"b","counted":"n","plural":{"some":{}}}]"#, "texts[0].plural.some unknown_key"),
+      (
+        #"[{"title":"t","body":"b","counted":"n","plural":{"one":{"title":"t"}}}]"#,
+        "texts[0].plural.one.body missing_key"
+      ),
       (many(#"{"title":"t","body":"b"}"#, 100), nil), (many(#"{"title":"t","body":"b"}"#, 101), "texts out_of_range"),
     ] as [(String, String?)])
   func textLists(json: String, expected: String?) {
@@ -282,14 +282,14 @@ enum SlotSample {
     #"{"slots":\#(slots),"texts":\#(texts)\#(more)}"#
   }
 
-  static func definition(title: String, body: String = "b", more: String = "") throws -> SlotCampaignDefinition {
-    try SlotCampaignDefinition(json: json(texts: #"[{"title":"\#(title)","body":"\#(body)"}]"#, more: more))
+  static func definition(title: String, body: String = "b", more: String = "") throws -> CampaignDefinition {
+    try CampaignDefinition(json: json(texts: #"[{"title":"\#(title)","body":"\#(body)"}]"#, more: more))
   }
 
-  static func values(_ json: String) throws -> SlotValues { try #require(SlotValues(json: json)) }
+  static func values(_ json: String) throws -> CampaignValues { try #require(CampaignValues(json: json)) }
 
-  static func ritual() throws -> SlotCampaignDefinition {
+  static func ritual() throws -> CampaignDefinition {
     let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Definitions/ritual.json")
-    return try SlotCampaignDefinition(json: String(contentsOf: file, encoding: .utf8))
+    return try CampaignDefinition(json: String(contentsOf: file, encoding: .utf8))
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import PushRules
 import Testing
 
 @testable import Campaigns
@@ -11,12 +12,12 @@ private func text(_ count: Int, _ cluster: String) -> String { String(repeating:
 struct SlotTextTests {
   @Test("tokens of the fire time are filled")
   func fireTime() throws {
-    let read = try SlotSample.definition(title: "{{date}} {{time}}", body: "{{slot}} {{phase}} {{fire_date}}")
-    let text = read.text(for: try SlotSample.occasion(), values: SlotValues())
+    let read = try SlotSample.definition(title: "{date} {time}", body: "{slot} {phase} {fire_date}")
+    let text = read.text(for: try SlotSample.occasion(), values: CampaignValues())
     #expect(text?.title == "2026-03-11 08:00")
     #expect(text?.body == "0800 morning 2026-03-11")
-    #expect(text?.missingTokens == 0)
-    let late = read.text(for: try SlotSample.occasion("0230", localTime: "03:30"), values: SlotValues())
+    #expect(text?.missing == 0)
+    let late = read.text(for: try SlotSample.occasion("0230", localTime: "03:30"), values: CampaignValues())
     #expect(late?.title == "2026-03-11 03:30")
     #expect(late?.body == "0230 morning 2026-03-11")
   }
@@ -27,7 +28,7 @@ struct SlotTextTests {
       #"{"date":"x","time":"x","slot":"x","phase":"x","fire_date":"x","a":"material","b":"material"}"#)
     let pools = #","pools":{"p":[{"b":"pool"}]},"pool":"p""#
     let read = try SlotSample.definition(
-      title: "{{date}} {{time}} {{slot}} {{phase}}", body: "{{a}} {{b}}", more: pools)
+      title: "{date} {time} {slot} {phase}", body: "{a} {b}", more: pools)
     let text = read.text(for: try SlotSample.occasion(phase: nil), values: values)
     #expect(text?.title == "2026-03-11 08:00 0800 [Content]")
     #expect(text?.body == "material pool")
@@ -41,25 +42,25 @@ struct SlotTextTests {
       (#"{"a":"x"}"#, "x, [Content]", 1),
     ])
   func missing(json: String, body: String, count: Int) throws {
-    let read = try SlotSample.definition(title: "Hi {{a}}", body: "{{a}}, {{b}}")
+    let read = try SlotSample.definition(title: "Hi {a}", body: "{a}, {b}")
     let text = try #require(read.text(for: SlotSample.occasion(), values: SlotSample.values(json)))
     #expect(text.body == body)
-    #expect(text.missingTokens == count)
+    #expect(text.missing == count)
   }
 
   @Test("a value is never read for tokens, and is not escaped")
   func hostileValues() throws {
-    let read = try SlotSample.definition(title: "{{a}}{{b}}", body: "{{b}}")
+    let read = try SlotSample.definition(title: "{a}{b}", body: "{b}")
     let values = try SlotSample.values(#"{"a":"{{b}} {{","b":"}} <i>&amp;\n\u0000{{a}}"}"#)
     let text = read.text(for: try SlotSample.occasion(), values: values)
     #expect(text?.title == "{{b}} {{}} <i>&amp; {{a}}")
     #expect(text?.body == "}} <i>&amp; {{a}}")
-    #expect(text?.missingTokens == 0)
+    #expect(text?.missing == 0)
   }
 
   @Test("texts are cut between clusters, the ellipsis counted", arguments: ["a", family, "e\u{301}", "🇩🇪", "👍🏽"])
   func limits(cluster: String) throws {
-    let read = try SlotSample.definition(title: "{{t}}", body: "{{b}}")
+    let read = try SlotSample.definition(title: "{t}", body: "{b}")
     func rendered(_ title: Int, _ body: Int) throws -> SlotText? {
       let values = try SlotSample.values(#"{"t":"\#(text(title, cluster))","b":"\#(text(body, cluster))"}"#)
       return read.text(for: try SlotSample.occasion(), values: values)
@@ -82,7 +83,7 @@ struct SlotTextTests {
       [{"if":{"mood":"good","phase":"morning"},"title":"good","body":"b"},
        {"if":{"n":{"above":3}},"title":"many","body":"b"}]
       """
-    let read = try SlotCampaignDefinition(json: SlotSample.json(texts: texts))
+    let read = try CampaignDefinition(json: SlotSample.json(texts: texts))
     #expect(read.text(for: try SlotSample.occasion(), values: try SlotSample.values(json))?.title == title)
   }
 
@@ -90,14 +91,14 @@ struct SlotTextTests {
   func data() throws {
     let more = #","pools":{"p":[{"a":"x"}]},"pool":"p","payload":{"url":"app://x/\"y\"","action":"é"}"#
     let occasion = try SlotSample.occasion()
-    let used = try SlotSample.definition(title: "{{a}}", more: more).text(for: occasion, values: SlotValues())
+    let used = try SlotSample.definition(title: "{a}", more: more).text(for: occasion, values: CampaignValues())
     #expect(
       used?.data
         == #"{"action":"é","fire_date":"2026-03-11","micro_action":0,"phase":"morning","slot":"0800","url":"app://x/\"y\""}"#
     )
     #expect(used?.microAction == 0)
     let plain = try SlotSample.definition(title: "t", more: more)
-    let text = plain.text(for: try SlotSample.occasion(phase: nil), values: SlotValues())
+    let text = plain.text(for: try SlotSample.occasion(phase: nil), values: CampaignValues())
     #expect(text?.data == #"{"action":"é","fire_date":"2026-03-11","slot":"0800","url":"app://x/\"y\""}"#)
     #expect(text?.microAction == nil)
   }
@@ -105,11 +106,12 @@ struct SlotTextTests {
   @Test("the data is JSON for any payload and phase")
   func escapes() throws {
     let hostile = (0...0x7F).map { String(Unicode.Scalar($0)) }.joined() + "é👨‍👩‍👧‍👦\u{2028}\u{FFFF}\u{301}"
-    let definition = try SlotCampaignDefinition(json: SlotSample.json())
-    let read = SlotCampaignDefinition(
-      slots: definition.slots, way: .auto, category: .daily, contentURL: nil, pools: nil, composer: nil,
-      texts: definition.texts, payload: ["a": .literal(hostile), hostile: .literal("b")], hasCollapseID: false)
-    let text = try #require(read.text(for: SlotSample.occasion(phase: hostile), values: SlotValues()))
+    let definition = try CampaignDefinition(json: SlotSample.json())
+    let read = CampaignDefinition(
+      slots: definition.slots, way: .auto, category: .daily, contentURL: nil, layers: [], occasion: nil, composer: nil,
+      pools: nil, texts: definition.texts,
+      payload: ["a": TextTemplate(hostile, isName: { _ in false }), hostile: TextTemplate("b")], hasCollapseID: false)
+    let text = try #require(read.text(for: SlotSample.occasion(phase: hostile), values: CampaignValues()))
     #expect(
       JSONValue(text.data)
         == .object([
@@ -118,13 +120,13 @@ struct SlotTextTests {
         ]))
   }
 
-  @Test("an unknown pool gives no values", arguments: [#"{"group":"x"}"#, "{}", #"{"group":"{{phase}}"}"#])
+  @Test("an unknown pool gives no values", arguments: [#"{"group":"x"}"#, "{}", #"{"group":"{phase}"}"#])
   func unknownPool(json: String) throws {
-    let more = #","pools":{"a":[{"text":"x"}],"[Content]":[{"text":"y"}]},"pool":"{{group}}""#
-    let read = try SlotSample.definition(title: "{{text}}", more: more)
+    let more = #","pools":{"a":[{"text":"x"}],"[Content]":[{"text":"y"}]},"pool":"{group}""#
+    let read = try SlotSample.definition(title: "{text}", more: more)
     let text = read.text(for: try SlotSample.occasion(), values: try SlotSample.values(json))
     #expect(text?.title == "[Content]")
-    #expect(text?.missingTokens == 1)
+    #expect(text?.missing == 1)
     #expect(text?.microAction == nil)
   }
 
@@ -138,10 +140,10 @@ struct SlotTextTests {
 
 @Suite("Reminders of slots")
 struct SlotReminderTests {
-  private static let bodies = #"["a {{streak}}","b","c {{name}}","d"]"#
+  private static let bodies = #"["a {streak}","b","c {name}","d"]"#
 
-  private static func definition(_ texts: String, more: String = "") throws -> SlotCampaignDefinition {
-    try SlotCampaignDefinition(json: SlotSample.json(texts: texts, more: more))
+  private static func definition(_ texts: String, more: String = "") throws -> CampaignDefinition {
+    try CampaignDefinition(json: SlotSample.json(texts: texts, more: more))
   }
 
   @Test("bodies take turns by user and day; one without its value is left out where others have theirs")
@@ -159,14 +161,14 @@ struct SlotReminderTests {
     let firsts = try (0..<16).map { try bodies([$0], #"{"streak":3,"name":"Ana"}"#)[0] }
     #expect(Set(firsts).count > 1)
     #expect(Set(try bodies([1], "{}")) == ["b", "d"])
-    let none = try Self.definition(#"[{"title":"t","body":["x {{a}}","y {{b}}"]}]"#)
-    #expect(try #require(none.text(for: SlotSample.occasion(), values: SlotValues())).missingTokens == 1)
+    let none = try Self.definition(#"[{"title":"t","body":["x {a}","y {b}"]}]"#)
+    #expect(try #require(none.text(for: SlotSample.occasion(), values: CampaignValues())).missing == 1)
   }
 
   @Test("a condition asks whether a value is known", arguments: [(#"{"name":"Ana"}"#, "Hi Ana"), ("{}", "Hi")])
   func known(values: String, title: String) throws {
     let read = try Self.definition(
-      #"[{"if":{"name":{"known":true}},"title":"Hi {{name}}","body":"b"},{"title":"Hi","body":"b"}]"#)
+      #"[{"if":{"name":{"known":true}},"title":"Hi {name}","body":"b"},{"title":"Hi","body":"b"}]"#)
     #expect(read.text(for: try SlotSample.occasion(), values: try SlotSample.values(values))?.title == title)
   }
 
@@ -183,7 +185,7 @@ struct SlotReminderTests {
       (#"[{"title":"t","body":"b"}]"#, #","presentation":{"category":"A"}"#, "presentation.category unknown_key"),
       (#"[{"title":"t","body":"b"}]"#, #","presentation":{"sound":1}"#, "presentation.sound wrong_type"),
       (#"[{"title":"t","body":"b"}]"#, #","presentation":{"badge":"1"}"#, "presentation.badge wrong_type"),
-      (#"[{"title":"t","body":"b"}]"#, #","payload":{"a":"{{B}}"}"#, "payload.a invalid_template"),
+      (#"[{"title":"t","body":"b"}]"#, #","payload":{"a":1}"#, "payload.a wrong_type"),
     ])
   func defects(texts: String, more: String, expected: String) {
     do {
@@ -198,12 +200,12 @@ struct SlotReminderTests {
   @Test("the payload's tokens are filled, and a member without its value is left out")
   func payload() throws {
     let more =
-      #","payload":{"mealType":"{{phase}}","image":"{{image_key}}","fixed":"x"},"presentation":{"collapse_id":"meal_{{phase}}"}"#
+      #","payload":{"mealType":"{phase}","image":"{image_key}","fixed":"x","as":"{{slot}} {\"a\":1} {B}"},"presentation":{"collapse_id":"meal_{phase}"}"#
     let read = try SlotSample.definition(title: "t", more: more)
-    let text = read.text(for: try SlotSample.occasion(), values: SlotValues())
+    let text = read.text(for: try SlotSample.occasion(), values: CampaignValues())
     #expect(
       text?.data
-        == #"{"fire_date":"2026-03-11","fixed":"x","identifier":"ritual.0800.2026-03-11","mealType":"morning","phase":"morning","slot":"0800"}"#
+        == #"{"as":"0800 {\"a\":1} {B}","fire_date":"2026-03-11","fixed":"x","identifier":"ritual.0800.2026-03-11","mealType":"morning","phase":"morning","slot":"0800"}"#
     )
   }
 
@@ -228,10 +230,11 @@ struct SlotReminderTests {
   @Test("titles above a model's body take turns by a value, and the prompt tells what is known")
   func drafts() throws {
     let more =
-      #","composer":{"task":"Remind.","facts":["type","weekday","streak"],"titles":["A {{type}}","B","C"],"titles_by":"streak"}"#
+      #","composer":{"task":"Remind.","facts":["type","weekday","streak"],"titles":["A {type}","B","C"],"titles_by":"streak"}"#
     let read = try Self.definition(#"[{"title":"Workout Time!","body":"b"}]"#, more: more)
     func draft(_ values: String) throws -> SlotDraft {
-      try #require(read.draft(for: SlotSample.occasion(), values: SlotSample.values(values)))
+      try #require(
+        read.draft(for: SlotSample.occasion(), values: SlotSample.values(values), title: "Workout Time!"))
     }
     let titles = try (0...4).map { streak in try draft(#"{"type":"Run","streak":\#(streak)}"#).title }
     #expect(titles == ["A Run", "B", "C", "A Run", "B"])
@@ -242,13 +245,14 @@ struct SlotReminderTests {
       try draft(#"{"type":"Run","streak":2}"#).prompt.material
         == "Task: Remind.\n\n<person>\ntype: Run\nweekday: Wednesday\nstreak: 2\n</person>")
     let plain = try Self.definition(#"[{"title":"Hello","body":"b"}]"#, more: #","composer":{"task":"Greet."}"#)
-    #expect(plain.draft(for: try SlotSample.occasion(), values: SlotValues())?.title == "Hello")
-    #expect(try SlotSample.definition(title: "t").draft(for: SlotSample.occasion(), values: SlotValues()) == nil)
+    #expect(plain.draft(for: try SlotSample.occasion(), values: CampaignValues(), title: "Hello")?.title == "Hello")
+    let none = try SlotSample.definition(title: "t")
+    #expect(try none.draft(for: SlotSample.occasion(), values: CampaignValues(), title: "t") == nil)
   }
 }
 
 @Suite("The values of slots")
-struct SlotValuesTests {
+struct CampaignValuesTests {
   @Test(
     "strings, numbers and booleans are values",
     arguments: [
@@ -256,7 +260,7 @@ struct SlotValuesTests {
       ("false", "false"), ("9007199254740993", "9007199254740993"), (#""4""#, "4"), (#""<b> & 'x'""#, "<b> & 'x'"),
     ])
   func kinds(json: String, line: String) {
-    #expect(SlotValues(json: #"{"a":\#(json),"b":"c"}"#)?.lines == ["a": line, "b": "c"])
+    #expect(CampaignValues(json: #"{"a":\#(json),"b":"c"}"#)?.lines == ["a": line, "b": "c"])
   }
 
   @Test(
@@ -265,7 +269,7 @@ struct SlotValuesTests {
       "null", #""""#, #"" \n\t""#, #""\u200b\u202e""#, #""\u0000""#, "[]", #"["x"]"#, #"{"x":"y"}"#, "1e999",
     ])
   func absent(json: String) {
-    #expect(SlotValues(json: #"{"a":\#(json),"b":"c"}"#)?.lines == ["b": "c"])
+    #expect(CampaignValues(json: #"{"a":\#(json),"b":"c"}"#)?.lines == ["b": "c"])
   }
 
   @Test(
@@ -274,21 +278,21 @@ struct SlotValuesTests {
       "", " ", "null", "[]", #"[{"a":"b"}]"#, #""a""#, "1", "{", #"{"a"}"#, #"{"a":"b"} x"#, "<html>", "\u{0}",
     ])
   func documents(json: String) {
-    #expect(SlotValues(json: json) == nil)
+    #expect(CampaignValues(json: json) == nil)
   }
 
   @Test("a document has a largest size", arguments: [(65_536, true), (65_537, false)])
   func size(bytes: Int, isRead: Bool) {
     let json = #"{"a":"\#(String(repeating: "x", count: bytes - 8))"}"#
     #expect(json.utf8.count == bytes)
-    #expect((SlotValues(json: json) != nil) == isRead)
+    #expect((CampaignValues(json: json) != nil) == isRead)
   }
 
   @Test("deep nesting is absent or refused, and never a crash")
   func depth() {
     let shallow = String(repeating: "[", count: 100) + String(repeating: "]", count: 100)
-    #expect(SlotValues(json: #"{"a":\#(shallow),"b":"c"}"#)?.lines == ["b": "c"])
-    #expect(SlotValues(json: #"{"a":\#(String(repeating: "[", count: 65_000))"#) == nil)
+    #expect(CampaignValues(json: #"{"a":\#(shallow),"b":"c"}"#)?.lines == ["b": "c"])
+    #expect(CampaignValues(json: #"{"a":\#(String(repeating: "[", count: 65_000))"#) == nil)
   }
 
   @Test("values stay on one line, without control characters, and are bounded")
@@ -304,7 +308,7 @@ struct SlotValuesTests {
     let material = try SlotSample.values(#"{"a":"material","b":"material"}"#)
     let content = try SlotSample.values(#"{"b":"content","c":"content","a":null}"#)
     #expect(material.overlaid(with: content).lines == ["a": "material", "b": "content", "c": "content"])
-    #expect(material.overlaid(with: SlotValues()) == material)
+    #expect(material.overlaid(with: CampaignValues()) == material)
   }
 }
 
