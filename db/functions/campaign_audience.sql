@@ -1,5 +1,19 @@
 -- Whom a campaign may concern, and what keeps it from them.
 
+-- Whether a campaign that comes with Tacet is to be inserted: once. What an operator has removed does not come back.
+create or replace function tacet.offers_campaign(name text)
+returns boolean
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update tacet.settings s
+  set offered_campaigns = s.offered_campaigns || offers_campaign.name
+  where offers_campaign.name <> all (s.offered_campaigns);
+  return found;
+end
+$$;
+
 -- The users whom a campaign considers for an hour: its audience without those whom the gate keeps back and those whose account
 -- is gone. only_zone: null for all zones. guarded: uses the gate that isolates each user's errors.
 --

@@ -8,7 +8,7 @@ import Foundation
 ///
 /// `embed-files sql OUTPUT DB`: the SQL files of the folder `DB`.
 ///
-/// - `SQLFiles.migrations`, `.functions`, `.host`: the files of these folders as `(name, text)`, by name; the name is
+/// - `SQLFiles.migrations`, `.functions`, `.campaigns`, `.host`: the files of these folders as `(name, text)`, by name; the name is
 ///   without `.sql`, the text is what the file holds, byte for byte.
 /// - `PushStatements.claimMessages`: the statement `claim_messages` of a file in `statements`, and `PushStatements.all`.
 /// - `StatementCall.claimMessages(…)`: the statement with its parameters, by their names.
@@ -48,7 +48,7 @@ struct EmbedFilesTool {
   }
 
   private static func swift(ofSQLIn db: URL) throws -> String {
-    let lists = try ["migrations", "functions", "host"].map { folder in
+    let lists = try ["migrations", "functions", "campaigns", "host"].map { folder in
       let entries = try files(in: db.appending(path: folder)).map {
         "    (\"\(name(of: $0))\", \(literal(try text(of: $0)))),"
       }

@@ -28,7 +28,7 @@ package enum Migrator {
   private static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(3), .seconds(4)]
 
   /// Applies what is missing while no other migrator can: each migration in its own transaction, in order, then all files of
-  /// `db/functions` whose text changed since they were last applied, in one.
+  /// `db/functions` and `db/campaigns` whose text changed since they were last applied, in one.
   ///
   /// A file that fails changes nothing, and ends the run. A transaction that does not get a lock within two seconds, or whose
   /// locks make a deadlock with others', is tried five times. The end writes which database it is, unless that is known, and
@@ -217,9 +217,9 @@ package struct Migration: Sendable {
   package static let all = SQLFiles.migrations.map(Migration.init)
 }
 
-/// One file of `db/functions`, built into the program.
+/// One file of `db/functions` or `db/campaigns`, built into the program.
 struct FunctionFile {
-  /// The file's name without its ending, e.g. `wake`.
+  /// The file's name without its ending, e.g. `wake`; of a campaign with its folder, e.g. `campaigns/coach`.
   let name: String
 
   let text: String
@@ -227,8 +227,10 @@ struct FunctionFile {
   /// The same file for a database whose ids have these types.
   func written(with types: IDTypes) -> FunctionFile { FunctionFile(name: name, text: types.written(into: text)) }
 
-  /// Every file, in the order in which they are applied: by name.
-  static let all = SQLFiles.functions.map(FunctionFile.init)
+  /// Every file, in the order in which they are applied: functions by name, then campaigns, which name them.
+  static let all =
+    SQLFiles.functions.map(FunctionFile.init)
+    + SQLFiles.campaigns.map { Self(name: "campaigns/" + $0.name, text: $0.text) }
 
   /// The files that `tacet migrate` would apply: the place of each, and its checksum.
   static func examine(

@@ -58,6 +58,20 @@ struct FunctionFilesTests {
     #expect(try await database.sql("select tacet.unread_count(gen_random_uuid())") == "7")
   }
 
+  @Test("of campaigns insert each once: what an operator has removed or changed stays so, and a new one comes")
+  func campaigns() async throws {
+    let database = try await TestDatabase.empty()
+    try await database.migrate(functions: FunctionFile.all.filter { $0.name != "campaigns/workout" })
+    try await database.sql(
+      "delete from tacet.campaigns where name = 'meal'; update tacet.campaigns set weekdays = '{1}' where name = 'coach'"
+    )
+    let touched = FunctionFile.all.map { FunctionFile(name: $0.name, text: $0.text + "\n-- Changed.\n") }
+    try await database.migrate(functions: touched)
+    let names = try await database.sql("select string_agg(name, ' ' order by name) from tacet.campaigns")
+    #expect(names == "coach hydration lapse morning ritual workout")
+    #expect(try await database.sql("select weekdays from tacet.campaigns where name = 'coach'") == "{1}")
+  }
+
   @Test("of the host contract replace every default that Tacet has ever installed")
   func defaults() async throws {
     let database = try await TestDatabase.empty()

@@ -159,17 +159,20 @@ private func run(
 
 @Suite("Migrations", .uuidsOnly)
 struct MigrationTests {
-  @Test("the program has every file of db/migrations and db/functions, with the file's own bytes, in order")
+  @Test(
+    "the program has every file of db/migrations, db/functions and db/campaigns, with the file's own bytes, in order")
   func complete() throws {
-    func files(_ folder: String) throws -> [String] {
+    func files(_ folder: String, prefix: String = "") throws -> [String] {
       let files = Repository.files(in: folder, ending: "sql")
       #expect(!files.isEmpty)
       return try files.map {
-        "\($0.deletingPathExtension().lastPathComponent) \(try String(contentsOf: $0, encoding: .utf8))"
+        "\(prefix)\($0.deletingPathExtension().lastPathComponent) \(try String(contentsOf: $0, encoding: .utf8))"
       }
     }
     #expect(try files("db/migrations") == Migration.all.map { "\($0.name) \($0.sql)" })
-    #expect(try files("db/functions") == FunctionFile.all.map { "\($0.name) \($0.text)" })
+    #expect(
+      try files("db/functions") + files("db/campaigns", prefix: "campaigns/")
+        == FunctionFile.all.map { "\($0.name) \($0.text)" })
     #expect(Migration.hostTables == (try Repository.text("db/host/host_tables.sql")))
   }
 
@@ -206,7 +209,7 @@ struct MigrationTests {
     try await database.apply(Repository.hostTables)
     try await database.apply(Repository.install)
     #expect(try await Catalog.dump(of: database) == before)
-    for folder in ["db/migrations", "db/functions"] {
+    for folder in ["db/migrations", "db/functions", "db/campaigns"] {
       for file in Repository.files(in: folder, ending: "sql") {
         try await database.sql(IDTypes.tested.written(into: try String(contentsOf: file, encoding: .utf8)))
       }
