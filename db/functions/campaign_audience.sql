@@ -18,14 +18,15 @@ $$;
 -- is gone. only_zone: null for all zones. guarded: uses the gate that isolates each user's errors.
 --
 -- What depends on zone and gap alone is computed once for each pair; the rest is an index look-up for each user. The zone is
--- compared inside the audience, so that the rest is read only for users of that zone. A zone that is not known counts as UTC.
+-- compared inside the audience, so that the rest is read only for users of that zone.
 --
--- local_time: when the user wants the push; null for the campaign's hour.
+-- local_time: when the user wants the push; null for the campaign's hour. after_user, users_max: a page of the audience, in the order of
+-- ids, of which the last user is returned in any case, without a day when not considered; null for all users.
 --
 -- The service's sessions avoid sequential scans, because queues are mostly empty. For a whole audience they are the best plan.
 create or replace function tacet.campaign_eligible(
   campaign text, due_at timestamptz, only_zone text default null, only_user tacet.user_id default null,
-  guarded boolean default false
+  guarded boolean default false, after_user tacet.user_id default null, users_max bigint default null
 )
 returns table (user_id tacet.user_id, time_zone text, local_day date, local_time time)
 language plpgsql stable
@@ -46,7 +47,7 @@ begin
           a.user_id, case when octet_length(a.time_zone) <= 64 then a.time_zone else '' end as zone_name, a.gap_days,
           a.local_time
         from (%s) a
-        where a.refusal is null and %s
+        where a.refusal is null and %s %s %s
       ), places as materialized (
         select p.zone_name, p.gap_days, z.zone, d.local_day, d.day_start, d.day_end, d.gap_start
         from (select distinct a.zone_name, a.gap_days from audience a) p
@@ -55,39 +56,54 @@ begin
         cross join lateral tacet.campaign_day(z.zone, p.gap_days, $1) d
         where $2 is null or z.zone = $2
       )
-      select a.user_id, p.zone, p.local_day, a.local_time
+      select a.user_id, p.zone, case when o.is_eligible then p.local_day end, a.local_time
       from audience a
       join places p on p.zone_name = a.zone_name and p.gap_days = a.gap_days
       cross join lateral tacet.%I(a.user_id, $4, $5, $6, p.local_day, p.day_start, p.day_end, p.gap_start) g
-      where g.reason is null and ($7 or tacet.has_account(a.user_id))
+      cross join lateral (select g.reason is null and ($7 or tacet.has_account(a.user_id)) as is_eligible offset 0) o
+      where o.is_eligible or a.user_id = %s
     $query$,
     tacet.audience_query(found_campaign.audience, '$1', '$3'),
-    case
-      when campaign_eligible.only_zone is null then 'true'
-      -- No name has more than 64 bytes, so a text that is cut is not one.
-      when campaign_eligible.only_zone = 'UTC' then
-        $filter$
-          (lower(left(a.time_zone, 65) collate "C") in (
-            select z.spelling from tacet.time_zones z where tacet.known_zone(z.spelling) <> 'UTC'
-          )) is not true
-        $filter$
-      -- An array, which is no table to join: the audience's other conditions are then asked about these users alone.
-      else
-        $filter$
-          lower(left(a.time_zone, 65) collate "C") = any (array(
-            select z.spelling
-            from tacet.time_zones z
-            where z.name = $2
-              -- A name that the server has lost.
-              or z.rules in (select o.rules from tacet.time_zones o where o.name = $2) and tacet.known_zone(z.spelling) = $2
-          ))
-        $filter$
-    end,
-    case when guarded then 'guarded_campaign_gate' else 'campaign_gate' end)
+    tacet.zone_filter(only_zone, '$2'), case when after_user is not null then 'and a.user_id > $8' else '' end,
+    case when users_max is not null then 'order by a.user_id limit $9' else '' end,
+    case when guarded then 'guarded_campaign_gate' else 'campaign_gate' end,
+    case when users_max is not null then '(select l.user_id from audience l order by l.user_id desc limit 1)' else 'null' end)
   using
     campaign_eligible.due_at, campaign_eligible.only_zone, campaign_eligible.only_user, found_campaign.needs_no_session,
-    found_campaign.cap_group, tacet.campaign_push_types(found_campaign.cap_group), not tacet.uses_accounts();
+    found_campaign.cap_group, tacet.campaign_push_types(found_campaign.cap_group), not tacet.uses_accounts(), after_user,
+    users_max;
 end
+$$;
+
+-- The condition that a user a of an audience lives in a zone, as text; named: how the statement names the zone, such as $2. A zone that is
+-- not known counts as UTC.
+create or replace function tacet.zone_filter(zone text, named text)
+returns text
+language sql immutable
+as $$
+  select case
+    when zone is null then 'true'
+    -- No name has more than 64 bytes, so a text that is cut is not one.
+    when zone = 'UTC' then
+      $filter$
+        (lower(left(a.time_zone, 65) collate "C") in (
+          select z.spelling from tacet.time_zones z where tacet.known_zone(z.spelling) <> 'UTC'
+        )) is not true
+      $filter$
+    -- An array, which is no table to join: the audience's other conditions are then asked about these users alone.
+    else format(
+      $filter$
+        lower(left(a.time_zone, 65) collate "C") = any (array(
+          select z.spelling
+          from tacet.time_zones z
+          where z.name = %1$s
+            -- A name that the server has lost.
+            or z.rules in (select o.rules from tacet.time_zones o where o.name = %1$s)
+              and tacet.known_zone(z.spelling) = %1$s
+        ))
+      $filter$,
+      named)
+  end
 $$;
 
 -- Why a user of an audience gets no push of a campaign; null when nothing keeps it back. The moments come from

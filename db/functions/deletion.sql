@@ -25,10 +25,8 @@ as $$
     ('instances', 'seen_at', 'seen_at', 'true', '0'),
     -- Of users who get pushes the marks are renewed before.
     ('unread_marks', 'built_at', null, 'true', '0'),
-    ('campaign_decisions', 'enrolled_at', 'enrolled_at', 'true', '0'),
     ('campaign_runs', 'started_at', 'started_at', 'true', '0'),
-    ('campaign_slots', 'due_at', 'due_at', 'true', '0'),
-    ('notif_deliveries', 'fire_at', 'fire_at', 'true', '0'),
+    ('occasions', 'fire_at', 'fire_at', 'true', '0'),
     ('notif_events', 'received_at', 'received_at', 'true', '0'),
     ('notif_contents', 'attempted_at', null, 'true', '0'),
     ('user_sessions', 'began_at', 'began_at', 'true', '0'),

@@ -1,4 +1,4 @@
--- The kind campaign_push: what a campaign has written for one user; see tacet.commit_campaign_push. Its events have the push
+-- The kind campaign_push: what a campaign has written for one user; see tacet.commit_occasions. Its events have the push
 -- types of campaigns.
 
 -- Whether a push is of a slot that its user has switched off since, or lost, or whose campaign is off.

@@ -27,18 +27,22 @@ as $$
     and (p.campaign is not null) = stored_push_content.of_campaign
 $$;
 
--- Takes a user's push of today in a cap group, by the user's clock. False when it is taken, by a campaign or a server.
-create or replace function tacet.take_cap(user_id tacet.user_id, cap_group text)
+-- Takes a user's push of a day in a cap group; without a day today's, by the user's clock. False when it is taken, by a campaign or a server.
+create or replace function tacet.take_cap(
+  user_id tacet.user_id, cap_group text, day date default null, moment timestamptz default clock_timestamp()
+)
 returns boolean
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  moment timestamptz := clock_timestamp();
-  today date := (moment at time zone coalesce(tacet.known_zone(tacet.user_time_zone(take_cap.user_id)), 'UTC'))::date;
 begin
   insert into tacet.frequency_caps as f (committed_at, committed_day, user_id, cap_group)
-  values (moment, today, take_cap.user_id, take_cap.cap_group)
+  values (
+    moment,
+    coalesce(
+      day, (moment at time zone coalesce(tacet.known_zone(tacet.user_time_zone(take_cap.user_id)), 'UTC'))::date),
+    take_cap.user_id, take_cap.cap_group
+  )
   on conflict on constraint frequency_caps_pkey do update
   set committed_at = excluded.committed_at, committed_day = excluded.committed_day
   where f.committed_day is null or f.committed_day < excluded.committed_day;

@@ -41,7 +41,7 @@ begin
         select subject_id from tacet.inbox union all select subject_id from tacet.deliveries
         union all select subject_id from tacet.parked)'),
       ('inbox', 'true'), ('deliveries', 'true'), ('parked', 'true'), ('trigger_failures', 'subject_ids <> ''{}'''),
-      ('activities', 'ended_at is null'), ('read_syncs', 'true'), ('campaign_decisions', 'decision is null'),
+      ('activities', 'ended_at is null'), ('read_syncs', 'true'), ('occasions', 'slot = '''' and status = ''scheduled'''),
       ('unread_checks', 'true'), ('host_events', 'state = ''waiting''')
   loop
     execute format('delete from tacet.%I where %s', what, condition);

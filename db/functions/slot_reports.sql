@@ -21,7 +21,7 @@ as $$
   set opened = true, opened_at = least(open_slot_pushes.moment, clock_timestamp())
   from (
     select d.push_id
-    from tacet.notif_deliveries d
+    from tacet.occasions d
     where d.user_id = open_slot_pushes.user_id and d.campaign = open_slot_pushes.campaign and d.slot = open_slot_pushes.slot
       and d.fire_date = open_slot_pushes.day
     union
@@ -56,7 +56,7 @@ begin
   select
     report_slot_action.happened_at, report_slot_action.event_id, report_slot_action.user_id, report_slot_action.action,
     report_slot_action.identifier
-  from tacet.notif_deliveries d
+  from tacet.occasions d
   where d.user_id = report_slot_action.user_id and d.campaign = report_slot_action.campaign
     and d.slot = report_slot_action.slot and d.fire_date = report_slot_action.day
     and not tacet.has_reported_enough(report_slot_action.user_id)
@@ -126,19 +126,16 @@ declare
   key text := tacet.snooze_key(
     snooze_slot_row.campaign, snooze_slot_row.slot, snooze_slot_row.day, snooze_slot_row.user_id);
   actions text[];
-  shown jsonb;
-  found_row tacet.notif_deliveries;
-  again uuid := gen_random_uuid();
+  found_row tacet.occasions;
 begin
-  select array(select a ->> 'id' from jsonb_array_elements(c.definition -> 'category' -> 'actions') as a), c.definition -> 'presentation'
-  into actions, shown
+  select array(select a ->> 'id' from jsonb_array_elements(c.definition -> 'category' -> 'actions') as a) into actions
   from tacet.campaigns c
   where c.name = snooze_slot_row.campaign;
   if (snooze_slot_row.action = any (actions)) is not true then
     return '{}';
   end if;
   select d.* into found_row
-  from tacet.notif_deliveries d
+  from tacet.occasions d
   where d.user_id = snooze_slot_row.user_id and d.campaign = snooze_slot_row.campaign and d.slot = snooze_slot_row.slot
     and d.fire_date = snooze_slot_row.day
   for update;
@@ -160,24 +157,12 @@ begin
   ) then
     return '{"snoozed": false}';
   end if;
-  update tacet.notif_deliveries d
+  update tacet.occasions d
   set snoozes = d.snoozes + 1
   where d.user_id = found_row.user_id and d.campaign = found_row.campaign and d.slot = found_row.slot
     and d.fire_date = found_row.fire_date;
-  insert into tacet.pushes (
-    id, user_id, kind, title, body, collapse_id, data, metadata, quiet_policy, presentation, send_at, cancel_key, campaign
-  )
-  select
-    again, found_row.user_id, found_row.campaign, found_row.title, found_row.body, p.collapse_id, found_row.data,
-    p.metadata || jsonb_build_object('snooze', found_row.snoozes + 1), 'drop', p.presentation, moment, key, found_row.campaign
-  from tacet.slot_push_parts(
-    found_row.campaign, found_row.slot, found_row.fire_date, found_row.category, found_row.fire_at, found_row.data, shown
-  ) p;
-  insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at, available_at)
-  values (
-    tacet.subject_of(again), found_row.campaign, tacet.turn_of(found_row.user_id), clock_timestamp(),
-    greatest(moment, clock_timestamp())
-  );
+  perform tacet.queue_occasion(
+    found_row, gen_random_uuid(), null, moment, jsonb_build_object('snooze', found_row.snoozes + 1), key);
   perform tacet.wake(null);
   return '{"snoozed": true}';
 end
@@ -224,7 +209,7 @@ begin
   own_tokens := array(select lower(d.device_token) from tacet.device_tokens(report_slot_events.user_id) d);
   -- Commits lock rows in this order too.
   perform
-  from tacet.notif_deliveries d
+  from tacet.occasions d
   where d.user_id = report_slot_events.user_id
     and (d.campaign, d.slot, d.fire_date) in (
       select r.campaign, r.slot, r.fire_date from unnest(campaigns, slots, fire_dates) as r (campaign, slot, fire_date))
@@ -263,9 +248,8 @@ begin
 end
 $$;
 
--- Notes what a device did with a row. armed adds the device to those that show it by themselves, at most 64, and cancelled takes
--- it back. delivered and opened move on the status of a row that was sent, or that all devices show by themselves. token: of the
--- user's device; null when unknown.
+-- Notes what a device did with an occasion. armed adds the device to those that show it by themselves, at most 64, and cancelled takes
+-- it back. token: of the user's device; null when unknown.
 create or replace function tacet.acknowledge_slot_row(
   user_id tacet.user_id, campaign text, slot text, fire_date date, code text, token text
 )
@@ -273,34 +257,38 @@ returns void
 language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
-  update tacet.notif_deliveries d
+  update tacet.occasions d
   set
-    changed_at = clock_timestamp(),
-    armed_by = case acknowledge_slot_row.code
-      when 'armed' then d.armed_by || acknowledge_slot_row.token
-      when 'cancelled' then array_remove(d.armed_by, acknowledge_slot_row.token)
-      else d.armed_by
-    end,
-    status = case
-      when acknowledge_slot_row.code <> 'cancelled' then acknowledge_slot_row.code
-      when array_remove(d.armed_by, acknowledge_slot_row.token) = '{}' then 'scheduled'
-      else 'armed'
-    end,
-    available_at = case
-      when acknowledge_slot_row.code = 'cancelled' and array_remove(d.armed_by, acknowledge_slot_row.token) = '{}'
-        then d.fire_at
-      else d.available_at
-    end
-  where d.user_id = acknowledge_slot_row.user_id and d.campaign = acknowledge_slot_row.campaign
-    and d.slot = acknowledge_slot_row.slot and d.fire_date = acknowledge_slot_row.fire_date
+    changed_at = clock_timestamp(), armed_by = n.armed_by,
+    status = coalesce(tacet.occasion_status(n.state), d.status),
+    available_at = case when n.state = 'scheduled' then d.fire_at else d.available_at end
+  from (
+    select
+      a.place, a.armed_by, a.is_known,
+      tacet.occasion_after(
+        a.state,
+        case when acknowledge_slot_row.code <> 'cancelled' then acknowledge_slot_row.code when a.armed_by = '{}' then 'disarmed' end
+      ) as state
+    from (
+      select
+        o.ctid as place, tacet.occasion_state(o) as state, acknowledge_slot_row.token = any (o.armed_by) as is_known,
+        case acknowledge_slot_row.code
+          when 'armed' then o.armed_by || acknowledge_slot_row.token
+          when 'cancelled' then array_remove(o.armed_by, acknowledge_slot_row.token)
+          else o.armed_by
+        end as armed_by
+      from tacet.occasions o
+      where o.user_id = acknowledge_slot_row.user_id and o.campaign = acknowledge_slot_row.campaign
+        and o.slot = acknowledge_slot_row.slot and o.fire_date = acknowledge_slot_row.fire_date
+      limit 1
+    ) a
+  ) n
+  where d.ctid = n.place
     and case acknowledge_slot_row.code
       when 'armed' then
-        d.status in ('scheduled', 'armed') and acknowledge_slot_row.token is not null
-          and cardinality(d.armed_by) < 64 and acknowledge_slot_row.token <> all (d.armed_by)
-      when 'cancelled' then d.status = 'armed' and acknowledge_slot_row.token = any (d.armed_by)
-      when 'delivered' then d.status = 'sent' or d.status = 'armed' and d.available_at = 'infinity'
-      when 'opened' then d.status in ('sent', 'delivered') or d.status = 'armed' and d.available_at = 'infinity'
-      else false
+        n.state is not null and acknowledge_slot_row.token is not null and not n.is_known and cardinality(n.armed_by) <= 64
+      when 'cancelled' then n.is_known and d.status = 'armed' and (n.state is not null or n.armed_by <> '{}')
+      else n.state is not null
     end
 $$;
 
@@ -370,9 +358,12 @@ begin
       select from tacet.device_tokens(note_device_permission.user_id) d where lower(d.device_token) = p.device_token
     );
   if note_device_permission.is_denied and tacet.is_denied(note_device_permission.user_id) then
-    update tacet.notif_deliveries d
-    set status = 'skipped', reason = 'permission_denied', changed_at = clock_timestamp(), armed_by = '{}'
-    where d.user_id = note_device_permission.user_id and d.status in ('scheduled', 'armed');
+    update tacet.occasions d
+    set
+      status = tacet.occasion_status(tacet.occasion_after(tacet.occasion_state(d), 'denied')), reason = 'permission_denied',
+      changed_at = clock_timestamp(), armed_by = '{}'
+    where d.user_id = note_device_permission.user_id and d.has_slot
+      and tacet.occasion_after(tacet.occasion_state(d), 'denied') is not null;
   end if;
 end
 $$;

@@ -1,7 +1,7 @@
 -- Slots of users: enrolment, changes of zone, choices.
 --
--- Everything that writes slots or rows of one user on purpose takes the user's lock, tacet.lock_slots, and whatever changes what a slot
--- is raises its version. Who writes rows names the version that was read, and batches of many users also their claim: what was read of a
+-- Everything that writes slots or occasions of one user on purpose takes the user's lock, tacet.lock_slots, and whatever changes what a slot
+-- is raises its version. Who writes occasions names the version that was read, and batches of many users also their claim: what was read of a
 -- slot that has changed since is not written.
 
 -- Serialises changes of one user's slots.
@@ -11,43 +11,6 @@ language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
   select pg_advisory_xact_lock(hashtextextended('slots ' || lock_slots.user_id, 1952539493))
-$$;
-
--- What a slot campaign knows of some users: the zone, null for a user outside of its audience, whether no device of the user may show
--- anything, and the material. A user's zone is the audience's, else that of the newest device, else UTC.
-create or replace function tacet.slot_situations(campaign text, user_ids tacet.user_id[])
-returns table (user_id tacet.user_id, time_zone text, is_denied boolean, material jsonb)
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  found_campaign tacet.campaigns;
-begin
-  select c.* into found_campaign from tacet.campaigns c where c.name = slot_situations.campaign and c.is_active;
-  if not found then
-    return;
-  end if;
-  return query execute format(
-    $query$
-      select
-        u.user_id, z.time_zone, tacet.is_denied(u.user_id), case when z.time_zone is not null then %3$s%2$s(u.user_id, $2) end
-      from (select distinct n.user_id from unnest($1) as n (user_id)) u
-      left join lateral (
-        select coalesce(
-          tacet.known_zone(left(a.time_zone, 65)), tacet.user_time_zone(u.user_id), 'UTC') as time_zone
-        from (%1$s) a
-        where a.user_id = u.user_id and a.refusal is null
-        limit 1
-      ) z on true
-    $query$,
-    tacet.audience_query(found_campaign.audience, '$2', 'u.user_id'), found_campaign.material::regproc,
-    case
-      when tacet.is_localised(found_campaign.definition)
-      then 'jsonb_build_object(''locale'', tacet.user_locale(u.user_id)) || '
-      else ''
-    end)
-  using slot_situations.user_ids, clock_timestamp();
-end
 $$;
 
 -- Brings the slots of some users in line with the campaign's audience: gives them to users who have none, moves those of users whose
@@ -307,13 +270,13 @@ begin
   if moved = 0 then
     return 0;
   end if;
-  update tacet.notif_deliveries d
+  update tacet.occasions d
   set
     time_zone = zone, fire_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), zone),
     available_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), zone), changed_at = clock_timestamp(),
-    status = 'scheduled', armed_by = '{}'
-  where d.user_id = move_slots.user_id and d.campaign = move_slots.campaign and d.status in ('scheduled', 'armed')
-    and d.time_zone <> zone;
+    status = tacet.occasion_after(tacet.occasion_state(d), 'moved'), armed_by = '{}'
+  where d.user_id = move_slots.user_id and d.campaign = move_slots.campaign and d.time_zone <> zone
+    and tacet.occasion_after(tacet.occasion_state(d), 'moved') is not null;
   if found then
     perform tacet.tell_devices(move_slots.user_id);
   end if;
@@ -340,7 +303,7 @@ begin
   set version = s.version + 1, next_fire_at = null, fire_date = null, available_at = null
   where s.user_id = leave_slots.user_id and s.campaign = leave_slots.campaign and s.next_fire_at is not null;
   get diagnostics rested_count = row_count;
-  if tacet.cancel_slot_rows(leave_slots.campaign, leave_slots.user_id, 'not_in_audience') > 0 then
+  if tacet.cancel_occasions(leave_slots.campaign, leave_slots.user_id, 'not_in_audience') > 0 then
     perform tacet.tell_devices(leave_slots.user_id);
   end if;
   return left_count + rested_count;
@@ -361,7 +324,7 @@ $$;
 
 -- Cancels what was to come of a user's slots that are off or gone: rows, and pushes that the user has put off. Returns the number of
 -- rows.
-create or replace function tacet.cancel_slot_rows(campaign text, user_id tacet.user_id, reason text)
+create or replace function tacet.cancel_occasions(campaign text, user_id tacet.user_id, reason text)
 returns int
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
@@ -370,14 +333,16 @@ declare
   cancelled int;
 begin
   perform tacet.cancel_pushes(tacet.snooze_key(d.campaign, d.slot, d.fire_date, d.user_id))
-  from tacet.notif_deliveries d
-  where d.user_id = cancel_slot_rows.user_id and d.campaign = cancel_slot_rows.campaign and d.snoozes > 0
+  from tacet.occasions d
+  where d.user_id = cancel_occasions.user_id and d.campaign = cancel_occasions.campaign and d.snoozes > 0
     and d.fire_at > clock_timestamp() - interval '3 days'
     and not tacet.has_slot(d.campaign, d.user_id, d.slot, d.phase, d.fire_date);
-  update tacet.notif_deliveries d
-  set status = 'cancelled', reason = cancel_slot_rows.reason, changed_at = clock_timestamp(), armed_by = '{}'
-  where d.user_id = cancel_slot_rows.user_id and d.campaign = cancel_slot_rows.campaign
-    and (d.status in ('scheduled', 'armed') or d.reason = 'permission_denied' and d.fire_at > clock_timestamp())
+  update tacet.occasions d
+  set
+    status = tacet.occasion_after(tacet.occasion_state(d), 'off'), reason = cancel_occasions.reason,
+    changed_at = clock_timestamp(), armed_by = '{}'
+  where d.user_id = cancel_occasions.user_id and d.campaign = cancel_occasions.campaign
+    and tacet.occasion_after(tacet.occasion_state(d), 'off') is not null
     and not tacet.has_slot(d.campaign, d.user_id, d.slot, d.phase, d.fire_date);
   get diagnostics cancelled = row_count;
   return cancelled;
@@ -429,7 +394,7 @@ begin
     is distinct from (
       excluded.is_on, excluded.is_enabled, excluded.is_chosen, excluded.phase, excluded.time_zone, excluded.weekdays,
       excluded.next_fire_at is null);
-  perform tacet.cancel_slot_rows(choose_slots.campaign, choose_slots.user_id, 'switched_off');
+  perform tacet.cancel_occasions(choose_slots.campaign, choose_slots.user_id, 'switched_off');
   perform tacet.tell_devices(choose_slots.user_id);
 end
 $$;

@@ -865,62 +865,84 @@ create table if not exists tacet.campaigns (
   definition jsonb not null
 );
 
--- One enrolment of the users whose hour has come in one zone, or of those whom a request names.
+-- One enrolment: of the users whose hour has come in one zone, or of those whom a request names. local_day: of an hour, which is served
+-- once, by whichever process comes first. finished_at: null while users after last_user are to be enrolled.
 create table if not exists tacet.campaign_runs (
   started_at timestamptz not null default clock_timestamp(),
+  finished_at timestamptz,
   due_at timestamptz not null,
+  local_day date,
   enrolled int not null default 0,
   id uuid primary key default gen_random_uuid(),
   only_user tacet.user_id,
+  last_user tacet.user_id,
   campaign text not null,
   cause text not null check (cause in ('schedule', 'request')),
   time_zone text
 );
 
 create index if not exists campaign_runs_started_idx on tacet.campaign_runs (started_at);
+create unique index if not exists campaign_runs_hour_idx on tacet.campaign_runs (campaign, time_zone, local_day)
+  where local_day is not null;
 
--- Hours that were served, so that each is served once by whichever process comes first.
-create table if not exists tacet.campaign_slots (
-  due_at timestamptz not null,
-  local_day date,
-  campaign text,
-  time_zone text,
-  primary key (campaign, time_zone, local_day)
-);
-
-create index if not exists campaign_slots_due_idx on tacet.campaign_slots (due_at);
-
--- A user whom a campaign considers, once for each of the user's days, and the decision.
+-- An occasion: a time of one of a user's days at which a campaign may push, what it says, and what became of it.
 --
--- available_at: when it may be claimed; a claim sets it to the end of its lease. due_at: the hour that is served. decision: null
--- while open; committed means that a push was queued, and the ledger has the rest. inputs: ages, counts and flags that the
--- rules read; no text.
-create table if not exists tacet.campaign_decisions (
-  enrolled_at timestamptz not null default clock_timestamp(),
-  available_at timestamptz not null default clock_timestamp(),
-  due_at timestamptz not null,
-  decided_at timestamptz,
+-- slot: the time of the day, such as 0800; empty for the one occasion of a day of a campaign that comes at an hour. fire_date: the
+-- user's day. fire_at: when it is due. available_at: when it may be claimed; a claim sets it to the end of its lease, and infinity is
+-- for what devices show by themselves. rendered_at: when it was entered, or its words were last rendered. changed_at: of the status
+-- among others. push_id: of the push that was queued. run_id: of an hour's enrolment. armed_by: device tokens that show it without a
+-- push. snoozes: how often the user has asked to be reminded again. title, body, category, data: of slots; the words of others are in
+-- the ledger alone. layer, inputs: what the rules found and read, ages, counts and flags, no text.
+create table if not exists tacet.occasions (
+  fire_at timestamptz not null,
+  available_at timestamptz not null,
+  rendered_at timestamptz not null default clock_timestamp(),
+  changed_at timestamptz not null default clock_timestamp(),
   cost_microdollars bigint not null default 0,
+  push_id uuid,
+  run_id uuid,
+  fire_date date not null,
   input_tokens int not null default 0,
   output_tokens int not null default 0,
-  local_day date not null,
-  attempts smallint not null default 0,
   user_id tacet.user_id not null,
-  run_id uuid not null,
-  push_id uuid,
+  attempts int not null default 0,
+  snoozes smallint not null default 0,
+  has_slot boolean not null generated always as (slot <> '') stored,
   campaign text not null,
+  slot text not null default '',
+  phase text,
   time_zone text not null,
-  decision text check (decision in ('committed', 'skipped', 'failed')),
+  status text not null default 'scheduled'
+    check (status in ('scheduled', 'armed', 'sent', 'delivered', 'opened', 'skipped', 'cancelled', 'failed')),
   reason text,
+  title text,
+  body text,
+  category text,
+  data json,
   layer text,
   inputs jsonb not null default '{}',
-  primary key (user_id, campaign, local_day)
+  armed_by text[] not null default '{}',
+  primary key (user_id, campaign, slot, fire_date)
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
 
-create index if not exists campaign_decisions_available_idx on tacet.campaign_decisions (available_at)
-  where decision is null;
-create index if not exists campaign_decisions_run_idx on tacet.campaign_decisions (run_id);
-create index if not exists campaign_decisions_enrolled_idx on tacet.campaign_decisions (enrolled_at);
+-- Only claims name the end of available_at, so that no look at some users' occasions takes this index while the table is believed
+-- empty. What needs a look at each user waits apart from what is rendered.
+create index if not exists occasions_available_idx on tacet.occasions (has_slot, available_at)
+  where status in ('scheduled', 'armed') and available_at < 'infinity';
+create index if not exists occasions_fire_idx on tacet.occasions (fire_at);
+create index if not exists occasions_push_idx on tacet.occasions (push_id) where push_id is not null;
+create index if not exists occasions_run_idx on tacet.occasions (run_id) where run_id is not null;
+-- One of each phase a day, also after the user has moved the slot.
+create unique index if not exists occasions_phase_idx on tacet.occasions (user_id, campaign, phase, fire_date)
+  where phase is not null and status <> 'cancelled';
+
+-- The occasions of slots, under the name that hosts know.
+create or replace view tacet.notif_deliveries as
+select
+  fire_at, available_at, rendered_at, changed_at, push_id, fire_date, user_id, attempts, snoozes, campaign, slot, phase, time_zone,
+  status, reason, title, body, category, data, armed_by
+from tacet.occasions
+where slot <> '';
 
 -- A user's newest push of the campaigns of a group. The row is the lock under which the next one is decided.
 create table if not exists tacet.frequency_caps (
@@ -961,9 +983,9 @@ create index if not exists model_texts_asked_idx on tacet.model_texts (asked_at)
 
 -- A slot of a user in a campaign: a time of the user's day, such as 0800.
 --
--- next_fire_at, fire_date: when the next row of tacet.notif_deliveries for it is due; null while the slot is off, or its user
--- is not in the audience. available_at: when that row may be rendered; a claim sets it to the end of its lease. delivered_at:
--- when its last row was last sent on request. version: raised by each change of what the slot is; claims do not count. is_on:
+-- next_fire_at, fire_date: when its next occasion is due; null while the slot is off, or its user
+-- is not in the audience. available_at: when that may be rendered; a claim sets it to the end of its lease. delivered_at:
+-- when it was last sent on request. version: raised by each change of what the slot is; claims do not count. is_on:
 -- whether the user has the campaign on; the same in all of the user's slots of it. is_chosen: whether the user has chosen the
 -- slots, so that the campaign's own do not replace them. phase: of slots of which one a day is sent, wherever it is moved.
 create table if not exists tacet.slots (
@@ -986,46 +1008,6 @@ create table if not exists tacet.slots (
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
 
 create index if not exists slots_available_idx on tacet.slots (available_at);
-
--- What a slot says on one of the user's days: rendered before it is due, read by apps that arm it, and pushed from here.
---
--- fire_date: the user's day. available_at: when it may be claimed; a claim sets it to the end of its lease, and infinity is
--- for rows that the device shows. armed_by: device tokens that show it without a push. push_id: of the push that was queued.
--- snoozes: how often the user has asked to be reminded again.
-create table if not exists tacet.notif_deliveries (
-  fire_at timestamptz not null,
-  available_at timestamptz not null,
-  rendered_at timestamptz not null default clock_timestamp(),
-  changed_at timestamptz not null default clock_timestamp(),
-  push_id uuid,
-  fire_date date not null,
-  user_id tacet.user_id not null,
-  attempts int not null default 0,
-  snoozes smallint not null default 0,
-  campaign text not null,
-  slot text not null,
-  phase text,
-  time_zone text not null,
-  status text not null default 'scheduled'
-    check (status in ('scheduled', 'armed', 'sent', 'delivered', 'opened', 'skipped', 'cancelled', 'failed')),
-  reason text,
-  title text,
-  body text,
-  category text,
-  data json,
-  armed_by text[] not null default '{}',
-  primary key (user_id, campaign, slot, fire_date)
-) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.05);
-
--- Only claims name the end of available_at, so that no look at some users' rows takes this index while the table is believed
--- empty.
-create index if not exists notif_deliveries_available_idx on tacet.notif_deliveries (available_at)
-  where status in ('scheduled', 'armed') and available_at < 'infinity';
-create index if not exists notif_deliveries_fire_idx on tacet.notif_deliveries (fire_at);
-create index if not exists notif_deliveries_push_idx on tacet.notif_deliveries (push_id) where push_id is not null;
--- One of each phase a day, also after the user has moved the slot.
-create unique index if not exists notif_deliveries_phase_idx on tacet.notif_deliveries (user_id, campaign, phase, fire_date)
-  where phase is not null and status <> 'cancelled';
 
 -- A user's schedule. run_at: when it was last rendered on request. told_at: when the user's devices were last told to read it
 -- again, or will be.

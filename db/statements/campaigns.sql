@@ -1,4 +1,4 @@
--- Campaigns: their hours, their users, their decisions.
+-- Campaigns: their hours and runs, and what they have decided.
 
 -- name: campaigns
 -- Returns the active campaigns: name, definition, and whether hours start them.
@@ -26,28 +26,28 @@ select jsonb_build_object(
 from tacet.campaign_runs r
 cross join lateral (
   select
-    coalesce(sum(x.users) filter (where x.decision is null), 0) as undecided,
-    coalesce(sum(x.users) filter (where x.decision = 'committed'), 0) as committed,
-    coalesce(sum(x.users) filter (where x.decision = 'skipped'), 0) as skipped,
-    coalesce(sum(x.users) filter (where x.decision = 'failed'), 0) as failed,
+    coalesce(sum(x.users) filter (where x.status = 'scheduled'), 0) as undecided,
+    coalesce(sum(x.users) filter (where x.status = 'sent'), 0) as committed,
+    coalesce(sum(x.users) filter (where x.status in ('skipped', 'cancelled')), 0) as skipped,
+    coalesce(sum(x.users) filter (where x.status = 'failed'), 0) as failed,
     coalesce(jsonb_object_agg(x.reason, x.users) filter (where x.reason is not null), '{}') as reasons,
     coalesce(sum(x.input_tokens), 0) as input_tokens, coalesce(sum(x.output_tokens), 0) as output_tokens,
     coalesce(sum(x.cost_microdollars), 0) as cost_microdollars,
     (extract(epoch from max(x.decided_at)) * 1000000)::bigint as finished_at
   from (
     select
-      y.decision, y.reason, count(*) as users, sum(y.input_tokens) as input_tokens,
+      y.status, y.reason, count(*) as users, sum(y.input_tokens) as input_tokens,
       sum(y.output_tokens) as output_tokens, sum(y.cost_microdollars) as cost_microdollars,
-      max(y.decided_at) as decided_at
-    from tacet.campaign_decisions y
+      max(y.changed_at) filter (where y.status <> 'scheduled') as decided_at
+    from tacet.occasions y
     where y.run_id = r.id
-    group by y.decision, y.reason
+    group by y.status, y.reason
   ) x
 ) d
 where r.id = :run_id;
 
 -- name: next_hour
--- Returns the microseconds until an hour of a campaign comes or the lease of an undecided user ends; null when neither is to
+-- Returns the microseconds until an hour of a campaign comes or an occasion of one is due; null when neither is to
 -- come. Each campaign runs at least once in eight days, so further days need no look.
 --
 --   :minutes    integer  minutes after midnight, where a campaign names no time
@@ -68,10 +68,14 @@ select (extract(epoch from least(
     ) s
     where extract(isodow from d.local_day)::smallint = any (c.weekdays) and s.due_at > now()
   ),
-  (select min(d.available_at) from tacet.campaign_decisions d where d.decision is null)
+  (
+    select min(d.available_at)
+    from tacet.occasions d
+    where not d.has_slot and d.status in ('scheduled', 'armed') and d.available_at < 'infinity'
+  )
 ) - now()) * 1000000)::bigint as wait;
 
--- name: due_slots
+-- name: due_hours
 -- Returns the hours of a campaign that have come and were not served: zone, day and instant.
 --
 --   :campaign  text     the campaign
@@ -79,18 +83,21 @@ select (extract(epoch from least(
 --   :zones     text[]   the zones to look at
 
 select s.time_zone, s.local_day::text, (extract(epoch from s.due_at) * 1000000)::bigint as due_us
-from tacet.due_slots(:campaign, time '00:00' + :minutes * interval '1 minute', :zones) s;
+from tacet.due_hours(:campaign, time '00:00' + :minutes * interval '1 minute', :zones) s;
 
--- name: enrol_slot
--- Enrols the users whose hour a slot is, and returns how many they are.
+-- name: enrol_hour
+-- Enrols a page of the users whose hour has come in a zone, and returns how many were enrolled, and whether more are to be. No row when
+-- nothing is left.
 --
 --   :campaign   text    the campaign
---   :time_zone  text    the slot's zone, as due_slots returned it
+--   :time_zone  text    the zone, as due_hours returned it
 --   :local_day  text    its day
 --   :due_us     bigint  its instant, since 1970
+--   :users_max  bigint  users of the page
 
-select tacet.enrol_slot(:campaign, :time_zone, :local_day::date,
-  timestamptz 'epoch' + :due_us * interval '1 microsecond');
+select e.enrolled, e.is_finished
+from tacet.enrol_campaign(
+  :campaign, timestamptz 'epoch' + :due_us * interval '1 microsecond', :time_zone, :local_day::date, null, :users_max) e;
 
 -- name: enrol_campaign
 -- Enrols all users now, whatever the hour. Returns no row when there is no such campaign.
@@ -101,7 +108,7 @@ select tacet.enrol_slot(:campaign, :time_zone, :local_day::date,
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select e.run_id, e.enrolled
 from durable
-cross join lateral tacet.enrol_campaign(:campaign, clock_timestamp(), 'request', null, :only_user_id) e;
+cross join lateral tacet.enrol_campaign(:campaign, clock_timestamp(), only_user => :only_user_id) e;
 
 -- name: eligible_for_campaign
 -- Returns the users whom a campaign would look at now and has not looked at today, in the order of their ids; how many
@@ -116,53 +123,10 @@ select
   (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
 from tacet.campaign_eligible(:campaign, clock_timestamp(), null, :only_user_id) e
 where not exists (
-  select from tacet.campaign_decisions d
-  where d.user_id = e.user_id and d.campaign = :campaign and d.local_day = e.local_day)
+  select from tacet.occasions d
+  where d.user_id = e.user_id and d.campaign = :campaign and d.slot = '' and d.fire_date = e.local_day)
 order by e.user_id
 limit :users_max;
-
--- name: claim_campaign_decisions
--- Leases undecided users, those who have waited longest first.
---
---   :decisions_max  bigint  decisions at most
---   :lease_us       bigint  the lease
---   :late_after_us  bigint  how long after its hour a decision may still be made
-
-with picked as materialized (
-  select d.user_id, d.campaign, d.local_day
-  from tacet.campaign_decisions d
-  where d.decision is null and d.available_at <= (select clock_timestamp())
-  order by d.available_at
-  limit :decisions_max
-  for update skip locked
-)
-update tacet.campaign_decisions d
-set available_at = clock_timestamp() + :lease_us * interval '1 microsecond', attempts = d.attempts + 1
-from picked p
-where d.user_id = p.user_id and d.campaign = p.campaign and d.local_day = p.local_day
-returning
-  d.campaign, d.user_id, d.local_day::text, d.attempts::int4, d.time_zone,
-  (extract(epoch from d.due_at) * 1000000)::bigint as due_us,
-  d.due_at + :late_after_us * interval '1 microsecond' < clock_timestamp() as is_late;
-
--- name: campaign_material
--- Returns whether a user may be pushed, if so what is known of the user, and the clock.
---
---   :campaign   text           the campaign
---   :user_id    tacet.user_id  the user
---   :due_us     bigint         the hour, since 1970
---   :local_day  text           the day
-
-select
-  r.refusal, case when r.refusal is null then tacet.campaign_material(:campaign, :user_id)::text end as material,
-  (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
-from (
-  select
-    tacet.campaign_refusal(
-      :campaign, :user_id, timestamptz 'epoch' + :due_us * interval '1 microsecond', :local_day::date, null
-    ) as refusal
-  offset 0
-) r;
 
 -- name: campaign_story
 -- Returns what a campaign decided about a user, newest days first, its slots, and what would keep it back now; one document.
@@ -197,8 +161,8 @@ select jsonb_build_object(
           'renderedAt', (extract(epoch from d.rendered_at) * 1000000)::bigint,
           'status', d.status, 'reason', d.reason, 'title', d.title, 'body', d.body,
           'armedBy', cardinality(d.armed_by), 'attempts', d.attempts, 'push', tacet.campaign_push_outcome(d.push_id, d.user_id)) as row
-      from tacet.notif_deliveries d
-      where d.campaign = :campaign and d.user_id = :user_id
+      from tacet.occasions d
+      where d.campaign = :campaign and d.user_id = :user_id and d.has_slot
         and (:local_day::text is null or d.fire_date = :local_day::date)
       order by d.fire_at desc
       limit 48
@@ -206,81 +170,25 @@ select jsonb_build_object(
   ),
   'days', coalesce(
     (
-      select jsonb_agg(s.day order by s.local_day desc)
+      select jsonb_agg(s.day order by s.fire_date desc)
       from (
         select
-          d.local_day,
+          d.fire_date,
           jsonb_build_object(
-            'localDay', d.local_day, 'timeZone', d.time_zone, 'attempts', d.attempts, 'runID', d.run_id,
-            'dueAt', (extract(epoch from d.due_at) * 1000000)::bigint,
-            'enrolledAt', (extract(epoch from d.enrolled_at) * 1000000)::bigint,
-            'decidedAt', (extract(epoch from d.decided_at) * 1000000)::bigint,
-            'decision', d.decision, 'reason', d.reason, 'layer', d.layer, 'inputs', d.inputs,
+            'localDay', d.fire_date, 'timeZone', d.time_zone, 'attempts', d.attempts, 'runID', d.run_id,
+            'dueAt', (extract(epoch from d.fire_at) * 1000000)::bigint,
+            'enrolledAt', (extract(epoch from d.rendered_at) * 1000000)::bigint,
+            'decidedAt', case when d.status <> 'scheduled' then (extract(epoch from d.changed_at) * 1000000)::bigint end,
+            'decision', case d.status when 'scheduled' then null when 'sent' then 'committed' else d.status end,
+            'reason', d.reason, 'layer', d.layer, 'inputs', d.inputs,
             'inputTokens', d.input_tokens, 'outputTokens', d.output_tokens,
             'costMicrodollars', d.cost_microdollars, 'pushID', d.push_id,
             'push', tacet.campaign_push_outcome(d.push_id, d.user_id)) as day
-        from tacet.campaign_decisions d
-        where d.campaign = :campaign and d.user_id = :user_id
-          and (:local_day::text is null or d.local_day = :local_day::date)
-        order by d.local_day desc
+        from tacet.occasions d
+        where d.campaign = :campaign and d.user_id = :user_id and not d.has_slot
+          and (:local_day::text is null or d.fire_date = :local_day::date)
+        order by d.fire_date desc
         limit 14
       ) s
     ),
     '[]'))::text;
-
--- name: decide_campaign
--- Ends a decision without a push; see tacet.decide_campaign. Returns whether it was still the caller's.
---
---   :campaign           text           the campaign
---   :user_id            tacet.user_id  the user
---   :local_day          text           the day
---   :attempts           integer        the claim's attempts
---   :decision           text           the decision
---   :reason             text           why
---   :layer              text           the layer of the campaign that was reached
---   :inputs             text           what was looked at, as JSON
---   :input_tokens       bigint         tokens that a model has read
---   :output_tokens      bigint         tokens that it has written
---   :cost_microdollars  bigint         what they cost
-
-select tacet.decide_campaign(
-  :campaign, :user_id, :local_day::date, :attempts, :decision, :reason, :layer, :inputs::jsonb, :input_tokens,
-  :output_tokens, :cost_microdollars);
-
--- name: commit_campaign_push
--- Ends a decision with a push, unless something keeps it back by now; see tacet.commit_campaign_push.
---
---   :campaign           text           the campaign
---   :user_id            tacet.user_id  the user
---   :local_day          text           the day
---   :attempts           integer        the claim's attempts
---   :layer              text           the layer of the campaign that has written it
---   :inputs             text           what was looked at, as JSON
---   :push_type          text           the push type
---   :title              text           the title
---   :body               text           the body
---   :data               text           the data, as JSON
---   :metadata           text           metadata for the ledger, as JSON
---   :input_tokens       bigint         tokens that a model has read
---   :output_tokens      bigint         tokens that it has written
---   :cost_microdollars  bigint         what they cost
-
-select c.reason, c.push_id
-from tacet.commit_campaign_push(
-  :campaign, :user_id, :local_day::date, :attempts, :layer, :inputs::jsonb, :push_type, :title, :body, :data::json,
-  :metadata::jsonb, :input_tokens, :output_tokens, :cost_microdollars
-) c;
-
--- name: release_campaign_decisions
--- Gives leases back before they run out. A decision that was claimed again meanwhile stays leased.
---
---   :campaigns   text[]           the campaigns, one element for each decision
---   :user_ids    tacet.user_id[]  the users
---   :local_days  text[]           their days
---   :attempts    integer[]        the claims' attempts
-
-update tacet.campaign_decisions d
-set available_at = clock_timestamp(), attempts = d.attempts - 1
-from unnest(:campaigns, :user_ids, :local_days, :attempts) as r (campaign, user_id, local_day, attempts)
-where d.user_id = r.user_id and d.campaign = r.campaign and d.local_day = r.local_day::date
-  and d.attempts = r.attempts and d.decision is null;

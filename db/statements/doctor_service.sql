@@ -379,32 +379,33 @@ select
   (
     select count(*)
     from tacet.campaigns c
-    cross join lateral tacet.due_slots(
+    cross join lateral tacet.due_hours(
       c.name, time '00:00' + :minutes * interval '1 minute', array(
-        select distinct s.time_zone
-        from tacet.campaign_slots s
-        where s.campaign = c.name and s.due_at > clock_timestamp() - interval '8 days'
+        select distinct r.time_zone
+        from tacet.campaign_runs r
+        where r.campaign = c.name and r.local_day is not null and r.due_at > clock_timestamp() - interval '8 days'
       )) d
     where d.due_at < clock_timestamp() - interval '10 minutes'
   ) as unserved,
   (
     select count(*)
     from (
-      select from tacet.campaign_decisions d
-      where d.decision is null and d.available_at < clock_timestamp() - interval '10 minutes'
+      select from tacet.occasions d
+      where not d.has_slot and d.status in ('scheduled', 'armed') and d.available_at < 'infinity'
+        and d.available_at < clock_timestamp() - interval '10 minutes'
       limit 10000
     ) n
   ) as undecided,
   (
     select count(*)
     from (
-      select d.decision
-      from tacet.campaign_decisions d
-      where d.enrolled_at > clock_timestamp() - interval '1 day'
-      order by d.enrolled_at desc
+      select d.status
+      from tacet.occasions d
+      where d.fire_at > clock_timestamp() - interval '1 day' and d.fire_at <= clock_timestamp()
+      order by d.fire_at desc
       limit 10000
     ) n
-    where n.decision = 'failed'
+    where n.status = 'failed'
   ) as failed;
 
 -- name: examine_model_usage

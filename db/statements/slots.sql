@@ -23,14 +23,6 @@ from tacet.slots s
 where s.user_id = :user_id and s.campaign = :campaign
 order by s.slot;
 
--- name: slot_situations
--- Returns the zone, the permission and the material of users for a slot campaign; see tacet.slot_situations.
---
---   :campaign  text             the campaign
---   :user_ids  tacet.user_id[]  the users
-
-select s.user_id, s.time_zone, s.is_denied, s.material::text from tacet.slot_situations(:campaign, :user_ids) s;
-
 -- name: slot_window
 -- Returns what a user's slots are due to say: today's remaining and those of the next six days, the soonest first. What is due within
 -- the lead has its words so far where the campaign has a composer: a language model may have written them.
@@ -48,7 +40,7 @@ cross join lateral tacet.slot_days(
 ) d
 left join lateral (
   select r.status, r.reason, r.title, r.body, r.category, r.data
-  from tacet.notif_deliveries r
+  from tacet.occasions r
   where r.user_id = s.user_id and r.campaign = s.campaign and r.slot = s.slot and r.fire_date = d.fire_date
   limit 1
 ) r on true
@@ -74,7 +66,7 @@ select
   d.campaign, d.slot, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
   to_char(d.fire_at at time zone d.time_zone, 'YYYY-MM-DD"T"HH24:MI:SS') as local_time, d.title, d.body, d.category,
   d.data::text, coalesce(p.tolerance_seconds, 0) as tolerance_seconds
-from tacet.notif_deliveries d
+from tacet.occasions d
 left join tacet.device_permissions p on p.device_token = lower(:device_token) and p.user_id = d.user_id
 where d.user_id = :user_id and d.status in ('scheduled', 'armed') and d.title is not null
   and d.fire_at > clock_timestamp() and p.is_denied is not true
@@ -129,8 +121,8 @@ select
   (
     extract(epoch from (
       select min(d.available_at)
-      from tacet.notif_deliveries d
-      where d.status in ('scheduled', 'armed') and d.available_at < 'infinity') - clock_timestamp()) * 1000000
+      from tacet.occasions d
+      where d.has_slot and d.status in ('scheduled', 'armed') and d.available_at < 'infinity') - clock_timestamp()) * 1000000
   )::bigint as pushing;
 
 -- name: claim_slots

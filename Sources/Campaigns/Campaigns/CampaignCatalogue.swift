@@ -78,7 +78,7 @@ struct CampaignRetries {
     /// Reading the zones of a campaign's audience.
     case audience(String)
     /// Enrolling the users of an hour: the campaign and the zone.
-    case slot(String, String)
+    case hour(String, String)
   }
 
   /// Ten minutes of looks. An hour can be served for two.
@@ -105,26 +105,26 @@ struct CampaignRetries {
   mutating func succeeded(_ part: Part) { failures[part] = nil }
 }
 
-/// Claimed turns, or other work, shared by several workers.
-final class TurnBatch<Turn> {
-  private var waiting: Deque<Turn>
+/// Claimed occasions, or other work, shared by several workers.
+final class WorkBatch<Work> {
+  private var waiting: Deque<Work>
   private let deadline: UInt64
   private var isStopped = false
 
-  /// - Parameter deadline: monotonic nanoseconds after which no turn begins.
-  init(_ turns: [Turn], until deadline: UInt64) {
-    waiting = Deque(turns)
+  /// - Parameter deadline: monotonic nanoseconds after which no work begins.
+  init(_ work: [Work], until deadline: UInt64) {
+    waiting = Deque(work)
     self.deadline = deadline
   }
 
-  /// Works until no turn is left or may begin.
-  /// - Returns: the turns that did not begin.
-  func run(workers: Int, on reactor: isolated Reactor, _ work: @escaping (Turn) async -> Void) async -> [Turn] {
+  /// Works until nothing is left or may begin.
+  /// - Returns: what did not begin.
+  func run(workers: Int, on reactor: isolated Reactor, _ work: @escaping (Work) async -> Void) async -> [Work] {
     let done = Signal()
     var working = workers
     for _ in 0..<workers {
       reactor.start {
-        while let turn = self.next() { await work(turn) }
+        while let next = self.next() { await work(next) }
         working -= 1
         if working == 0 { done.signal(on: reactor) }
       }
@@ -133,7 +133,7 @@ final class TurnBatch<Turn> {
     return Array(waiting)
   }
 
-  private func next() -> Turn? { isStopped || Reactor.now >= deadline ? nil : waiting.popFirst() }
+  private func next() -> Work? { isStopped || Reactor.now >= deadline ? nil : waiting.popFirst() }
 
   func stop() { isStopped = true }
 }

@@ -3,135 +3,157 @@ internal import Postgres
 package import PushStore
 package import Reactors
 
-/// When and how fast campaigns run.
-package struct CampaignPace: Equatable, Sendable {
-  /// The default time of a campaign, in minutes after midnight in the user's zone. 600: at ten the day has begun and
-  /// leaves time to answer.
-  package var standardMinutes = 600
-  package var batchUsers = 50
-  /// Users of a batch that are evaluated concurrently. Nearly all of that time is a wait for a model.
-  package var concurrentUsers = 5
-  package var batchPause = Duration.milliseconds(100)
-  /// How long a claim holds. Then another process takes over the users of a killed one.
-  package var lease = Duration.seconds(60)
-  /// The rest of a lease in which no further user begins: two calls of a model at their deadlines, and the wait between
-  /// them.
-  package var leaseReserve = Duration.seconds(20)
-  /// How long after a user's hour a push may still be sent. An outage may end at night.
-  package var lateAfter = Duration.seconds(4 * 3600)
-  /// Claims after which a user is given up for the day. A cause that kills a process five times kills the sixth too.
-  package var attemptsMax = 5
-  /// The pause between two looks. Users' hours are exact to the minute, not to the second.
-  package var lookInterval = Duration.seconds(20)
-  /// The pause between two looks for rows that wait for a text, of ten seconds that they wait.
-  package var rowInterval = Duration.seconds(2)
-  /// The greatest age of the list of an audience's zones. Reading it means reading the audience.
-  package var zonesAge = Duration.seconds(900)
-
-  package init() {}
-}
-
-/// Runs the campaigns: it enrols users whose hour has come, and decides the turns of all enrolled users.
+/// Runs the campaigns: enrols users, prepares what slots say before it is due, and queues the pushes of all occasions that are.
 ///
-/// Each process has one, beside the pipeline that sends the queued pushes. Any number may share a database: each hour
-/// is served once, users are leased, and a commit holds a lock on the user. When a process dies, others take over its
-/// users as soon as their leases expire.
+/// Each process has one, beside the pipeline that sends the queued pushes. Any number may share a database: each hour is served
+/// once, slots and occasions are leased, and a commit queues the push of an occasion in the transaction that ends it. When a
+/// process dies, others take over as soon as its leases expire.
 package final class CampaignRunner {
+  /// What is done concurrently: nothing waits for a host's content, a model, or a whole audience but what needs it.
+  enum Duty: CaseIterable {
+    /// Enrols the users whose hour has come, and decides what is said to each.
+    case hours
+    /// Has the texts written that events of watched rows wait for.
+    case rowTexts
+    /// Gives users the slots of the campaigns whose audience they are in.
+    case audiences
+    /// Renders what slots will say.
+    case preparation
+    /// Pushes what slots say.
+    case pushes
+  }
+
   let store: PushDatabase
-  private let decider: TurnDecider
-  private let rowTexts: RowTextWriter
+  let audiences: PushDatabase
   let pace: CampaignPace
-  private let metrics: CampaignMetrics
+  let metrics: CampaignMetrics
   let logger: Logger
   let sleep: DatabaseSleep?
+  let pauses: [Duty: WakefulPause]
+  let renderer: SlotRenderer
+  let drafts: SlotDraftWriter
+  private let writer: OccasionWriter
+  private let rowTexts: RowTextWriter
+  private let contents: ContentFetcher?
   private let queued: (isolated Reactor) -> Void
-  let pause: WakefulPause
-  private let rowPause: WakefulPause
+  private let allEnded = Signal()
   private let ended = Signal()
-  private let rowsEnded = Signal()
-  private var isStopped = false
+  private(set) var isStopped = false
   private var isRunning = false
-  private var batch: TurnBatch<CampaignTurn>?
+  private var batch: WorkBatch<Occasion>?
   private(set) var catalogue = CampaignCatalogue()
-  private(set) var zones: [String: (names: [String], readAt: UInt64)] = [:]
-  private(set) var retries = CampaignRetries()
+  private var catalogueReadAt: UInt64?
+  var zones: [String: (names: [String], readAt: UInt64)] = [:]
+  var retries = CampaignRetries()
+  /// When a campaign's audience was last followed.
+  var followedAt: [String: UInt64] = [:]
+  var enrolUsers: Int
+  /// When a look last found something that was due.
+  private var foundAt: UInt64?
+  /// Pushes in a second at present, and when that was decided.
+  private var rate: (pushesPerSecond: Int, decidedAt: UInt64)?
 
   /// Makes a runner; ``run(on:)`` starts it.
   /// - Parameters:
-  ///   - writer: writes check-ins; nil without a language model.
+  ///   - audiences: asks for whole audiences, which may take long; see ``PushDatabase/analysisPool(_:logger:)``.
+  ///   - contents: fetches what campaigns with a content URL say; nil where nothing is fetched.
+  ///   - writer: writes what campaigns with a composer say; nil without a language model.
   ///   - limits: the writer's daily budget.
-  ///   - sleep: between its looks the next hour is known, and nothing is asked before.
-  ///   - queued: called after a push was queued, to wake the pipeline.
+  ///   - sleep: between its looks it is known when something is due, and nothing is asked before.
+  ///   - queued: called after pushes were queued, to wake the pipeline.
   package init(
-    store: PushDatabase, writer: (any CheckInWriter)?, limits: ModelUsageLimits, pace: CampaignPace = CampaignPace(),
-    metrics: CampaignMetrics = CampaignMetrics(), sleep: DatabaseSleep? = nil, logger: Logger,
-    queued: @escaping (isolated Reactor) -> Void
+    store: PushDatabase, audiences: PushDatabase? = nil, contents: ContentFetcher? = nil, writer: (any CheckInWriter)?,
+    limits: ModelUsageLimits, pace: CampaignPace = CampaignPace(), metrics: CampaignMetrics = CampaignMetrics(),
+    sleep: DatabaseSleep? = nil, logger: Logger, queued: @escaping (isolated Reactor) -> Void
   ) {
     self.store = store
+    self.audiences = audiences ?? store
+    self.contents = contents
     self.pace = pace
     self.metrics = metrics
     self.logger = logger
     self.queued = queued
     self.sleep = sleep
-    pause = WakefulPause(sleep)
-    rowPause = WakefulPause(sleep)
+    enrolUsers = pace.enrolUsersMin
+    pauses = Dictionary(uniqueKeysWithValues: Duty.allCases.map { ($0, WakefulPause(sleep)) })
     let texts = ModelTexts(store: store, writer: writer, limits: limits, logger: logger)
-    decider = TurnDecider(store: store, composer: CheckInComposer(texts: texts), logger: logger)
+    self.writer = OccasionWriter(store: store, texts: texts, logger: logger)
     rowTexts = RowTextWriter(store: store, texts: texts)
+    drafts = SlotDraftWriter(texts: texts, concurrency: pace.concurrentDrafts, reserve: pace.draftReserve)
+    renderer = SlotRenderer(store: store, contents: contents, logger: logger)
   }
 
   /// Works until ``stop(on:)``.
   package func run(on reactor: isolated Reactor) async {
     isRunning = true
-    reactor.start {
-      while !self.isStopped {
-        await self.writeRowTexts(on: reactor)
-        if !self.isStopped { _ = await self.rowPause.wait(for: self.pace.rowInterval, longest: nil, on: reactor) }
+    // A page of an audience is not waited for: it is one statement, which the next process makes again.
+    var working = Duty.allCases.count - 1
+    for duty in Duty.allCases {
+      reactor.start {
+        await self.work(duty, on: reactor)
+        if duty == .audiences { return }
+        working -= 1
+        if working == 0 { self.allEnded.signal(on: reactor) }
       }
-      self.rowsEnded.signal(on: reactor)
     }
-    while !isStopped {
-      await look(on: reactor)
-      if !isStopped { await pause(for: pace.lookInterval * .random(in: 0.8...1.2), on: reactor) }
-    }
-    _ = await rowsEnded.wait(on: reactor)
+    _ = await allEnded.wait(on: reactor)
     isRunning = false
     ended.signal(on: reactor)
   }
 
-  /// Looks at once, because a user was enrolled.
-  package func wake(on reactor: isolated Reactor) { pause.signal(on: reactor) }
+  private func work(_ duty: Duty, on reactor: isolated Reactor) async {
+    while !isStopped {
+      let wait: (time: Duration, longest: Duration?)
+      switch duty {
+      case .hours:
+        await look(on: reactor)
+        let time = pace.hourInterval * .random(in: 0.8...1.2)
+        wait = (time, isStopped ? nil : await timeUntilNextLook(on: reactor).map { max(.zero, $0 - time) })
+      case .rowTexts:
+        await writeRowTexts(on: reactor)
+        wait = (pace.rowInterval, nil)
+      case .audiences:
+        await followAudiences(on: reactor)
+        wait = self.wait(nil)
+      case .preparation: wait = self.wait(await prepareAll(on: reactor))
+      case .pushes: wait = self.wait(await pushAll(on: reactor))
+      }
+      if !isStopped { _ = await pauses[duty]?.wait(for: wait.time, longest: wait.longest, on: reactor) }
+    }
+  }
 
-  /// Begins no further turn. Turns in progress are decided.
+  /// - Parameter time: how long there is nothing to do; nil for ever, as far as is known.
+  private func wait(_ time: Duration?) -> (time: Duration, longest: Duration?) {
+    let step = max(min(time ?? pace.lookInterval, pace.lookInterval), .milliseconds(10))
+    return (step, time.map { max($0 - step, .zero) })
+  }
+
+  /// Reads the campaigns anew and looks at once, because an operator has asked for a run.
+  package func wake(on reactor: isolated Reactor) {
+    catalogueReadAt = nil
+    for pause in pauses.values { pause.signal(on: reactor) }
+  }
+
+  /// Begins no further batch. What is in progress is decided.
   package func stop(on reactor: isolated Reactor) {
     isStopped = true
     batch?.stop()
-    pause.signal(on: reactor)
-    rowPause.signal(on: reactor)
+    for pause in pauses.values { pause.signal(on: reactor) }
   }
 
-  /// Waits until the turns in progress are decided, which takes as long as a model may.
+  /// Waits until what is in progress is decided, which takes as long as a model may, and cancels fetches that last longer.
   /// - Returns: false when the limit passed first.
   package func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
-    if !isRunning { return true }
-    return await ended.wait(for: limit, on: reactor)
+    let isDone = isRunning ? await ended.wait(for: limit, on: reactor) : true
+    contents?.close(on: reactor)
+    return isDone
   }
 
-  /// One look: it enrols the users whose hour has come, and then decides all enrolled ones. If that takes long, it
-  /// enrols again in between.
-  func look(on reactor: isolated Reactor) async {
-    do throws(PostgresError) {
-      try await enrolDue(on: reactor)
-      var enrolledAt = Reactor.now
-      while !isStopped, try await decideBatch(on: reactor) {
-        await reactor.sleep(for: pace.batchPause)
-        guard Reactor.now - enrolledAt > pace.lookInterval.clampedNanoseconds else { continue }
-        try await enrolDue(on: reactor)
-        enrolledAt = Reactor.now
-      }
-    } catch {
-      logger.warning("campaigns cannot run; trying again later", metadata: ["error": "\(error)"])
-    }
+  /// - Parameter age: at which the campaigns are read again.
+  func updateCatalogue(after age: Duration, on reactor: isolated Reactor) async throws(PostgresError) {
+    if let catalogueReadAt, Reactor.now - catalogueReadAt < age.clampedNanoseconds { return }
+    catalogue = try await catalogue.updated(from: store, logger: logger, on: reactor)
+    catalogueReadAt = Reactor.now
   }
 
   /// Has the texts written that events of watched rows wait for.
@@ -143,77 +165,34 @@ package final class CampaignRunner {
     }
   }
 
-  private func enrolDue(on reactor: isolated Reactor) async throws(PostgresError) {
-    catalogue.update(try await store.campaigns(on: reactor), logger: logger)
-    retries.beginLook()
-    for name in catalogue.scheduled { try await enrolDue(name, on: reactor) }
-  }
+  // Hours.
 
-  private func enrolDue(_ name: String, on reactor: isolated Reactor) async throws(PostgresError) {
-    guard let names = try await zoneNames(of: name, on: reactor) else { return }
-    let slots: [CampaignSlot]
+  /// One look: it enrols the users whose hour has come, and then decides all enrolled ones. If that takes long, it
+  /// enrols again in between.
+  func look(on reactor: isolated Reactor) async {
     do throws(PostgresError) {
-      slots = try await store.dueSlots(of: name, minutes: pace.standardMinutes, zones: names, on: reactor)
+      try await enrolDue(on: reactor)
+      var enrolledAt = Reactor.now
+      while !isStopped, try await decideBatch(on: reactor) {
+        await reactor.sleep(for: pace.batchPause)
+        guard Reactor.now - enrolledAt > pace.hourInterval.clampedNanoseconds else { continue }
+        try await enrolDue(on: reactor)
+        enrolledAt = Reactor.now
+      }
     } catch {
-      return try recordUnreadableAudience(name, error)
+      logger.warning("campaigns cannot run; trying again later", metadata: ["error": "\(error)"])
     }
-    for slot in slots where !isStopped { try await enrol(slot, on: reactor) }
-  }
-
-  /// A failed hour does not block others, and it is due again at a later look.
-  private func enrol(_ slot: CampaignSlot, on reactor: isolated Reactor) async throws(PostgresError) {
-    let part = CampaignRetries.Part.slot(slot.campaign, slot.timeZone)
-    guard !retries.leavesOut(part) else { return }
-    do throws(PostgresError) {
-      let count = try await store.enrol(slot, on: reactor)
-      retries.succeeded(part)
-      guard count > 0 else { return }
-      logger.info(
-        "a campaign's hour has come",
-        metadata: ["campaign": "\(slot.campaign)", "zone": "\(slot.timeZone)", "users": "\(count)"])
-    } catch {
-      metrics.countFailedSlot(of: slot.campaign)
-      guard error.concernsStatement else { throw error }
-      retries.failed(part)
-      logger.warning(
-        "a campaign's hour cannot be served",
-        metadata: ["campaign": "\(slot.campaign)", "zone": "\(slot.timeZone)"].merging(error.logged) { $1 })
-    }
-  }
-
-  /// The zones of a campaign's audience; nil while unknown. An unreadable audience does not block other campaigns, and
-  /// its known zones are still served.
-  private func zoneNames(of name: String, on reactor: isolated Reactor) async throws(PostgresError) -> [String]? {
-    let known = zones[name]
-    if let known, Reactor.now - known.readAt < pace.zonesAge.clampedNanoseconds { return known.names }
-    guard !retries.leavesOut(.audience(name)) else { return known?.names }
-    do throws(PostgresError) {
-      let names = try await store.zones(ofCampaign: name, on: reactor)
-      retries.succeeded(.audience(name))
-      zones[name] = (names, Reactor.now)
-      return names
-    } catch {
-      try recordUnreadableAudience(name, error)
-      return known?.names
-    }
-  }
-
-  private func recordUnreadableAudience(_ name: String, _ error: PostgresError) throws(PostgresError) {
-    metrics.countFailedSlot(of: name)
-    guard error.concernsStatement else { throw error }
-    retries.failed(.audience(name))
-    logger.warning(
-      "a campaign's audience cannot be read", metadata: ["campaign": "\(name)"].merging(error.logged) { $1 })
   }
 
   /// Decides a batch: claimed together, decided by a few workers.
   /// - Returns: whether there may be more.
   private func decideBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Bool {
     let claimedAt = Reactor.now
-    let turns = try await store.claimTurns(
-      pace.batchUsers, lease: pace.lease, lateAfter: pace.lateAfter, on: reactor)
-    guard !turns.isEmpty else { return false }
-    let batch = TurnBatch(turns, until: claimedAt + (pace.lease - pace.leaseReserve).clampedNanoseconds)
+    let occasions = try await store.claimOccasions(
+      pace.batchUsers, haveSlots: false, waitingMax: Self.waitingMax, lease: pace.userLease, grace: pace.lateAfter,
+      on: reactor)
+    guard !occasions.isEmpty else { return false }
+    let batch = WorkBatch(occasions, until: claimedAt + (pace.userLease - pace.leaseReserve).clampedNanoseconds)
     self.batch = batch
     let left = await batch.run(workers: pace.concurrentUsers, on: reactor) { await self.decide($0, on: reactor) }
     self.batch = nil
@@ -221,58 +200,117 @@ package final class CampaignRunner {
     return true
   }
 
-  /// A failure of one user's turn does not affect others.
-  private func decide(_ turn: CampaignTurn, on reactor: isolated Reactor) async {
+  /// Far more events wait in the inbox only while nothing is sent.
+  private static let waitingMax = 10_000
+
+  /// A failure of one user's occasion does not affect others.
+  private func decide(_ occasion: Occasion, on reactor: isolated Reactor) async {
     do throws(PostgresError) {
-      let decision = try await decision(of: turn, on: reactor)
-      metrics.countDecision(decision, of: turn.campaign)
-      if case .committed = decision { queued(reactor) }
+      let decided =
+        if let refusal = refusal(of: occasion) {
+          DecidedOccasion(occasion, nil, refusal: refusal)
+        } else {
+          try await writer.decide(occasion, by: catalogue.definitions[occasion.campaign], on: reactor)
+        }
+      try await commit([decided], of: occasion.campaign, on: reactor)
     } catch {
       logger.warning(
-        "a user's turn is not decided; its lease will run out",
-        metadata: ["campaign": "\(turn.campaign)", "error": "\(error)"])
+        "an occasion is not decided; its lease will run out",
+        metadata: ["campaign": "\(occasion.campaign)", "error": "\(error)"])
     }
   }
 
-  private func decision(
-    of turn: CampaignTurn, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> TurnDecision {
-    guard turn.attempts <= pace.attemptsMax else {
-      return try await decider.end(turn, .failed, "attempts_exhausted", on: reactor)
-    }
-    guard let definition = catalogue.definitions[turn.campaign] else {
-      guard catalogue.active.contains(turn.campaign) else {
-        return try await decider.end(turn, .skipped, "campaign_inactive", on: reactor)
-      }
-      return try await decider.end(turn, .failed, "campaign_unusable", on: reactor)
-    }
-    return try await decider.decide(turn, by: definition, on: reactor)
+  /// What is known against an occasion before anything is asked.
+  private func refusal(of occasion: Occasion) -> String? {
+    if occasion.isLate { return "too_late" }
+    if occasion.attempts > pace.attemptsMax { return "attempts_exhausted" }
+    guard catalogue.definitions[occasion.campaign] == nil else { return nil }
+    return catalogue.active.contains(occasion.campaign) ? "campaign_unusable" : "campaign_inactive"
   }
 
-  /// How long a sleep may last while something failed that is retried.
-  private static let retryWait = Duration.seconds(600)
-
-  /// The pause between two looks. While the database sleeps, it lasts until campaigns have something to do.
-  func pause(for time: Duration, on reactor: isolated Reactor) async {
-    let next = await timeUntilNextLook(on: reactor)
-    _ = await pause.wait(for: time, longest: next.map { max(.zero, $0 - time) }, on: reactor)
+  private func commit(
+    _ decided: [DecidedOccasion], of campaign: String, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    let way = catalogue.definitions[campaign]?.way ?? .push
+    let ends = try await store.commit(decided, of: campaign, way: way.rawValue, on: reactor)
+    for (place, end) in ends { metrics.count(end, of: decided[place].occasion) }
+    if ends.values.contains(where: { $0.status == "sent" }) { queued(reactor) }
   }
 
-  /// How long until an hour comes or something is retried; nil when neither is to come, or the database never sleeps.
-  private func timeUntilNextLook(on reactor: isolated Reactor) async -> Duration? {
-    guard sleep != nil else { return nil }
-    let scheduled = zones.filter { catalogue.scheduled.contains($0.key) }.mapValues(\.names)
+  // Slots.
+
+  /// Pushes everything that is due, at most as fast as the pace allows.
+  /// - Returns: how long there is nothing to do; nil for ever, as far as is known.
+  func pushAll(on reactor: isolated Reactor) async -> Duration? {
     do throws(PostgresError) {
-      let hour = try await store.timeUntilNextHour(minutes: pace.standardMinutes, zones: scheduled, on: reactor)
-      return retries.isEmpty ? hour : min(hour ?? Self.retryWait, Self.retryWait)
+      guard try await hasSlots(on: reactor) else { return nil }
+      while !isStopped {
+        let begunAt = Reactor.now
+        let pushesPerSecond = try await pushesPerSecond(on: reactor)
+        let pushed = try await pushBatch(pace.pushesPerBatch(at: pushesPerSecond), on: reactor)
+        if pushed == 0 { break }
+        foundAt = begunAt
+        let time = Duration.seconds(1) * pushed / pushesPerSecond - .nanoseconds(Int64(Reactor.now - begunAt))
+        if time > .zero { await reactor.sleep(for: time) }
+      }
+      return mayHaveBacklog ? .zero : try await store.timeUntilNextSlot(on: reactor).pushing
     } catch {
-      logger.debug("the next hour of a campaign is unknown", metadata: ["error": "\(error)"])
-      return Self.retryWait
+      return failed(error)
     }
   }
-}
 
-extension PostgresError {
-  /// Whether another statement may succeed: the server answered, or this statement ran out of time.
-  fileprivate var concernsStatement: Bool { code == .server || code == .timedOut || blamesStatement }
+  /// Whether there are campaigns with slots, or were: what is left of them is ended.
+  func hasSlots(on reactor: isolated Reactor) async throws(PostgresError) -> Bool {
+    try await updateCatalogue(after: pace.catalogueInterval, on: reactor)
+    return !(catalogue.ofSlots.isEmpty && followedAt.isEmpty)
+  }
+
+  @discardableResult
+  func failed(_ error: PostgresError) -> Duration {
+    logger.warning("slots cannot be served; trying again later", metadata: ["error": "\(error)"])
+    return pace.retryWait
+  }
+
+  /// How fast occasions are pushed: the more of them are due, the faster. It does not fall before all are pushed.
+  private func pushesPerSecond(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    if !mayHaveBacklog { rate = nil }
+    if let rate, rate.pushesPerSecond == pace.pushesPerSecond || Reactor.now &- rate.decidedAt < 1_000_000_000 {
+      return rate.pushesPerSecond
+    }
+    let due = try await store.dueOccasions(upTo: pace.dueMax, on: reactor)
+    let pushesPerSecond = max(rate?.pushesPerSecond ?? 0, pace.pushesPerSecond(whenDue: due))
+    rate = (pushesPerSecond, Reactor.now)
+    return pushesPerSecond
+  }
+
+  /// Whether more is probably due, for which the inbox had no room. Looking again costs less than asking when the next occasion is:
+  /// that is behind the index entries of all that were just pushed.
+  private var mayHaveBacklog: Bool {
+    foundAt.map { Reactor.now &- $0 < pace.backlogInterval.clampedNanoseconds } ?? false
+  }
+
+  /// - Returns: how many occasions were due.
+  private func pushBatch(_ count: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    let due = try await store.claimOccasions(
+      count, haveSlots: true, waitingMax: pace.pushesPerBatch(at: pace.pushesPerSecond), lease: pace.lease,
+      grace: pace.grace, on: reactor)
+    for (campaign, occasions) in Dictionary(grouping: due, by: \.campaign) {
+      var decided: [DecidedOccasion] = []
+      var open: [Occasion] = []
+      for occasion in occasions {
+        if let refusal = refusal(of: occasion) {
+          decided.append(DecidedOccasion(occasion, nil, refusal: refusal))
+        } else {
+          open.append(occasion)
+        }
+      }
+      if let definition = catalogue.definitions[campaign], !open.isEmpty {
+        decided += try await renderer.render(
+          open, of: campaign, by: definition, isAhead: false, lead: catalogue.lead, on: reactor
+        ).decided
+      }
+      try await commit(decided, of: campaign, on: reactor)
+    }
+    return due.count
+  }
 }

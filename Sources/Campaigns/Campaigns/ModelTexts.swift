@@ -10,7 +10,7 @@ package import Reactors
 struct ModelTexts {
   struct Composition {
     var text: CampaignText?
-    var writing: CampaignInputs.Writing
+    var writing: OccasionFindings.Writing
     var usage = CampaignUsage()
   }
 
@@ -79,59 +79,6 @@ extension ModelPrompt {
   }
 }
 
-/// Composes a push of a campaign with hours: the model's text if it keeps all rules, else the campaign's fallback.
-struct CheckInComposer {
-  typealias Composition = ModelTexts.Composition
-
-  let texts: ModelTexts
-
-  func compose(
-    _ finding: LayerFinding, from material: CampaignMaterial, by definition: CampaignDefinition, for turn: CampaignTurn,
-    on reactor: isolated Reactor
-  ) async throws(PostgresError) -> Composition {
-    guard let composer = definition.composer else {
-      return template(for: finding, material, definition, turn.userID, Composition(writing: .init(by: "template")))
-    }
-    var composition = try await write(finding, material, composer.task, for: turn, on: reactor)
-    if composition.text == nil, composer.onFailure == .template {
-      composition = template(for: finding, material, definition, turn.userID, composition)
-    }
-    return composition
-  }
-
-  private func write(
-    _ finding: LayerFinding, _ material: CampaignMaterial, _ task: ModelTask?, for turn: CampaignTurn,
-    on reactor: isolated Reactor
-  ) async throws(PostgresError) -> Composition {
-    let (sources, userID, occasion) = (material.quotableTexts, turn.userID, "\(turn.campaign) \(turn.localDay)")
-    guard let task else {
-      return try await texts.write(
-        ModelPrompt(for: finding, in: material), for: userID, on: occasion,
-        check: ReplyCheck(form: .titleAndBody, rules: .coach, sources: sources, takesLine: false), on: reactor)
-    }
-    return try await texts.write(
-      task.prompt(for: .titleAndBody, with: material.facts.lines), for: userID, on: occasion, within: task.limit,
-      check: ReplyCheck(form: .titleAndBody, rules: task.rules, sources: sources), on: reactor)
-  }
-
-  private func template(
-    for finding: LayerFinding, _ material: CampaignMaterial, _ definition: CampaignDefinition, _ userID: HostID,
-    _ attempt: Composition
-  ) -> Composition {
-    var composition = attempt
-    composition.writing.by = "template"
-    let filled = userID.withBytes { user in
-      definition.text(
-        with: material.values(for: finding), in: material.facts.locale, for: user,
-        on: material.localTime.day(of: material.moment))
-    }
-    // A sentence with a hole is worse than silence.
-    if let filled, filled.missing == 0 { composition.text = filled.text }
-    if composition.text == nil { composition.writing.failure = composition.writing.failure ?? "no_template" }
-    return composition
-  }
-}
-
 /// Has a language model write the bodies of watched rows. Their events wait for it at most ten seconds, and then have the body of
 /// their kind: so they are pushed as well where no process runs campaigns.
 struct RowTextWriter {
@@ -146,7 +93,7 @@ struct RowTextWriter {
   func writeAll(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     let tasks = try await store.takeRowTexts(Self.rowsMax, on: reactor)
     guard !tasks.isEmpty else { return 0 }
-    _ = await TurnBatch(tasks, until: .max).run(workers: Self.concurrency, on: reactor) {
+    _ = await WorkBatch(tasks, until: .max).run(workers: Self.concurrency, on: reactor) {
       await self.write($0, on: reactor)
     }
     return tasks.count

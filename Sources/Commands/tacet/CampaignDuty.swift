@@ -8,11 +8,10 @@ import PushStore
 import Reactors
 import Settings
 
-/// The campaigns of a process: those of hours, with the language model that writes for them, and those of slots. On the last reactor:
-/// where there are several, messages do not wait for a rendering.
+/// The campaigns of a process, with the language model that writes for them. On the last reactor: where there are several, messages do
+/// not wait for a rendering.
 final class CampaignDuty {
   private let runner: CampaignRunner
-  private let slots: SlotRunner
   private let model: LanguageModelClient?
   private let pool: PostgresPool
   private let audiencePool: PostgresPool
@@ -44,16 +43,12 @@ final class CampaignDuty {
     let metrics = CampaignMetrics(metrics)
     let contents = ContentFetcher(
       store: store, configuration: ContentConfiguration(settings), metrics: metrics, logger: logger, on: reactor)
-    var slotPace = SlotPace()
-    slotPace.rowsPerSecond = settings.slotPushesPerSecond
+    pace.pushesPerSecond = settings.slotPushesPerSecond
     let limits = ModelUsageLimits(
       tokensMax: settings.dailyTokensMax, costMicrodollarsMax: settings.dailyMicrodollarsMax)
-    slots = SlotRunner(
-      store: store, audiences: PushDatabase(pool: audiencePool), contents: contents, writer: writer, limits: limits,
-      pace: slotPace, metrics: metrics, sleep: sleep, logger: logger,
-      queued: { pipeline.wake(.due, on: $0) })
     runner = CampaignRunner(
-      store: store, writer: writer, limits: limits, pace: pace, metrics: metrics, sleep: sleep, logger: logger,
+      store: store, audiences: PushDatabase(pool: audiencePool), contents: contents, writer: writer, limits: limits,
+      pace: pace, metrics: metrics, sleep: sleep, logger: logger,
       queued: { pipeline.wake(.due, on: $0) })
   }
 
@@ -63,26 +58,18 @@ final class CampaignDuty {
   func start(on reactor: isolated Reactor) {
     pool.start(on: reactor)
     reactor.start { await self.runner.run(on: reactor) }
-    reactor.start { await self.slots.run(on: reactor) }
   }
 
   /// Looks at the users who are enrolled.
-  func wake(on reactor: isolated Reactor) {
-    runner.wake(on: reactor)
-    slots.wake(on: reactor)
-  }
+  func wake(on reactor: isolated Reactor) { runner.wake(on: reactor) }
 
   /// Begins no more users.
-  func stop(on reactor: isolated Reactor) {
-    runner.stop(on: reactor)
-    slots.stop(on: reactor)
-  }
+  func stop(on reactor: isolated Reactor) { runner.stop(on: reactor) }
 
   /// Waits for the users under way, and breaks off calls that last longer.
   func close(within limit: Duration, on reactor: isolated Reactor) async {
-    _ = await slots.drain(within: limit, on: reactor)
-    await audiencePool.close(within: .seconds(1), on: reactor)
     _ = await runner.drain(within: limit, on: reactor)
+    await audiencePool.close(within: .seconds(1), on: reactor)
     model?.close(on: reactor)
     await pool.close(on: reactor)
   }

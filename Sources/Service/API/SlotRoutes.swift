@@ -59,7 +59,7 @@ enum SlotRoutes {
     guard UserSlot.isSlot(slot) else { throw ProblemDetails.content("slot", "slot \(SlotsDocument.slotDemand).") }
     let slots = try services.slotScheduler
     switch try await slots.deliver(slot: slot, of: campaign, for: user, on: reactor) {
-    case .committed(let id):
+    case .queued(let id):
       services.pipeline.wake(.webhook, on: reactor)
       return HTTPServerResponse(["push_id": .string(id.lowercased), "queued": true])
     case .refused("unknown_slot"):

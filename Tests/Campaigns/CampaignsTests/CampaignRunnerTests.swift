@@ -94,7 +94,7 @@ struct CampaignRunnerTests {
     try await scene.run()
     #expect(try await scene.decision(of: user) == "committed - re_engagement")
     let notes = try await scene.sql(
-      "select jsonb_path_query_array(inputs, '$.notes[*].rule') from tacet.campaign_decisions")
+      "select jsonb_path_query_array(inputs, '$.notes[*].rule') from tacet.occasions")
     #expect(notes == #"["no_upcoming_event", "pattern_source_missing"]"#)
   }
 
@@ -143,7 +143,7 @@ struct CampaignRunnerTests {
     #expect(try await scene.decision(of: other) == "committed - re_engagement")
     #expect(try await scene.sql("select title, body from tacet.pushes") == "A moment for you|Shall we talk about work?")
     let writing = try await scene.sql(
-      "select inputs -> 'writing' from tacet.campaign_decisions where decision = 'committed'")
+      "select inputs -> 'writing' from tacet.occasions where status = 'sent'")
     #expect(writing == #"{"by": "template", "failure": "\#(reason)"}"#)
   }
 
@@ -159,8 +159,8 @@ struct CampaignRunnerTests {
     try await scene.run("coach", writer, limits: limits)
     #expect(writer.prompts.count == 3)
     let outcomes = try await scene.sql(
-      "select decision, reason, count(*) from tacet.campaign_decisions group by 1, 2 order by 1")
-    #expect(outcomes == "committed||3\nskipped|model_budget_spent|3")
+      "select status, reason, count(*) from tacet.occasions group by 1, 2 order by 1")
+    #expect(outcomes == "sent||3\nskipped|model_budget_spent|3")
     let usage = try await scene.sql(
       "select calls, input_tokens, output_tokens, reserved_tokens, cost_microdollars from tacet.model_usage")
     #expect(usage == "3|300|60|0|600")
@@ -195,7 +195,7 @@ struct CampaignRunnerTests {
     try await scene.sql(
       """
       create function refuse() returns trigger language plpgsql as $$ begin raise 'a row of a user'; end $$;
-      create trigger refuse before insert on tacet.campaign_slots for each row
+      create trigger refuse before insert on tacet.campaign_runs for each row
         when (new.time_zone = '\(scene.zone)') execute function refuse()
       """)
     let lines = LogLines()
@@ -204,7 +204,7 @@ struct CampaignRunnerTests {
       #expect(try await scene.decision(of: users.0) == "")
       #expect(try await scene.decision(of: users.1) == "skipped nothing_to_say -")
       #expect(lines.texts.contains("warning: a campaign's hour cannot be served"))
-      try await scene.sql("drop trigger refuse on tacet.campaign_slots")
+      try await scene.sql("drop trigger refuse on tacet.campaign_runs")
       await runner.look(on: reactor)
       #expect(try await scene.decision(of: users.0) == "skipped nothing_to_say -")
     }
@@ -297,13 +297,13 @@ struct CampaignRetriesTests {
     let tries = Self.tries(looks: 128, of: &retries, .audience("coach"))
     #expect(tries == [1, 2, 4, 8, 16, 32, 64, 96, 128])
     #expect(!retries.leavesOut(.audience("evening")))
-    #expect(!retries.leavesOut(.slot("coach", "UTC")))
+    #expect(!retries.leavesOut(.hour("coach", "UTC")))
   }
 
   @Test("are tried at the next look again after one that went well, and when nobody asked for ten minutes")
   func recovery() {
     var retries = CampaignRetries()
-    let part = CampaignRetries.Part.slot("coach", "UTC")
+    let part = CampaignRetries.Part.hour("coach", "UTC")
     _ = Self.tries(looks: 16, of: &retries, part)
     retries.succeeded(part)
     #expect(Self.tries(looks: 4, of: &retries, part) == [1, 2, 4])
@@ -323,10 +323,10 @@ struct CampaignSleepTests {
       "update tacet.campaigns set local_time = ((now() at time zone '\(scene.zone)') + interval '6 seconds')::time")
     let sleep = DatabaseSleep(after: .milliseconds(100))
     var pace = CampaignPace()
-    pace.lookInterval = .milliseconds(100)
+    pace.hourInterval = .milliseconds(100)
     try await scene.withRunner(pace: pace, sleep: sleep) { runner, _, reactor in
       reactor.start { await runner.run(on: reactor) }
-      while !runner.pause.isAsleep {
+      while !runner.pauses[.hours]!.isAsleep {
         _ = sleep.begin(now: Reactor.now)
         await reactor.sleep(for: .milliseconds(5))
       }

@@ -106,8 +106,9 @@ struct CoachScene: HostScene {
   func decision(of user: HostID, campaign: String = "coach") async throws -> String {
     try await sql(
       """
-      select coalesce(d.decision, 'undecided') || ' ' || coalesce(d.reason, '-') || ' ' || coalesce(d.layer, '-')
-      from tacet.campaign_decisions d
+      select case d.status when 'scheduled' then 'undecided' when 'sent' then 'committed' else d.status end
+        || ' ' || coalesce(d.reason, '-') || ' ' || coalesce(d.layer, '-')
+      from tacet.occasions d
       where d.user_id = '\(user)' and d.campaign = '\(campaign)'
       """)
   }
@@ -230,7 +231,7 @@ struct RitualScene: HostScene {
   func rows(of user: HostID, _ columns: String = "slot, status, reason") async throws -> String {
     try await sql(
       """
-      select \(columns) from tacet.notif_deliveries where user_id = '\(user)' order by slot, fire_date
+      select \(columns) from tacet.occasions where user_id = '\(user)' order by slot, fire_date
       """)
   }
 
@@ -238,7 +239,7 @@ struct RitualScene: HostScene {
   func makeDue(_ condition: String = "true", late: String = "0 s") async throws {
     try await sql(
       """
-      update tacet.notif_deliveries
+      update tacet.occasions
       set fire_at = clock_timestamp() - interval '\(late)', available_at = clock_timestamp() - interval '\(late)'
       where status in ('scheduled', 'armed') and (\(condition))
       """)
@@ -251,23 +252,24 @@ struct RitualScene: HostScene {
 
   /// Runs a body with a store and a runner over it.
   func withRunner(
-    pace: SlotPace = SlotPace(), registry: PrometheusRegistry = PrometheusRegistry(),
+    pace: CampaignPace = CampaignPace(), registry: PrometheusRegistry = PrometheusRegistry(),
     logger: Logger = RunLogs.logger,
-    _ body: @escaping @Sendable (SlotRunner, SlotScheduler, PushDatabase, isolated Reactor) async throws -> Void
+    _ body: @escaping @Sendable (CampaignRunner, SlotScheduler, PushDatabase, isolated Reactor) async throws -> Void
   ) async throws {
     try await withStore(logger: logger) { store, reactor in
-      let runner = SlotRunner(store: store, pace: pace, logger: logger, queued: { _ in })
+      let runner = CampaignRunner(
+        store: store, writer: nil, limits: .ample, pace: pace, logger: logger, queued: { _ in })
       let scheduler = SlotScheduler(store: store, pace: pace, metrics: CampaignMetrics(registry), logger: logger)
       try await body(runner, scheduler, store, reactor)
     }
   }
 }
 
-extension SlotRunner {
+extension CampaignRunner {
   /// Gives slots to new users, pushes what is due and renders what will be.
-  func look(on reactor: isolated Reactor) async {
-    await enrolAll(on: reactor)
+  func lookAtSlots(on reactor: isolated Reactor) async {
+    await followAudiences(on: reactor)
     _ = await pushAll(on: reactor)
-    _ = await renderAll(on: reactor)
+    _ = await prepareAll(on: reactor)
   }
 }

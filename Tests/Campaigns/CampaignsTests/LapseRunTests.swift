@@ -30,7 +30,7 @@ struct LapseRunTests {
   private static let columns = """
     select p.kind, p.title, p.body, p.data ->> 'user_id' = p.user_id::text, p.presentation ->> 'collapse_id',
       d.inputs #>> '{writing,by}', d.inputs #>> '{writing,failure}', a.re_engagement_attempts
-    from tacet.pushes p join tacet.campaign_decisions d on d.push_id = p.id join tacet.activity a on a.user_id = p.user_id
+    from tacet.pushes p join tacet.occasions d on d.push_id = p.id join tacet.activity a on a.user_id = p.user_id
     """
 
   private static let template = "We miss you!|Your coach is waiting to help you get back on track."

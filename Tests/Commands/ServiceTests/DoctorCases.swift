@@ -210,13 +210,14 @@ extension DoctorCase {
     .campaign(
       "users of a campaign wait",
       """
-      insert into tacet.campaign_decisions (due_at, available_at, local_day, user_id, run_id, campaign, time_zone)
+      insert into tacet.occasions (fire_at, available_at, fire_date, user_id, run_id, campaign, time_zone)
       values (now(), now() - interval '11 min', current_date, gen_random_uuid(), gen_random_uuid(), 'coach', 'UTC')
       """, "FAIL  campaign work: 1 users have been noted"),
     .campaign(
       "an hour of a campaign is not served",
       """
-      insert into tacet.campaign_slots values (now() - interval '1 day', (now() at time zone '\(ZoneNearNoon.name)')::date - 1, 'coach', '\(ZoneNearNoon.name)');
+      insert into tacet.campaign_runs (due_at, local_day, campaign, cause, time_zone) values (now() - interval '1 day',
+      (now() at time zone '\(ZoneNearNoon.name)')::date - 1, 'coach', 'schedule', '\(ZoneNearNoon.name)');
       update tacet.campaigns set local_time = (now() at time zone '\(ZoneNearNoon.name)' - interval '11 min')::time
       """, "FAIL  campaign work: 1 hours of zones"),
     .campaign(

@@ -91,14 +91,14 @@ struct MetricsTests {
       returns table (session_id uuid)
       language sql stable
       as 'select null::uuid where false';
-      insert into tacet.campaign_decisions (due_at, local_day, user_id, run_id, campaign, time_zone)
-      values (now() - interval '1 day', current_date - 1, gen_random_uuid(), gen_random_uuid(), 'coach', 'UTC');
+      insert into tacet.occasions (fire_at, available_at, fire_date, user_id, run_id, campaign, time_zone)
+      values (now() - interval '1 day', now(), current_date - 1, gen_random_uuid(), gen_random_uuid(), 'coach', 'UTC');
       create or replace function tacet.ritual_audience(moment timestamptz, only_user uuid)
       returns table (user_id uuid, time_zone text, gap_days int)
       language sql stable
       as 'select null::uuid, null::text, 1 where false';
       update tacet.campaigns set is_active = true where name = 'ritual';
-      insert into tacet.notif_deliveries (fire_at, available_at, fire_date, user_id, campaign, slot, time_zone)
+      insert into tacet.occasions (fire_at, available_at, fire_date, user_id, campaign, slot, time_zone)
       values (now() - interval '1 day', now(), current_date - 1, gen_random_uuid(), 'ritual', '0800', 'UTC');
       """)
     var request = URLRequest(url: try #require(URL(string: service.origin + "/v1/push-trigger")))

@@ -131,7 +131,7 @@ struct PushTriggerRouteTests {
       _ = try await rig.makeCoachedUser()
       let run = try await Self.post("?user_id=\(user.uppercased())", in: rig).decode(Run.self)
       #expect(run.enrolled == 1 && run.committed == 1)
-      #expect(try await rig.psql("select user_id from tacet.campaign_decisions") == "\(user)\n")
+      #expect(try await rig.psql("select user_id from tacet.occasions") == "\(user)\n")
       let nobody = try await Self.post("?user_id=\(HostID.new())", in: rig)
       #expect(nobody.status == 200)
       #expect(try nobody.decode(Run.self).enrolled == 0)
@@ -151,7 +151,7 @@ struct PushTriggerRouteTests {
       #expect(early.run_id == run.run_id && early.undecided == 1)
       rig.startCampaigns()
       #expect(try await Self.post(prefer: "wait=1", in: rig).status == 200)
-      while try await rig.psql("select decision from tacet.campaign_decisions where user_id = '\(user)'") == "\n" {}
+      while try await rig.psql("select status from tacet.occasions where user_id = '\(user)'") == "scheduled\n" {}
       let late = try await rig.ask("GET", Self.path + "/\(run.run_id)")
       #expect(late.status == 200)
       let run2 = try late.decode(Run.self)
@@ -177,7 +177,7 @@ struct PushTriggerRouteTests {
       for words in ["tulips", "roses", "moment", "Shall"] { #expect(!answer.body.contains(words)) }
       let one = try await Self.post("?user_id=\(user)&dry_run=true", in: rig).decode(Preview.self)
       #expect(one.eligible == 1 && one.users.map(\.user_id) == [user])
-      let tables = ["campaign_runs", "campaign_decisions", "pushes", "inbox", "model_usage", "frequency_caps"]
+      let tables = ["campaign_runs", "occasions", "pushes", "inbox", "model_usage", "frequency_caps"]
       for table in tables { #expect(try await rig.psql("select count(*) from tacet.\(table)") == "0\n", "\(table)") }
     }
   }

@@ -121,7 +121,7 @@ struct ReportRoutesTests {
       #expect(answer.accepted == 2 && answer.duplicates == 1)
       #expect(answer.rejected == [.init(index: 1, field: "code"), .init(index: 4, field: nil)])
       let armed = """
-        select campaign || '.' || slot || '.' || fire_date from tacet.notif_deliveries where armed_by = '{aa}'
+        select campaign || '.' || slot || '.' || fire_date from tacet.occasions where armed_by = '{aa}'
         """
       #expect(try await rig.psql(armed) == rows[0].identifier + "\n")
       let known = try await rig.ask("GET", "/v1/schedule", as: user).decode(ScheduleDocument.self)

@@ -32,7 +32,7 @@ play_coach() {
   answer=$(trigger_campaigns '?dry_run=true')
   expect_in "${answer%$'\n'*}" 'a dry run: there is something to tell four of them, and nothing was decided' '5 | 4 | 200 | 0' \
     "j ->> 'eligible', jsonb_array_length(jsonb_path_query_array(j, '\$.users[*] ? (@.would_send == true)')),
-      :status, (select count(*) from tacet.campaign_decisions)" status="${answer##*$'\n'}"
+      :status, (select count(*) from tacet.occasions)" status="${answer##*$'\n'}"
   expect_run 'three pushes, and two people who are told nothing' '5 | 3 | 2 | 0 | 200'
   await 'select not exists (select from demo.check_ins where push_id is not null and outcome is null)'
   load_pushes
@@ -148,7 +148,7 @@ back at home: the week at 08:00 20:00' \
       "$(ask 'select demo.zone_at(12)')" Pacific/Auckland)"
   expect_row 'the service knows what the device shows by itself, and pushes none of it' 't | 0' "
     select count(*) filter (where status = 'armed') >= 11, count(*) filter (where status = 'armed' and push_id is not null)
-    from tacet.notif_deliveries where user_id = :'user' and fire_at > clock_timestamp()" user="$user"
+    from tacet.occasions where user_id = :'user' and fire_at > clock_timestamp()" user="$user"
 }
 
 # arrived NAME TYPE: title, body, category, level and collapse identifier of each such push at the simulator.
@@ -196,7 +196,7 @@ play_lapse() {
     select string_agg(e.name || ' ' || l.refusal, ', ' order by e.name)
     from demo.engaged e cross join tacet.lapse_audience(now(), e.user_id) l"
   expect_run 'two pushes' '2 | 2 | 0 | 0 | 200' '?campaign=lapse'
-  await "select not exists (select from tacet.campaign_decisions d where d.campaign = 'lapse' and d.push_id is not null
+  await "select not exists (select from tacet.occasions d where d.campaign = 'lapse' and d.push_id is not null
     and not exists (select from tacet.push_log l where l.subject_id = d.push_id))"
   expect_arrived 'Lena, check_in_on_me: the words of the model' \
     'Still five kilometres? | Ten easy minutes would be a fine beginning, Lena. | RE_ENGAGEMENT | time-sensitive | lapse_5' \
@@ -256,13 +256,13 @@ play_reminders() {
 # When the workout was due, since 1970.
 workout_seconds() {
   ask "select extract(epoch from d.fire_at)::bigint
-    from tacet.notif_deliveries d join demo.engaged e using (user_id) where d.campaign = 'workout' and d.status = 'sent'"
+    from tacet.occasions d join demo.engaged e using (user_id) where d.campaign = 'workout' and d.status = 'sent'"
 }
 
 play_snooze() {
   local identifier
   headline 'Ravi: remind me in 30 minutes'
-  identifier=$(ask "select format('workout.%s.%s', slot, fire_date) from tacet.notif_deliveries
+  identifier=$(ask "select format('workout.%s.%s', slot, fire_date) from tacet.occasions
     where user_id = demo.person('Ravi') and campaign = 'workout' and status = 'sent'")
   expect 'SNOOZE_30: the answer' '{"snoozed": true}' "$(act Ravi SNOOZE_30 "$identifier")"
   expect_row 'the same push waits for 30 minutes' "Ready for today's Run? | 30" "
@@ -291,7 +291,7 @@ play_achievement() {
 # expect_news WHAT EXPECTED DAYS SECONDS ANSWER: the row of that day is due in so many seconds, and its text is fetched at once. Waits
 # until it is decided; the day's status, reason, title and outcome.
 expect_news() {
-  local row="tacet.notif_deliveries d left join tacet.push_log l on l.subject_id = d.push_id
+  local row="tacet.occasions d left join tacet.push_log l on l.subject_id = d.push_id
     where d.campaign = 'news' and d.fire_date = current_date + :days and (d.status = 'skipped' or l.decision is not null)"
   printf '%s\n' "$5" >"$host_state/news"
   ask "select demo.make_news_due(:days, :seconds)" days="$3" seconds="$4" >/dev/null

@@ -40,8 +40,10 @@ values (
 
 -- What was decided about each, and what the simulator got for it.
 create view demo.check_ins as
-select p.name, d.decision, d.reason, d.layer, d.push_id, l.decision as outcome, a.pushes, a.payload
-from tacet.campaign_decisions d
+select
+  p.name, case d.status when 'sent' then 'committed' else d.status end as decision, d.reason, d.layer, d.push_id,
+  l.decision as outcome, a.pushes, a.payload
+from tacet.occasions d
 join public.profiles p on p.id = d.user_id
 left join tacet.push_log l on l.subject_id = d.push_id
 cross join lateral (
@@ -70,7 +72,7 @@ select
 create view demo.rituals as
 select
   p.name, d.user_id, d.slot, d.fire_date, d.fire_at, d.status, d.reason, d.title, d.body, l.decision as outcome, d.push_id
-from tacet.notif_deliveries d
+from tacet.occasions d
 join public.profiles p on p.id = d.user_id
 left join tacet.push_log l on l.subject_id = d.push_id
 where d.campaign = 'ritual';
@@ -79,7 +81,7 @@ where d.campaign = 'ritual';
 create function demo.make_due(person text, due_slot text) returns void
 language sql
 as $$
-  update tacet.notif_deliveries d
+  update tacet.occasions d
   set fire_at = clock_timestamp(), available_at = clock_timestamp()
   from (
     select r.user_id, r.fire_date
@@ -139,7 +141,7 @@ $$;
 create function demo.end_minute() returns void
 language sql
 as $$
-  update tacet.notif_deliveries d
+  update tacet.occasions d
   set fire_at = clock_timestamp(), available_at = clock_timestamp()
   from demo.engaged e
   where d.user_id = e.user_id and d.status = 'scheduled' and d.fire_at < clock_timestamp() + interval '1 minute'
@@ -149,7 +151,7 @@ $$;
 create view demo.open_reminders as
 select d.user_id, d.campaign, d.slot, d.status
 from demo.engaged e
-join tacet.notif_deliveries d on d.user_id = e.user_id and d.fire_at < clock_timestamp() + interval '1 minute'
+join tacet.occasions d on d.user_id = e.user_id and d.fire_at < clock_timestamp() + interval '1 minute'
 left join tacet.push_log l on l.subject_id = d.push_id
 where d.status = 'scheduled' or d.status = 'sent' and l.decision is null;
 

@@ -127,7 +127,7 @@ extension CampaignDefinition {
   }
 
   private static func check(_ texts: [TextRule], for layers: [CampaignLayer]) throws(CampaignDefinitionDefect) {
-    for type in layers.map(\.pushType.rawValue) {
+    for type in layers.map(\.pushType) {
       let hasText = texts.contains { $0.conditions["push_type"]?.holds(for: type) ?? true }
       if !hasText { throw CampaignDefinitionDefect(code: .noText, field: "texts", expected: "one for \(type)") }
     }

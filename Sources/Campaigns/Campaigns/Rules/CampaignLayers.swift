@@ -15,26 +15,16 @@ enum CampaignLayer: String, CaseIterable, Encodable {
   /// The layers that look at the user, in their usual order.
   static let ofUser: [CampaignLayer] = [.event, .pattern, .reengagement]
 
-  var pushType: CampaignPushType {
+  /// The type of its pushes, as the log's `push_type` has it.
+  var pushType: String {
     switch self {
-    case .event: .eventBased
-    case .pattern: .patternBased
-    case .reengagement: .reengagement
-    case .occasion: .occasion
-    case .lapse: .absence
+    case .event: "event_based"
+    case .pattern: "pattern_based"
+    case .reengagement: "re_engagement"
+    case .occasion: "occasion"
+    case .lapse: "reengagement"
     }
   }
-}
-
-/// The type of a check-in. Raw values are those of the log's `push_type`.
-enum CampaignPushType: String, CaseIterable, Sendable {
-  case eventBased = "event_based"
-  case patternBased = "pattern_based"
-  /// After some inactive days.
-  case reengagement = "re_engagement"
-  case occasion
-  /// After an absence, as the user wants to be treated.
-  case absence = "reengagement"
 }
 
 /// Why one layer found nothing: a rule and numbers.
@@ -156,7 +146,7 @@ struct LayerSettings: Equatable {
     case .pattern: pattern.outcome(for: material)
     case .reengagement: reengagement.outcome(for: material)
     case .occasion: occasion.outcome(for: material)
-    case .lapse: .hit(LayerFinding(layer: .lapse, domain: nil, subject: .absence))
+    case .lapse: .hit(LayerFinding(.lapse, domain: nil))
     }
   }
 }
@@ -181,9 +171,8 @@ struct OccasionLayer: Equatable {
 
   func outcome(for material: CampaignMaterial) -> LayerOutcome {
     guard let occasion else { return .miss(LayerNote(layer: .occasion, rule: .noOccasion)) }
-    return .hit(
-      LayerFinding(
-        layer: .occasion, domain: material.lastConversation?.domain, subject: .occasion(name: occasion)))
+    let domain = material.lastConversation?.domain
+    return .hit(LayerFinding(.occasion, domain: domain, values: ["theme": TextLimits.theme(occasion)]))
   }
 }
 
@@ -194,65 +183,40 @@ extension Duration {
   }
 }
 
+/// A reason to write.
 struct LayerFinding: Equatable {
   let layer: CampaignLayer
   /// The domain, on one line of at most 40 characters; nil when unknown.
   let domain: String?
-  let subject: FindingSubject
+  /// For texts and prompts: `push_type`, `domain` if known, and what the layer has found: `event` and `when`, or `theme`. A topic
+  /// is not among them, because a text would repeat it word for word.
+  let values: [String: String]
+  /// May be the user's own words, so it goes into the prompt and never into the log; nil without.
+  let topic: String?
+  let metadata: FindingMetadata
 
-  init(layer: CampaignLayer, domain: String?, subject: FindingSubject) {
+  /// - Parameters:
+  ///   - values: one that is nil is unknown.
+  ///   - note: adds to the logged data what is not among the values.
+  init(
+    _ layer: CampaignLayer, domain: String?, values: [String: String?] = [:], topic: String? = nil,
+    note: (inout FindingMetadata) -> Void = { _ in }
+  ) {
     self.layer = layer
     self.domain = domain.flatMap(TextLimits.domain)
-    self.subject = subject
+    self.topic = topic
+    var values = values.compactMapValues { $0 }
+    var metadata = FindingMetadata(layer: layer, domains: self.domain.map { [$0] } ?? [])
+    metadata.themes = values["theme"].map { [$0] } ?? []
+    metadata.event = values["event"]
+    note(&metadata)
+    self.metadata = metadata
+    values["push_type"] = layer.pushType
+    values["domain"] = self.domain
+    self.values = values
   }
 
-  var pushType: CampaignPushType { layer.pushType }
-
-  var metadata: FindingMetadata {
-    var metadata = FindingMetadata(layer: layer, domains: domain.map { [$0] } ?? [])
-    switch subject {
-    case .event(let word, _, let grain, let confidence, let doubts):
-      metadata.event = TextLimits.event(word)
-      metadata.grain = grain
-      metadata.confidence = confidence
-      metadata.doubts = doubts.isEmpty ? nil : doubts
-    case .pattern(let pattern):
-      metadata.themes = [pattern.theme].compactMap(TextLimits.theme)
-      metadata.domains = pattern.domains.prefix(TextLimits.domainsMax).compactMap(TextLimits.domain)
-      metadata.confidence = pattern.confidence
-    case .occasion(let name): metadata.themes = [name].compactMap(TextLimits.theme)
-    case .conversation, .absence: break
-    }
-    return metadata
-  }
-
-  /// The values for texts: `push_type`, `event` and `when`, or `theme`, and `domain` if known. Topic and synthesis are excluded,
-  /// because a text would repeat them word for word.
-  var values: [String: String] {
-    var values = ["push_type": pushType.rawValue]
-    values["domain"] = domain
-    switch subject {
-    case .event(let word, let when, _, _, _):
-      values["event"] = TextLimits.event(word)
-      values["when"] = when
-    case .pattern(let pattern): values["theme"] = TextLimits.theme(pattern.theme)
-    case .occasion(let name): values["theme"] = TextLimits.theme(name)
-    case .absence, .conversation: break
-    }
-    return values
-  }
-}
-
-/// The subject of a check-in. It may contain the user's own words, so it goes into the prompt and never into the log.
-enum FindingSubject: Equatable {
-  /// An upcoming event: its canonical word, its time in words relative to the user's day, the precision, the
-  /// confidence, and what speaks against the reading.
-  case event(word: String, when: String, grain: EventGrain, confidence: Double, doubts: [ReadingDoubt] = [])
-  case pattern(RecognizedPattern)
-  /// The last conversation, by a phrase from its last messages. These are the user's words.
-  case conversation(topic: String)
-  case occasion(name: String)
-  case absence
+  var pushType: String { layer.pushType }
 }
 
 /// The logged data of a check-in: names and numbers, no sentence of a user. As JSON, nil members are left out.
@@ -294,7 +258,13 @@ struct PatternLayer: Equatable {
     let valid = named.filter { $0.sessionsSince >= 0 && $0.sessionsSince < sessionsEnd }
     let sure = valid.filter { $0.confidence >= confidenceMin }
     guard let best = sure.min(by: isStronger) else { return miss(named: named, valid: valid) }
-    return .hit(LayerFinding(layer: .pattern, domain: best.domains.first, subject: .pattern(best)))
+    return .hit(
+      LayerFinding(
+        .pattern, domain: best.domains.first, values: ["theme": TextLimits.theme(best.theme)], topic: best.synthesis
+      ) { metadata in
+        metadata.domains = best.domains.prefix(TextLimits.domainsMax).compactMap(TextLimits.domain)
+        metadata.confidence = best.confidence
+      })
   }
 
   private func isStronger(_ one: RecognizedPattern, than other: RecognizedPattern) -> Bool {
@@ -338,8 +308,7 @@ struct ReengagementLayer: Equatable {
     let phrase = TopicPhrase(
       of: conversation.texts, messagesMax: topicMessagesMax, tokensMax: topicTokensMax)
     if phrase.text.isEmpty { return miss(.noTopic) }
-    return .hit(
-      LayerFinding(layer: .reengagement, domain: conversation.domain, subject: .conversation(topic: phrase.text)))
+    return .hit(LayerFinding(.reengagement, domain: conversation.domain, topic: phrase.text))
   }
 
   private func miss(_ rule: LayerRule) -> LayerOutcome {

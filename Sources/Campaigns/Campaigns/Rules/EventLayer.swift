@@ -50,11 +50,13 @@ struct EventLayer: Equatable {
   private func finding(of happening: Happening, at span: EventSpan, in material: CampaignMaterial) -> LayerFinding {
     let wording = EventWording(of: span, at: material.moment, in: material.localTime)
     return LayerFinding(
-      layer: .event,
-      domain: material.lastConversation?.domain,
-      subject: .event(
-        word: happening.event, when: wording.words, grain: span.grain, confidence: happening.confidence,
-        doubts: happening.doubts.sorted()))
+      .event, domain: material.lastConversation?.domain,
+      values: ["event": TextLimits.event(happening.event), "when": wording.words]
+    ) { metadata in
+      metadata.grain = span.grain
+      metadata.confidence = happening.confidence
+      metadata.doubts = happening.doubts.isEmpty ? nil : happening.doubts.sorted()
+    }
   }
 
   private func miss(_ rule: LayerRule, _ figures: [LayerFigure: Double] = [:]) -> LayerOutcome {

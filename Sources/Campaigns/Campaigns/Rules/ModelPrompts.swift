@@ -54,20 +54,10 @@ extension ModelPrompt {
 
   /// One line for each value. A pattern's synthesis is its topic.
   private static func decision(_ finding: LayerFinding) -> [String] {
-    var fields: [(label: String, value: String?)] = [("type", finding.pushType.rawValue)]
-    switch finding.subject {
-    case .event(let word, let when, _, _, _):
-      fields += [("event", TextLimits.event(word)), ("when", when)]
-    case .pattern(let pattern):
-      fields += [
-        ("theme", TextLimits.theme(pattern.theme)), ("topic", TextLimits.line(pattern.synthesis, max: topicMax)),
-      ]
-    case .occasion(let name): fields.append(("theme", TextLimits.theme(name)))
-    case .absence: break
-    case .conversation(let topic): fields.append(("topic", TextLimits.line(topic, max: topicMax)))
-    }
-    fields.append(("domain", finding.domain))
-    return fields.compactMap { field in field.value.map { field.label + ": " + $0 } }
+    let topic = finding.topic.flatMap { TextLimits.line($0, max: topicMax) }
+    let found = ["event", "when", "theme"].map { ($0, finding.values[$0]) }
+    let fields = [("type", finding.pushType)] + found + [("topic", topic), ("domain", finding.domain)]
+    return fields.compactMap { label, value in value.map { label + ": " + $0 } }
   }
 
   /// The instructions of every check-in. ``ReplyCheck`` checks again what can be checked.

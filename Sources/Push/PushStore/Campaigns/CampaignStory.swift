@@ -105,7 +105,7 @@ package struct SlotFacts: Equatable, Sendable, Decodable {
   package var nextFireAt: Int64?
 }
 
-/// A row of `tacet.notif_deliveries`, for an explanation. Times are microseconds since 1970.
+/// An occasion of a slot, for an explanation. Times are microseconds since 1970.
 package struct SlotRowFacts: Equatable, Sendable, Decodable {
   /// The time of the day, as `0800`.
   package var slot: String

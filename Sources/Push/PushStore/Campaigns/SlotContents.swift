@@ -43,7 +43,7 @@ extension PushDatabase {
   ///   - isPerUser: whether each user has a document.
   ///   - contentsMax: fetches at most; the others stay to be claimed.
   package func claimContents(
-    for rows: [SlotRow], of campaign: String, at url: String, isPerUser: Bool, lead: Duration, contentsMax: Int,
+    for rows: [Occasion], of campaign: String, at url: String, isPerUser: Bool, lead: Duration, contentsMax: Int,
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> [DueContent] {
     let moments = Set(

@@ -46,7 +46,7 @@ extension PushDatabase {
   }
 }
 
-/// The name of a row of `tacet.notif_deliveries` for a user's devices: `<campaign>.<slot>.<fire_date>`.
+/// The name of an occasion of a slot for a user's devices: `<campaign>.<slot>.<fire_date>`.
 package struct SlotIdentifier: Equatable, Sendable {
   package let campaign: String
   /// The time of the day, as `0800`.

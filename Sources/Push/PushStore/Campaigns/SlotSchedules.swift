@@ -1,7 +1,72 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 package import Postgres
 package import PushRules
 package import Reactors
+
+package struct UserSlot: Codable, Equatable, Sendable {
+  /// The time of the day, as `0800`.
+  package var slot: String
+  /// Its phase; nil without phases.
+  package var phase: String?
+  /// Whether it is on, as long as the campaign is.
+  package var isEnabled: Bool
+  /// Days of ISO 8601, Monday is 1; nil for all.
+  package var weekdays: [Int]?
+
+  package init(slot: String, phase: String? = nil, isEnabled: Bool = true, weekdays: [Int]? = nil) {
+    self.slot = slot
+    self.phase = phase
+    self.isEnabled = isEnabled
+    self.weekdays = weekdays
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case slot, phase, weekdays
+    case isEnabled = "is_enabled"
+  }
+}
+
+package struct UserSlots: Equatable, Sendable {
+  /// Whether the user has the campaign on.
+  package var isOn: Bool
+  /// By their time.
+  package var slots: [UserSlot]
+  package var timeZone: String
+
+  package init(isOn: Bool, slots: [UserSlot], timeZone: String) {
+    self.isOn = isOn
+    self.slots = slots
+    self.timeZone = timeZone
+  }
+}
+
+/// An occasion that a device is to show by itself.
+package struct ScheduledRow: Equatable, Sendable {
+  package let campaign: String
+  /// The time of the day, as `0800`.
+  package let slot: String
+  /// The user's day, as `2026-11-22`.
+  package let fireDate: String
+  /// When it is due, microseconds since 1970.
+  package let fireAt: Int64
+  /// The same on the user's clock, as `2026-11-22T08:00:00`.
+  package let localTime: String
+  package let text: OccasionWords
+  /// How late or early the device's alarm may be, in seconds.
+  package let toleranceSeconds: Int
+
+  /// Of the local request and of the push: a device that gets both shows one.
+  package var identifier: String { "\(campaign).\(slot).\(fireDate)" }
+  /// Of the day's notifications of the campaign.
+  package var threadID: String { "\(campaign).\(fireDate)" }
+}
+
+/// The outcome of a request to send what a slot says at once.
+package enum SlotDelivery: Equatable, Sendable {
+  /// The push is queued, under this id.
+  case queued(UUID)
+  case refused(String)
+}
 
 // What apps ask of slots.
 extension PushDatabase {
@@ -72,7 +137,7 @@ extension PushDatabase {
       ScheduledRow(
         campaign: try row.decode("campaign"), slot: try row.decode("slot"), fireDate: try row.decode("fire_date"),
         fireAt: try row.decode("fire_us"), localTime: try row.decode("local_time"),
-        text: RenderedText(
+        text: OccasionWords(
           title: try row.decode("title"), body: try row.decode("body"), category: try row.decode("category"),
           data: try row.decode("data")),
         toleranceSeconds: try row.decode("tolerance_seconds"))
@@ -88,14 +153,14 @@ extension PushDatabase {
     ).one().decode(0)
   }
 
-  /// Sends the row of a user's slot that was rendered last.
+  /// Sends the occasion of a user's slot that was rendered last.
   /// - Returns: the push, or the reason why there is none.
   package func deliver(
     slot: String, of campaign: String, for userID: HostID, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> CampaignCommit {
+  ) async throws(PostgresError) -> SlotDelivery {
     let row = try await pool.query(.deliverSlot(campaign: campaign, userID: userID, slot: slot), on: reactor).one()
     if let refusal: String = try row.decode("refusal") { return .refused(refusal) }
-    return .committed(try row.decode("push_id"))
+    return .queued(try row.decode("push_id"))
   }
 
   private static func json(of slots: [UserSlot]) -> String {

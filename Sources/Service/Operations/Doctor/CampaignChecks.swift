@@ -58,7 +58,7 @@ extension Judgement {
       found.append(
         .warning(
           "\(count(work.failed)) decisions failed during the last day",
-          remedy: "see their reasons in tacet.campaign_decisions"))
+          remedy: "see their reasons in tacet.occasions"))
     }
     return found.or("nothing is left over")
   }

@@ -114,7 +114,7 @@ struct OccasionLayerTests {
     let settings = LayerSettings(occasion: OccasionLayer(occasion: "evening reflection"))
     let evaluation = LayerEvaluation(of: material, layers: [.occasion], settings: settings)
     let finding = try #require(evaluation.finding)
-    #expect(finding.pushType == .occasion)
+    #expect(finding.pushType == "occasion")
     #expect(finding.values == ["push_type": "occasion", "theme": "evening reflection"])
     #expect(finding.metadata.themes == ["evening reflection"])
     #expect(ModelPrompt(for: finding, in: material).material.contains("theme: evening reflection"))
@@ -214,7 +214,7 @@ struct ReengagementLayerTests {
   }
 
   private static func topic(_ texts: [String]) -> String? {
-    if case .conversation(let topic) = Self.outcome(texts).finding?.subject { topic } else { nil }
+    Self.outcome(texts).finding?.topic
   }
 
   @Test(

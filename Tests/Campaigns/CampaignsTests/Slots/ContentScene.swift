@@ -50,24 +50,25 @@ struct ContentScene: Sendable {
   var url: String { origin + "/content" }
 
   /// A row that is due in so many seconds.
-  func row(_ slot: String = "0800", in seconds: Double = 600, date: String = "2026-11-23") -> SlotRow {
+  func row(_ slot: String = "0800", in seconds: Double = 600, date: String = "2026-11-23") -> Occasion {
     let fireAt = Int64((Date().timeIntervalSince1970 + seconds) * 1_000_000)
-    return SlotRow(
+    return Occasion(
       campaign: "daily", userID: user, slot: slot, fireDate: date, fireAt: fireAt, timeZone: "Europe/Vienna")
   }
 
   /// Rows of so many users that are due in ten minutes.
-  func rows(_ count: Int) -> [SlotRow] {
+  func rows(_ count: Int) -> [Occasion] {
     let first = row()
     return (0..<count).map { _ in
-      SlotRow(
+      Occasion(
         campaign: "daily", userID: .new(), slot: first.slot, fireDate: first.fireDate, fireAt: first.fireAt,
         timeZone: first.timeZone)
     }
   }
 
   /// What rows of a slot have, after the fetch that is due.
-  func content(_ rows: SlotRow..., url: String? = nil, isPrivateAllowed: Bool = true) async throws -> [ContentOutcome] {
+  func content(_ rows: Occasion..., url: String? = nil, isPrivateAllowed: Bool = true) async throws -> [ContentOutcome]
+  {
     let url = url ?? self.url
     _ = try await withFetcher(isPrivateAllowed: isPrivateAllowed) {
       try await $0.refresh(rows, of: "daily", at: url, on: $1)
@@ -76,7 +77,7 @@ struct ContentScene: Sendable {
   }
 
   /// The slots whose documents have changed.
-  func refresh(_ rows: SlotRow...) async throws -> [String] {
+  func refresh(_ rows: Occasion...) async throws -> [String] {
     try await withFetcher { try await $0.refresh(rows, of: "daily", at: url, on: $1).map(\.slot) }
   }
 

@@ -32,7 +32,7 @@ struct ReminderRunTests {
   /// - Parameter between: SQL that runs between both.
   private static func run(
     _ scene: CoachScene, _ writer: ScriptedWriter?, limits: ModelUsageLimits = .ample, dueIn: String = "10 min",
-    pace: SlotPace = SlotPace(), between: String = ""
+    pace: CampaignPace = CampaignPace(), between: String = ""
   ) async throws {
     try await scene.withSlotRunner(writer, limits: limits, pace: pace) { runner, _, reactor in
       try await scene.sql(
@@ -41,11 +41,11 @@ struct ReminderRunTests {
         from tacet.campaigns c where c.is_active and c.definition ? 'slots';
         update tacet.slots set next_fire_at = now() + interval '\(dueIn)', available_at = now() where next_fire_at is not null
         """)
-      _ = await runner.renderAll(on: reactor)
+      _ = await runner.prepareAll(on: reactor)
       try await scene.sql(
         """
         \(between.isEmpty ? "" : between + ";")
-        update tacet.notif_deliveries set fire_at = now(), available_at = now() where status = 'scheduled'
+        update tacet.occasions set fire_at = now(), available_at = now() where status = 'scheduled'
         """)
       // Of several rows of a campaign that are due the last one is pushed, so they have one moment.
       _ = await runner.pushAll(on: reactor)
@@ -115,7 +115,7 @@ struct ReminderRunTests {
     let writer = ScriptedWriter(.success("You can do it."))
     for turn in 1...4 {
       // As a choice of slots does: what was rendered is cancelled, and the slots are due to be rendered.
-      try await Self.run(scene, writer, between: "update tacet.notif_deliveries set status = 'cancelled'")
+      try await Self.run(scene, writer, between: "update tacet.occasions set status = 'cancelled'")
       #expect(writer.prompts.count == 4, "\(turn)")
     }
     try await scene.sql(
@@ -169,7 +169,7 @@ struct ReminderRunTests {
     let kinds = try await scene.sql("select string_agg(distinct kind, ' ' order by kind) from tacet.pushes")
     #expect(kinds == expected)
     let reasons = try await scene.sql(
-      "select string_agg(distinct reason, ' ') from tacet.notif_deliveries where user_id = '\(user)'")
+      "select string_agg(distinct reason, ' ') from tacet.occasions where user_id = '\(user)'")
     #expect(reasons == (expected == "meal workout" ? "" : "already_done"))
   }
 
@@ -190,9 +190,9 @@ struct ReminderRunTests {
     try await scene.withSlotRunner(writer) { runner, scheduler, reactor in
       let first = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor).first
       #expect(first?.text.title == "🥗 Lunch Reminder")
-      let window = "select count(*) from tacet.notif_deliveries where status = 'scheduled'"
+      let window = "select count(*) from tacet.occasions where status = 'scheduled'"
       #expect(try await scene.sql("\(window) and fire_at < now() + interval '20 min'") == "1")
-      _ = await runner.renderAll(on: reactor)
+      _ = await runner.prepareAll(on: reactor)
       try await scene.sql("delete from tacet.schedules")
       let later = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor).first
       #expect(later?.text.body == "Soup is ready.")
@@ -206,7 +206,7 @@ struct ReminderRunTests {
     _ = try await Self.addUser(scene)
     try await Self.run(scene, nil, between: "update context_profiles set reminder_preferences = null")
     #expect(try await Self.pushes(scene, "kind") == [])
-    let reasons = try await scene.sql("select distinct status, reason from tacet.notif_deliveries")
+    let reasons = try await scene.sql("select distinct status, reason from tacet.occasions")
     #expect(reasons == "skipped|not_in_audience")
   }
 }
@@ -214,11 +214,11 @@ struct ReminderRunTests {
 extension CoachScene {
   /// Runs a body with a runner of slots and a scheduler.
   func withSlotRunner(
-    _ writer: ScriptedWriter?, limits: ModelUsageLimits = .ample, pace: SlotPace = SlotPace(),
-    _ body: @escaping @Sendable (SlotRunner, SlotScheduler, isolated Reactor) async throws -> Void
+    _ writer: ScriptedWriter?, limits: ModelUsageLimits = .ample, pace: CampaignPace = CampaignPace(),
+    _ body: @escaping @Sendable (CampaignRunner, SlotScheduler, isolated Reactor) async throws -> Void
   ) async throws {
     try await withStore { store, reactor in
-      let runner = SlotRunner(
+      let runner = CampaignRunner(
         store: store, writer: writer, limits: limits, pace: pace, logger: RunLogs.logger, queued: { _ in })
       try await body(runner, SlotScheduler(store: store, pace: pace, logger: RunLogs.logger), reactor)
     }
@@ -249,8 +249,8 @@ struct ReminderExampleTests {
           "select string_agg(slot || array_to_string(weekdays, ''), ' ' order by slot) from tacet.slots")
           == "103012345 153012345")
       try await scene.sql("update tacet.slots set next_fire_at = now() + interval '10 min', available_at = now()")
-      _ = await runner.renderAll(on: reactor)
-      try await scene.sql("update tacet.notif_deliveries set fire_at = now(), available_at = now()")
+      _ = await runner.prepareAll(on: reactor)
+      try await scene.sql("update tacet.occasions set fire_at = now(), available_at = now()")
       _ = await runner.pushAll(on: reactor)
     }
     let shown =
@@ -259,7 +259,7 @@ struct ReminderExampleTests {
     #expect(pushed == "Time to stretch 🧘|Reach for the ceiling, Ada.|STRETCH|stretch|stretching|t")
     let snoozed = try await scene.sql(
       """
-      select answer from tacet.notif_deliveries d
+      select answer from tacet.occasions d
       cross join lateral tacet.report_slot_action(
         '\(user)', gen_random_uuid(), 'SNOOZE_15', 'stretch.' || d.slot || '.' || d.fire_date, 'stretch', d.slot, d.fire_date, now()) r
       limit 1

@@ -29,9 +29,9 @@ struct RitualTests {
     let scene = try await RitualScene()
     let user = try await scene.addUser(terrain: terrain, streak: streak)
     try await scene.withRunner { runner, _, _, reactor in
-      await runner.look(on: reactor)
+      await runner.lookAtSlots(on: reactor)
       try await scene.openLead()
-      await runner.look(on: reactor)
+      await runner.lookAtSlots(on: reactor)
       #expect(
         try await scene.rows(of: user, "slot, phase, status").split(separator: "\n").sorted() == [
           "0800|morning|scheduled", "2000|evening|scheduled",
@@ -39,7 +39,7 @@ struct RitualTests {
       // One after the other: of two that are due at once the later one is sent.
       for slot in ["0800", "2000"] {
         try await scene.makeDue("slot = '\(slot)'")
-        await runner.look(on: reactor)
+        await runner.lookAtSlots(on: reactor)
       }
     }
     #expect(try await scene.rows(of: user, "status").split(separator: "\n") == ["sent", "sent"])
@@ -55,14 +55,14 @@ struct RitualTests {
     let scene = try await RitualScene()
     let user = try await scene.addUser()
     try await scene.withRunner { runner, _, _, reactor in
-      await runner.look(on: reactor)
+      await runner.lookAtSlots(on: reactor)
       try await scene.openLead()
-      await runner.look(on: reactor)
+      await runner.lookAtSlots(on: reactor)
       try await scene.makeDue("slot = '0800'")
-      await runner.look(on: reactor)
+      await runner.lookAtSlots(on: reactor)
     }
     let wrong = """
-      select count(*) from tacet.pushes p join tacet.notif_deliveries d on d.push_id = p.id
+      select count(*) from tacet.pushes p join tacet.occasions d on d.push_id = p.id
       where p.user_id = '\(user)' and p.collapse_id = 'ritual.0800.' || d.fire_date
         and p.presentation ->> 'thread_id' = 'ritual.' || d.fire_date and p.data ->> 'fire_date' = d.fire_date::text
         and p.metadata ->> 'campaign' = 'ritual' and p.send_at = d.fire_at

@@ -16,7 +16,7 @@ struct SlotChoiceTests {
   func offAndOn() async throws {
     let scene = try await RitualScene()
     let user = try await scene.addUser()
-    let counts = "select status, reason, count(*) from tacet.notif_deliveries group by 1, 2"
+    let counts = "select status, reason, count(*) from tacet.occasions group by 1, 2"
     let notices = """
       select count(*), count(*) filter (where i.available_at > now() + interval '14 minutes')
       from tacet.pushes p join tacet.inbox i on i.subject_id = tacet.subject_of(p.id) where p.kind = 'schedule_changed'
@@ -45,7 +45,7 @@ struct SlotChoiceTests {
       let window = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
       let first = try #require(window.first { $0.slot == "0800" })
       try await scene.sql(
-        "update tacet.notif_deliveries set status = 'sent' where slot = '0800' and fire_date = '\(first.fireDate)'")
+        "update tacet.occasions set status = 'sent' where slot = '0800' and fire_date = '\(first.fireDate)'")
       let moved = try #require(
         try await scheduler.choose(true, Self.slots("0801", "2000"), of: "ritual", for: user, on: reactor).rows)
       #expect(!moved.contains { $0.slot == "0801" && $0.fireDate == first.fireDate })
@@ -53,7 +53,7 @@ struct SlotChoiceTests {
     }
     let phases = """
       select count(*) from (
-        select from tacet.notif_deliveries where status <> 'cancelled' group by user_id, campaign, phase, fire_date
+        select from tacet.occasions where status <> 'cancelled' group by user_id, campaign, phase, fire_date
         having count(*) > 1
       ) n
       """
@@ -90,7 +90,7 @@ struct SlotChoiceTests {
       #expect(schedule.allSatisfy { $0.text.title == "It is \($0.localTime.dropFirst(11).prefix(5))." })
       #expect(schedule.map(\.fireAt) == schedule.map(\.fireAt).sorted())
     }
-    #expect(Int(try await scene.sql("select count(*) from tacet.notif_deliveries")) ?? 0 > 140)
+    #expect(Int(try await scene.sql("select count(*) from tacet.occasions")) ?? 0 > 140)
   }
 
   @Test("days that are not wanted have no rows")
@@ -103,7 +103,7 @@ struct SlotChoiceTests {
       #expect(schedule.count == 2)
     }
     #expect(
-      try await scene.sql("select distinct extract(isodow from fire_date) >= 6 from tacet.notif_deliveries") == "t")
+      try await scene.sql("select distinct extract(isodow from fire_date) >= 6 from tacet.occasions") == "t")
   }
 
   @Test(
@@ -113,7 +113,7 @@ struct SlotChoiceTests {
     let scene = try await RitualScene()
     let user = try await scene.addUser()
     try await scene.withRunner { runner, scheduler, _, reactor in
-      await runner.enrolAll(on: reactor)
+      await runner.followAudiences(on: reactor)
       // The host's function is asked between the claim and the write.
       try await scene.sql(
         """
@@ -127,12 +127,12 @@ struct SlotChoiceTests {
         """)
       if inBatch {
         try await scene.openLead()
-        _ = await runner.renderAll(on: reactor)
+        _ = await runner.prepareAll(on: reactor)
       } else {
         _ = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
       }
     }
-    let rows = "select count(*) from tacet.notif_deliveries where status <> 'cancelled' and slot <> '0815'"
+    let rows = "select count(*) from tacet.occasions where status <> 'cancelled' and slot <> '0815'"
     #expect(try await scene.sql(rows) == "0")
     let slots = "select slot, next_fire_at is null from tacet.slots"
     #expect(try await scene.sql(slots) == "\(choice.slot)|\(choice.isOn ? "f" : "t")")
@@ -144,12 +144,12 @@ struct SlotChoiceTests {
     let (user, other) = (try await scene.addUser(), try await scene.addUser())
     let slots =
       "select string_agg(slot, ' ' order by slot) from tacet.slots where next_fire_at is not null and user_id ="
-    let rows = "select distinct status, reason from tacet.notif_deliveries where user_id ="
+    let rows = "select distinct status, reason from tacet.occasions where user_id ="
     try await scene.withRunner { runner, scheduler, _, reactor in
       _ = try await scheduler.schedule(of: other, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
       _ = try await scheduler.choose(true, Self.slots("0815", "2000"), of: "ritual", for: user, on: reactor)
       try await scene.sql("update push_tokens set invalidated_at = now()")
-      await runner.enrolAll(on: reactor)
+      await runner.followAudiences(on: reactor)
       for id in [user, other] {
         #expect(try await scene.sql("\(slots) '\(id)'") == "")
         #expect(try await scene.sql("\(rows) '\(id)'") == "cancelled|not_in_audience")
@@ -166,7 +166,7 @@ struct SlotChoiceTests {
   func denied() async throws {
     let scene = try await RitualScene()
     let user = try await scene.addUser(devices: 2)
-    let counts = "select status, reason, count(*) from tacet.notif_deliveries group by 1, 2"
+    let counts = "select status, reason, count(*) from tacet.occasions group by 1, 2"
     @Sendable func authorize(_ place: Int, _ status: String) async throws {
       try await scene.sql(
         """
@@ -184,14 +184,14 @@ struct SlotChoiceTests {
         .rows
       #expect(chosen == [])
       try await scene.openLead()
-      await runner.look(on: reactor)
+      await runner.lookAtSlots(on: reactor)
       #expect(
-        try await scene.sql("select count(*) from tacet.notif_deliveries where status in ('scheduled', 'armed')") == "0"
+        try await scene.sql("select count(*) from tacet.occasions where status in ('scheduled', 'armed')") == "0"
       )
-      #expect(try await scene.sql("select count(*) from tacet.notif_deliveries where slot = '0801'") == "1")
+      #expect(try await scene.sql("select count(*) from tacet.occasions where slot = '0801'") == "1")
       try await authorize(1, "authorized")
       try await scheduler.userChanged(user, on: reactor)
-      #expect(try await scene.sql("select status from tacet.notif_deliveries where slot = '0801'") == "scheduled")
+      #expect(try await scene.sql("select status from tacet.occasions where slot = '0801'") == "scheduled")
     }
   }
 
@@ -204,7 +204,7 @@ struct SlotChoiceTests {
       let first = try #require(vienna.first)
       try await scene.sql(
         """
-        update tacet.notif_deliveries set status = 'sent'
+        update tacet.occasions set status = 'sent'
         where slot = '\(first.slot)' and fire_date = '\(first.fireDate)';
         update push_tokens set time_zone = 'America/New_York' where user_id = '\(user)';
         """)
@@ -217,7 +217,7 @@ struct SlotChoiceTests {
     let zones = "select distinct time_zone from tacet.slots where user_id = '\(user)'"
     #expect(try await scene.sql(zones) == "America/New_York")
     let wrong = """
-      select count(*) from tacet.notif_deliveries
+      select count(*) from tacet.occasions
       where status = 'scheduled' and fire_at <> tacet.civil_instant(fire_date + tacet.slot_time(slot), 'America/New_York')
       """
     #expect(try await scene.sql(wrong) == "0")

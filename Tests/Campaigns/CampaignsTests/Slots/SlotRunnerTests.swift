@@ -10,13 +10,13 @@ import Testing
 struct SlotRunnerTests {
   /// A user whose rows of both rituals are rendered.
   private static func rendered(
-    _ scene: RitualScene, devices: Int = 1, in runner: SlotRunner, on reactor: isolated Reactor
+    _ scene: RitualScene, devices: Int = 1, in runner: CampaignRunner, on reactor: isolated Reactor
   ) async throws -> HostID {
     let user = try await scene.addUser(devices: devices)
     // Enrolment is for whole audiences once in a while.
-    await runner.look(on: reactor)
+    await runner.lookAtSlots(on: reactor)
     try await scene.openLead()
-    await runner.look(on: reactor)
+    await runner.lookAtSlots(on: reactor)
     return user
   }
 
@@ -28,10 +28,10 @@ struct SlotRunnerTests {
     try await scene.withRunner { runner, _, _, reactor in
       let user = try await Self.rendered(scene, in: runner, on: reactor)
       try await scene.makeDue("slot = '0800'", late: time)
-      await runner.look(on: reactor)
+      await runner.lookAtSlots(on: reactor)
       #expect(
         try await scene.sql(
-          "select status, reason from tacet.notif_deliveries where user_id = '\(user)' and slot = '0800'") == outcome)
+          "select status, reason from tacet.occasions where user_id = '\(user)' and slot = '0800'") == outcome)
     }
   }
 
@@ -42,7 +42,7 @@ struct SlotRunnerTests {
       let user = try await Self.rendered(scene, in: runner, on: reactor)
       try await scene.makeDue("slot = '0800'", late: "10 min")
       try await scene.makeDue("slot = '2000'", late: "5 min")
-      await runner.look(on: reactor)
+      await runner.lookAtSlots(on: reactor)
       #expect(try await scene.rows(of: user) == "0800|skipped|too_late\n2000|sent|")
     }
   }
@@ -76,8 +76,8 @@ struct SlotRunnerTests {
       _ = try await Self.rendered(scene, in: runner, on: reactor)
       try await scene.sql(change)
       try await scene.makeDue("slot = '0800'")
-      await runner.look(on: reactor)
-      let rows = "select status, coalesce(reason, '') from tacet.notif_deliveries where slot = '0800'"
+      await runner.lookAtSlots(on: reactor)
+      let rows = "select status, coalesce(reason, '') from tacet.occasions where slot = '0800'"
       #expect(try await scene.sql(rows) == (reason.isEmpty ? "sent|" : "skipped|\(reason)"))
       #expect(try await scene.sql("select count(*) from tacet.pushes") == (reason.isEmpty ? "1" : "0"))
     }
@@ -91,7 +91,7 @@ struct SlotRunnerTests {
       let user = try await Self.rendered(scene, in: runner, on: reactor)
       for slot in ["0800", "2000"] {
         try await scene.makeDue("slot = '\(slot)'")
-        await runner.look(on: reactor)
+        await runner.lookAtSlots(on: reactor)
       }
       #expect(try await scene.rows(of: user) == "0800|sent|\n2000|skipped|pushed_today")
     }
@@ -104,15 +104,15 @@ struct SlotRunnerTests {
       let user = try await Self.rendered(scene, devices: 2, in: runner, on: reactor)
       try await scene.sql(
         """
-        update tacet.notif_deliveries set status = 'armed', armed_by = (
+        update tacet.occasions set status = 'armed', armed_by = (
           select array_agg(device_token) from (select device_token from push_tokens order by 1 limit 1) t)
         where slot = '0800';
-        update tacet.notif_deliveries set status = 'armed', armed_by = (select array_agg(device_token) from push_tokens)
+        update tacet.occasions set status = 'armed', armed_by = (select array_agg(device_token) from push_tokens)
         where slot = '2000';
         """)
       for slot in ["0800", "2000"] {
         try await scene.makeDue("slot = '\(slot)'")
-        await runner.look(on: reactor)
+        await runner.lookAtSlots(on: reactor)
       }
       #expect(try await scene.rows(of: user) == "0800|sent|\n2000|armed|")
       let excluded = "select excluded_devices = (select min(device_token) from push_tokens) from tacet.pushes"
@@ -130,7 +130,7 @@ struct SlotRunnerTests {
         insert into daily_logs select '\(user)', (now() at time zone '\(ZoneNearNoon.name)')::date - n, now() from generate_series(0, 4) as n
         """)
       try await scene.makeDue("slot = '0800'")
-      await runner.look(on: reactor)
+      await runner.lookAtSlots(on: reactor)
       #expect(try await scene.sql("select title from tacet.pushes") == "Day 5 — your Low Flame rhythm")
     }
   }
@@ -141,20 +141,22 @@ struct SlotRunnerTests {
     try await scene.withRunner { runner, _, store, reactor in
       _ = try await Self.rendered(scene, in: runner, on: reactor)
       try await scene.makeDue("slot = '0800'")
-      let first = try await store.claimSlotRows(
-        10, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor)
+      let first = try await store.claimOccasions(
+        10, haveSlots: true, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor)
       #expect(first.map(\.slot) == ["0800"])
       #expect(
-        try await store.claimSlotRows(10, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor)
-          .isEmpty)
-      try await scene.sql("update tacet.notif_deliveries set available_at = now() where slot = '0800'")
-      let second = try await store.claimSlotRows(
-        10, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor)
+        try await store.claimOccasions(
+          10, haveSlots: true, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor
+        )
+        .isEmpty)
+      try await scene.sql("update tacet.occasions set available_at = now() where slot = '0800'")
+      let second = try await store.claimOccasions(
+        10, haveSlots: true, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor)
       #expect(second.map(\.attempts) == [2])
-      let text = RenderedText(title: "A", body: "B", category: "C", data: "{}")
+      let text = OccasionWords(title: "A", body: "B", category: "C", data: "{}")
       for (rows, pushes) in [(first, "0"), (second, "1"), (second, "1")] {
         let outcomes = try await store.commit(
-          rows.map { RenderedRow($0, text) }, of: "ritual", way: "auto", on: reactor)
+          rows.map { DecidedOccasion($0, text) }, of: "ritual", way: "auto", on: reactor)
         #expect(outcomes.isEmpty == (pushes == "0" || rows == second && outcomes.isEmpty))
         #expect(try await scene.sql("select count(*) from tacet.pushes") == pushes)
       }
@@ -167,16 +169,16 @@ struct SlotRunnerTests {
       (0, 100, 3), (2_000, 100, 3), (2_500, 100, 3), (20_000, 800, 25), (50_000, 2_000, 62), (100_000, 2_000, 62),
     ])
   func pace(due: Int, rowsPerSecond: Int, rowsPerBatch: Int) {
-    let pace = SlotPace()
-    #expect(pace.rowsPerSecond(whenDue: due) == rowsPerSecond)
-    #expect(pace.rowsPerBatch(at: rowsPerSecond) == rowsPerBatch)
+    let pace = CampaignPace()
+    #expect(pace.pushesPerSecond(whenDue: due) == rowsPerSecond)
+    #expect(pace.pushesPerBatch(at: rowsPerSecond) == rowsPerBatch)
     // 100,000 users of one slot within a minute.
     #expect(due / rowsPerSecond <= 50)
   }
 
   @Test("pages of an audience grow while they are quick, and shrink when they are slow")
   func pages() {
-    let pace = SlotPace()
+    let pace = CampaignPace()
     for (users, time, next) in [
       (500, 0.9, 1_000), (4_000, 0.1, 5_000), (800, 2, 800), (2_000, 4.1, 1_000), (500, 9, 500),
     ] { #expect(pace.enrolUsers(after: users, in: .seconds(time)) == next) }
@@ -194,7 +196,7 @@ struct SlotRunnerTests {
         try await scene.sql("update tacet.slots set delivered_at = clock_timestamp() - interval '\(age)'")
         #expect(try await Self.deliver("0800", to: user, by: scheduler, on: reactor) == answer)
       }
-      try await scene.sql("delete from tacet.notif_deliveries")
+      try await scene.sql("delete from tacet.occasions")
       #expect(try await Self.deliver("2000", to: user, by: scheduler, on: reactor) == "nothing_stored")
       #expect(try await scene.sql("select count(*) from tacet.slots where attempts > 0") == "2")
     }
@@ -204,7 +206,7 @@ struct SlotRunnerTests {
     _ slot: String, to user: HostID, by scheduler: SlotScheduler, on reactor: isolated Reactor
   ) async throws -> String {
     switch try await scheduler.deliver(slot: slot, of: "ritual", for: user, on: reactor) {
-    case .committed: "committed"
+    case .queued: "committed"
     case .refused(let reason): reason
     }
   }
@@ -225,9 +227,9 @@ struct SlotRunnerTests {
         end $$
         """)
       try await scene.makeDue("slot = '0800'")
-      await runner.look(on: reactor)
-      let status = "select status, reason from tacet.notif_deliveries where slot = '0800' and user_id ="
-      #expect(try await scene.sql("\(status) '\(user)'") == "skipped|material_failed")
+      await runner.lookAtSlots(on: reactor)
+      let status = "select status, reason from tacet.occasions where slot = '0800' and user_id ="
+      #expect(try await scene.sql("\(status) '\(user)'") == "failed|material_failed")
       #expect(try await scene.sql("\(status) '\(other)'") == "sent|")
     }
   }

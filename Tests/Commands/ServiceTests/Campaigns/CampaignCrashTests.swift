@@ -125,7 +125,7 @@ final class CampaignCrashRun {
   }
 
   private func undecided() async throws -> Int {
-    Int(try await coach.scene.sql("select count(*) from tacet.campaign_decisions where decision is null")) ?? -1
+    Int(try await coach.scene.sql("select count(*) from tacet.occasions where status = 'scheduled'")) ?? -1
   }
 
   /// Waits until everything is decided, sent and recorded. There is nothing to wait on but the tables.
@@ -175,7 +175,11 @@ struct CampaignCrashBooks {
     (users, kills, runs) = (run.users, run.kills, run.runs)
     let scene = run.coach.scene
     let rows = try await scene.rows(
-      "select campaign, user_id, coalesce(decision, 'none'), coalesce(reason, '') from tacet.campaign_decisions")
+      """
+      select campaign, user_id, case status when 'scheduled' then 'none' when 'sent' then 'committed' else status end,
+        coalesce(reason, '')
+      from tacet.occasions
+      """)
     decisions = rows.map { Decision(campaign: $0[0], user: $0[1], decision: $0[2], reason: $0[3]) }
     queued = Self.grouped(try await scene.rows("select user_id, id from tacet.pushes"))
     let zone = run.coach.zone
@@ -353,7 +357,7 @@ enum ClaimOwners {
       return null;
     end
     $$;
-    create trigger note_claim_owner after update on tacet.campaign_decisions
+    create trigger note_claim_owner after update on tacet.occasions
       for each row execute function note_claim_owner();
     create trigger note_claim_owner after update on tacet.inbox for each row execute function note_claim_owner();
     """
@@ -361,9 +365,9 @@ enum ClaimOwners {
   static func expiry(of names: [String]) -> String {
     let dead = "array[" + names.map { "'\($0)'" }.joined(separator: ", ") + "]::text[]"
     return """
-      update tacet.campaign_decisions d set available_at = now()
+      update tacet.occasions d set available_at = now()
       from claim_owners o
-      where o.key = d.campaign || d.user_id and o.owner = any (\(dead)) and d.decision is null and d.available_at > now();
+      where o.key = d.campaign || d.user_id and o.owner = any (\(dead)) and d.status = 'scheduled' and d.available_at > now();
       update tacet.inbox i set available_at = now()
       from claim_owners o
       where o.key = i.subject_id::text and o.owner = any (\(dead)) and i.available_at > now()

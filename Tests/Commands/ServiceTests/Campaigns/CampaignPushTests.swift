@@ -89,8 +89,8 @@ struct CampaignFailureTests {
       var table: [String] = []
       for (failure, user) in scene.cases {
         let row = try await scene.coach.scene.sql(
-          "select decision, coalesce(reason, '-') from tacet.campaign_decisions where user_id = '\(user.id)'")
-        let expected = failure.reason.map { "skipped|\($0)" } ?? "committed|-"
+          "select status, coalesce(reason, '-') from tacet.occasions where user_id = '\(user.id)'")
+        let expected = failure.reason.map { "skipped|\($0)" } ?? "sent|-"
         #expect(row == expected, "\(failure.name)")
         let told = try await scene.coach.explain(user)
         #expect(told.contains(failure.sentence), "\(failure.name): \(told)")
@@ -112,7 +112,7 @@ struct CampaignFailureTests {
   func secrecy() async throws {
     try await Self.play { scene in
       let kept = try await scene.coach.scene.sql(
-        "select l.metadata from tacet.push_log l union all select d.inputs from tacet.campaign_decisions d")
+        "select l.metadata from tacet.push_log l union all select d.inputs from tacet.occasions d")
       let log = scene.service.process.text
       #expect(kept.contains("layer"))
       #expect(log.contains("serving"))
@@ -236,7 +236,7 @@ struct CampaignStopTests {
     try await first.stop()
     let left = try await Self.undecided(coach)
     #expect((1..<Self.count).contains(left), "\(left)")
-    let leased = "select count(*) from tacet.campaign_decisions where decision is null and available_at > now()"
+    let leased = "select count(*) from tacet.occasions where status = 'scheduled' and available_at > now()"
     #expect(try await coach.scene.sql(leased) == "0")
 
     let off = try await coach.scene.startService(extra: ["PUSH_TRIGGER_ENABLED": "false"])
@@ -257,6 +257,6 @@ struct CampaignStopTests {
   }
 
   private static func undecided(_ coach: CoachScene) async throws -> Int {
-    Int(try await coach.scene.sql("select count(*) from tacet.campaign_decisions where decision is null")) ?? -1
+    Int(try await coach.scene.sql("select count(*) from tacet.occasions where status = 'scheduled'")) ?? -1
   }
 }

@@ -74,7 +74,7 @@ struct EngagementPushTests {
       #expect(record.collapseID == "lapse_4")
       // Its limit and what a busy machine adds, and not the half minute of the model.
       let taken = try await coach.scene.sql(
-        "select extract(epoch from decided_at - enrolled_at) < 20 from tacet.campaign_decisions where campaign = 'lapse'"
+        "select extract(epoch from changed_at - rendered_at) < 20 from tacet.occasions where campaign = 'lapse'"
       )
       #expect(taken == "t")
       #expect(try await coach.scene.sql("select re_engagement_attempts from tacet.activity") == "1")
@@ -96,7 +96,7 @@ struct EngagementPushTests {
           'type', 'Run', 'weekdays', '[1, 2, 3, 4, 5, 6, 7]'::jsonb, 'time', overlay('\(slot)' placing ':' from 3 for 0))));
       insert into tacet.slots (user_id, campaign, slot, time_zone, next_fire_at, available_at)
       values ('\(user.id)', 'workout', '\(slot)', 'UTC', now() + interval '12 h', now() + interval '11 h');
-      insert into tacet.notif_deliveries (
+      insert into tacet.occasions (
         fire_at, available_at, fire_date, user_id, campaign, slot, time_zone, status, title, body, category, data
       )
       values (now(), now(), current_date, '\(user.id)', 'workout', '\(slot)', 'UTC', 'sent', 'Workout Time! 🏋️', 'Go.', 'WORKOUT',

@@ -16,7 +16,7 @@ struct SlotCrashTests {
     let run = try await SlotCrashRun(seed: seed, seconds: seconds)
     try await run.play()
     let rows = try await run.scene.sql(
-      "select string_agg(n, ', ') from (select status || ' ' || count(*) as n from tacet.notif_deliveries group by status) x"
+      "select string_agg(n, ', ') from (select status || ' ' || count(*) as n from tacet.occasions group by status) x"
     )
     print("slot crash run: seed \(seed), \(run.kills) kills, \(run.waves) waves, rows: \(rows)")
     let violations = try await run.violations()
@@ -73,7 +73,7 @@ final class SlotCrashRun {
   /// Rows whose push was sent.
   var sent: Int {
     get async throws {
-      Int(try await scene.sql("select count(*) from tacet.notif_deliveries where status = 'sent'")) ?? 0
+      Int(try await scene.sql("select count(*) from tacet.occasions where status = 'sent'")) ?? 0
     }
   }
 
@@ -96,10 +96,10 @@ final class SlotCrashRun {
     try await update(
       "slots", "available_at = clock_timestamp()", where: "available_at > clock_timestamp() + interval '2 min'")
     try await update(
-      "notif_deliveries", "fire_at = clock_timestamp(), available_at = clock_timestamp()",
+      "occasions", "fire_at = clock_timestamp(), available_at = clock_timestamp()",
       where: """
         (user_id, fire_at) in (
-          select user_id, min(fire_at) from tacet.notif_deliveries
+          select user_id, min(fire_at) from tacet.occasions
           where status = 'scheduled' and fire_at > clock_timestamp() group by user_id)
         """)
   }
@@ -130,7 +130,7 @@ final class SlotCrashRun {
     try await update(
       "slots", "available_at = \(now)", where: "available_at between \(now) and \(now) + interval '61 s'")
     try await update(
-      "notif_deliveries", "available_at = \(now)",
+      "occasions", "available_at = \(now)",
       where: "status = 'scheduled' and attempts > 0 and available_at between \(now) and \(now) + interval '31 s'")
     try await update(
       "inbox", "available_at = \(now)", where: "available_at between \(now) and \(now) + interval '31 s'")
@@ -138,7 +138,7 @@ final class SlotCrashRun {
 
   private func settle() async throws {
     let due = """
-      select (select count(*) from tacet.notif_deliveries where status in ('scheduled', 'armed') and fire_at <= now())
+      select (select count(*) from tacet.occasions where status in ('scheduled', 'armed') and fire_at <= now())
         + (select count(*) from tacet.inbox) + (select count(*) from tacet.deliveries)
       """
     let deadline = ContinuousClock.now + Self.settlingLimit
@@ -158,17 +158,17 @@ final class SlotCrashRun {
       select 'pushes of ' || user_id || ' ' || collapse_id from tacet.pushes where campaign is not null
       group by user_id, collapse_id having count(*) > 1
       union all
-      select 'phases of ' || user_id || ' ' || fire_date from tacet.notif_deliveries where status = 'sent'
+      select 'phases of ' || user_id || ' ' || fire_date from tacet.occasions where status = 'sent'
       group by user_id, phase, fire_date having count(*) > 1
       union all
-      select d.status || ' without a push that was sent: ' || d.user_id from tacet.notif_deliveries d
+      select d.status || ' without a push that was sent: ' || d.user_id from tacet.occasions d
       where d.status = 'sent' and not exists (
         select from tacet.push_log l where l.subject_id = d.push_id and l.decision = 'sent')
       union all
       select 'a push without its row: ' || p.user_id from tacet.pushes p
-      where p.campaign is not null and not exists (select from tacet.notif_deliveries d where d.push_id = p.id)
+      where p.campaign is not null and not exists (select from tacet.occasions d where d.push_id = p.id)
       union all
-      select d.status || ' ' || coalesce(d.reason, '') || ': ' || d.user_id from tacet.notif_deliveries d
+      select d.status || ' ' || coalesce(d.reason, '') || ': ' || d.user_id from tacet.occasions d
       where d.status not in ('sent', 'scheduled') and d.reason is distinct from 'too_late'
         and d.reason is distinct from 'attempts_exhausted'
       """

@@ -302,10 +302,10 @@ extension HostileShape {
       room, false, true);
       """),
     HostileShape(
-      "slots of campaigns in odd zones",
+      "hours of campaigns in odd zones",
       """
-      insert into tacet.campaign_slots (due_at, local_day, campaign, time_zone) values (now(), current_date,
-      'coach', 'x'), ('infinity', '-infinity', 'none', repeat('Z', 2000))
+      insert into tacet.campaign_runs (due_at, local_day, campaign, cause, time_zone) values (now(), current_date,
+      'coach', 'schedule', 'x'), ('infinity', '-infinity', 'none', 'schedule', repeat('Z', 2000))
       """),
   ]
 

@@ -31,11 +31,11 @@ struct CampaignCommitTests {
       """, "recently_pushed"
     ),
     (
-      "insert into tacet.frequency_caps (user_id, cap_group, committed_day) select user_id, 'check_in', local_day from tacet.campaign_decisions",
+      "insert into tacet.frequency_caps (user_id, cap_group, committed_day) select user_id, 'check_in', fire_date from tacet.occasions",
       "pushed_today"
     ),
     ("update tacet.campaigns set is_active = false", "campaign_inactive"),
-    ("update tacet.campaign_decisions set due_at = due_at - interval '1 day'", "day_over"),
+    ("update tacet.occasions set fire_at = fire_at - interval '1 day'", "day_over"),
     ("drop function tacet.sessions_between(uuid, timestamptz, timestamptz)", "eligibility_unknown"),
     ("drop function tacet.check_in_audience(timestamptz, uuid)", "eligibility_unknown"),
     ("drop function tacet.device_tokens(uuid)", "eligibility_unknown"),
@@ -67,9 +67,9 @@ struct CampaignCommitTests {
     let row = try await scene.database.sql(
       """
       select p.id = '\(id)', p.id = i.subject_id, p.user_id = i.conversation_id, p.created_at = i.enqueued_at, p.kind, i.kind,
-        p.title, p.body, p.data, p.metadata - 'due_at', (p.metadata ->> 'due_at')::numeric = extract(epoch from d.due_at),
-        p.quiet_policy, f.committed_day = d.local_day, f.committed_at = p.created_at, d.push_id = p.id, d.layer, d.inputs
-      from tacet.pushes p, tacet.inbox i, tacet.frequency_caps f, tacet.campaign_decisions d
+        p.title, p.body, p.data, p.metadata - 'due_at', (p.metadata ->> 'due_at')::numeric = extract(epoch from d.fire_at),
+        p.quiet_policy, f.committed_day = d.fire_date, f.committed_at = p.created_at, d.push_id = p.id, d.layer, d.inputs
+      from tacet.pushes p, tacet.inbox i, tacet.frequency_caps f, tacet.occasions d
       """)
     #expect(
       row == """
@@ -90,18 +90,18 @@ struct CampaignCommitTests {
   @Test("is refused when the day has ended for which it was looked")
   func anotherDay() async throws {
     let (scene, turn) = try await Self.claimed()
-    try await scene.database.sql("update tacet.campaign_decisions set local_day = local_day - 1")
-    let yesterday = CampaignTurn(
+    try await scene.database.sql("update tacet.occasions set fire_date = fire_date - 1")
+    let yesterday = Occasion(
       campaign: turn.campaign, userID: turn.userID,
-      localDay: try await scene.database.sql("select local_day from tacet.campaign_decisions"), attempts: turn.attempts,
-      timeZone: turn.timeZone, dueAt: turn.dueAt)
+      fireDate: try await scene.database.sql("select fire_date from tacet.occasions"), fireAt: turn.fireAt,
+      timeZone: turn.timeZone, attempts: turn.attempts)
     #expect(try await scene.commit(yesterday) == .refused("day_over"))
   }
 
   @Test("belongs to the newest claim, until something is decided")
   func fence() async throws {
     let (scene, turn) = try await Self.claimed()
-    try await scene.database.sql("update tacet.campaign_decisions set available_at = now()")
+    try await scene.database.sql("update tacet.occasions set available_at = now()")
     let newest = try #require(try await scene.claimed().first)
     #expect(newest.attempts == turn.attempts + 1)
     #expect(try await scene.commit(turn) == .refused("claim_lost"))
@@ -112,7 +112,7 @@ struct CampaignCommitTests {
     }
     #expect(try await scene.commit(newest) == .refused("claim_lost"))
     let isOurs = try await withStore(scene.database) {
-      try await $0.decide(newest, .failed, reason: "late", CampaignFindings(), on: $1)
+      try await $0.decide(newest, reason: "late", on: $1)
     }
     #expect(!isOurs)
     #expect(try await scene.written() == "1|1|1|committed")
@@ -124,7 +124,7 @@ struct CampaignCommitTests {
       "alter table tacet.pushes add check (kind <> 'event_based')",
       "alter table tacet.inbox add check (kind <> 'event_based')",
       "alter table tacet.frequency_caps add check (committed_day is null)",
-      "alter table tacet.campaign_decisions add check (push_id is null)",
+      "alter table tacet.occasions add check (push_id is null)",
     ])
   func allOrNothing(_ obstacle: String) async throws {
     let (scene, turn) = try await Self.claimed()
@@ -136,7 +136,7 @@ struct CampaignCommitTests {
   @Test("data that is no JSON fails and writes nothing")
   func malformed() async throws {
     let (scene, turn) = try await Self.claimed()
-    let push = WrittenCampaignPush(pushType: "event_based", title: "", body: "", data: "{", metadata: "{}")
+    let push = WrittenPush(data: "{")
     await #expect(throws: PostgresError.self) { try await scene.commit(turn, push) }
     #expect(try await scene.written() == "0|0|0|undecided")
   }
@@ -197,7 +197,7 @@ struct CampaignCommitTests {
     #expect(found == taken)
   }
 
-  private static func claimed() async throws -> (CampaignScene, CampaignTurn) {
+  private static func claimed() async throws -> (CampaignScene, Occasion) {
     let scene = try await CampaignScene()
     try await scene.addUser()
     return (scene, try #require(try await scene.claimed().first))
@@ -331,8 +331,8 @@ struct CapGroupTests {
     on conflict do nothing
     """
 
-  private static func turns(of campaigns: [String], in scene: CampaignScene) async throws -> [CampaignTurn] {
-    var turns: [CampaignTurn] = []
+  private static func turns(of campaigns: [String], in scene: CampaignScene) async throws -> [Occasion] {
+    var turns: [Occasion] = []
     for campaign in campaigns { turns.append(try #require(try await scene.claimed(campaign: campaign).first)) }
     return turns
   }
@@ -342,7 +342,7 @@ struct CapGroupTests {
     try await scene.database.sql(reason(try await turns(of: [campaign], in: scene)[0]))
   }
 
-  private static func reason(_ turn: CampaignTurn) -> String {
+  private static func reason(_ turn: Occasion) -> String {
     "select coalesce(c.reason, 'sent') from \(turn.commitment) c"
   }
 

@@ -25,7 +25,7 @@ struct CampaignHostTests {
     #expect(try await scene.database.sql("select count(*) from tacet.frequency_caps") == "4")
     try await scene.database.sql("delete from profiles where id = '\(turns[0].userID)'")
     try await erase(scene.database)
-    for table in ["campaign_decisions", "frequency_caps", "pushes"] {
+    for table in ["occasions", "frequency_caps", "pushes"] {
       let left = try await scene.database.sql("select distinct user_id from tacet.\(table)")
       #expect(left == turns[1].userID.text, "\(table)")
     }
@@ -45,10 +45,10 @@ struct CampaignHostTests {
     try await withStore(database) { store, reactor in
       #expect(try await store.campaigns(on: reactor).map(\.name) == ["coach"])
       let zones = try await store.zones(ofCampaign: "coach", on: reactor)
-      let slots = try await store.dueSlots(of: "coach", minutes: (Int(hour) ?? 0) * 60, zones: zones, on: reactor)
+      let slots = try await store.dueHours(of: "coach", minutes: (Int(hour) ?? 0) * 60, zones: zones, on: reactor)
       #expect(slots.count == 1)
-      for slot in slots + slots { _ = try await store.enrol(slot, on: reactor) }
-      #expect(try await store.dueSlots(of: "coach", minutes: 0, zones: zones, on: reactor).isEmpty)
+      for slot in slots + slots { _ = try await store.enrol(slot, usersMax: 10, on: reactor) }
+      #expect(try await store.dueHours(of: "coach", minutes: 0, zones: zones, on: reactor).isEmpty)
       #expect(try await store.eligible(for: "coach", onlyUser: nil, usersMax: 10, on: reactor).count == 0)
       let run = try #require(try await store.enrol("coach", onlyUser: nil, on: reactor))
       #expect(try await store.campaignRun(run.runID, on: reactor)?.enrolled == 0)
@@ -57,10 +57,8 @@ struct CampaignHostTests {
       try await store.release([turn], on: reactor)
       let again = try #require(
         try await store.claimTurns(10, lease: .seconds(60), lateAfter: .seconds(7200), on: reactor).first)
-      guard case .allowed = try await store.standing(of: again, on: reactor) else {
-        Issue.record("refused")
-        return
-      }
+      let situations = try await store.situations(of: [user], in: "coach", at: again, on: reactor)
+      #expect(situations[user]?.refusal == nil && situations[user]?.material != nil)
       let limits = ModelUsageLimits(tokensMax: 10, costMicrodollarsMax: 10)
       let question = ModelQuestion(of: user, digest: "a")
       guard
@@ -71,7 +69,7 @@ struct CampaignHostTests {
         return
       }
       try await store.settle(reservation, CampaignUsage(), reply: "Hi", on: reactor)
-      guard case .committed = try await store.commit(.example, for: again, .example, on: reactor) else {
+      guard case .committed = try await store.commit(.example, for: again, on: reactor) else {
         Issue.record("refused")
         return
       }
@@ -138,7 +136,7 @@ struct CampaignHostTests {
     try await chat.record(events) { RecipientOutcome(userID: $0, decision: .sent) }
     let rows = try await chat.database.sql(
       """
-      select push_type, content, metadata - 'due_at', (metadata ->> 'due_at')::numeric = \(turn.dueAt)::numeric / 1000000
+      select push_type, content, metadata - 'due_at', (metadata ->> 'due_at')::numeric = \(turn.fireAt)::numeric / 1000000
       from tacet.push_log order by push_type
       """)
     #expect(
@@ -154,8 +152,8 @@ struct CampaignHostTests {
 @Suite("Users of a campaign who keep no other from being noted", .uuidsOnly)
 struct CampaignIsolationTests {
   private static let noted = """
-    do $$ begin perform tacet.enrol_campaign('coach', clock_timestamp(), 'request'); end $$;
-    select string_agg(user_id::text, ' ' order by user_id::text) from tacet.campaign_decisions
+    do $$ begin perform tacet.enrol_campaign('coach', clock_timestamp()); end $$;
+    select string_agg(user_id::text, ' ' order by user_id::text) from tacet.occasions
     """
 
   @Test("those whose rows make the gate fail are kept back alone")

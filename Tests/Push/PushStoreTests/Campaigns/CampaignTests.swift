@@ -41,8 +41,9 @@ struct CampaignScene: Sendable {
   /// Serves the coach's hours that have come in some zones by a moment, as the service does; how many users were enrolled.
   static func enrolDue(in zones: String, at moment: String) -> String {
     """
-    (select coalesce(sum(tacet.enrol_slot('coach', s.time_zone, s.local_day, s.due_at)), 0)
-      from tacet.due_slots('coach', '10:00', \(zones), \(moment)) s)
+    (select coalesce(sum(e.enrolled), 0)
+      from tacet.due_hours('coach', '10:00', \(zones), \(moment)) s
+      left join lateral tacet.enrol_campaign('coach', s.due_at, s.time_zone, s.local_day) e on true)
     """
   }
 
@@ -75,7 +76,7 @@ struct CampaignScene: Sendable {
   }
 
   /// Notes everybody for now, and claims them.
-  func claimed(campaign: String = "coach") async throws -> [CampaignTurn] {
+  func claimed(campaign: String = "coach") async throws -> [Occasion] {
     try await withStore(database) { store, reactor in
       _ = try await store.enrol(campaign, onlyUser: nil, on: reactor)
       return try await store.claimTurns(100, lease: .seconds(60), lateAfter: .seconds(3600), on: reactor)
@@ -83,8 +84,8 @@ struct CampaignScene: Sendable {
     }
   }
 
-  func commit(_ turn: CampaignTurn, _ push: PushStore.WrittenCampaignPush = .example) async throws -> CampaignCommit {
-    try await withStore(database) { try await $0.commit(push, for: turn, .example, on: $1) }
+  func commit(_ turn: Occasion, _ push: WrittenPush = .example) async throws -> CampaignCommit {
+    try await withStore(database) { try await $0.commit(push, for: turn, on: $1) }
   }
 
   /// Pushes, events, caps with a day, and what is decided: all that a commit writes.
@@ -93,28 +94,73 @@ struct CampaignScene: Sendable {
       """
       select (select count(*) from tacet.pushes), (select count(*) from tacet.inbox),
         (select count(committed_day) from tacet.frequency_caps),
-        (select string_agg(coalesce(decision, 'undecided') || coalesce(' ' || reason, ''), ', ' order by campaign)
-          from tacet.campaign_decisions)
+        (
+          select string_agg(
+            case status when 'scheduled' then 'undecided' when 'sent' then 'committed' else status end
+              || coalesce(' ' || reason, ''), ', ' order by campaign)
+          from tacet.occasions)
       """)
   }
 }
 
-extension PushStore.WrittenCampaignPush {
-  static let example = PushStore.WrittenCampaignPush(
-    pushType: "event_based", title: "Tomorrow", body: "How do you feel?", data: #"{"domain": "work"}"#,
-    metadata: #"{"campaign": "coach", "layer": "event"}"#)
+/// What a campaign wants to tell a user.
+struct WrittenPush: Sendable {
+  var pushType = "event_based"
+  var title = "Tomorrow"
+  var body = "How do you feel?"
+  var data = #"{"domain": "work"}"#
+  var findings =
+    #"{"layer": "event", "inputs": {"messages": 3}, "metadata": {"campaign": "coach", "layer": "event"}}"#
+
+  static let example = WrittenPush()
 }
 
-extension CampaignFindings {
-  static let example = CampaignFindings(layer: "event", inputs: #"{"messages": 3}"#)
+/// The outcome of a commit: a push, or why there is none, `claim_lost` where it is another's.
+enum CampaignCommit: Equatable {
+  case committed(UUID)
+  case refused(String)
 }
 
-extension CampaignTurn {
-  /// The expression that commits the example for it.
+extension PushDatabase {
+  func commit(
+    _ push: WrittenPush, for turn: Occasion, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> CampaignCommit {
+    let words = OccasionWords(title: push.title, body: push.body, data: push.data)
+    let decided = DecidedOccasion(turn, words, pushType: push.pushType, findings: push.findings)
+    guard let end = try await commit([decided], of: turn.campaign, on: reactor)[0] else {
+      return .refused("claim_lost")
+    }
+    return end.pushID.map { .committed($0) } ?? .refused(end.reason ?? end.status)
+  }
+
+  /// Ends a turn without a push.
+  /// - Returns: whether it was still the caller's.
+  @discardableResult
+  func decide(
+    _ turn: Occasion, reason: String, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Bool {
+    let refused = DecidedOccasion(turn, nil, refusal: reason)
+    return try await commit([refused], of: turn.campaign, on: reactor)[0] != nil
+  }
+
+  func claimTurns(
+    _ count: Int, lease: Duration, lateAfter: Duration, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [Occasion] {
+    try await claimOccasions(
+      count, haveSlots: false, waitingMax: 10_000, lease: lease, grace: lateAfter, on: reactor)
+  }
+}
+
+extension Occasion {
+  /// The expression that commits the example for it: its reason.
   var commitment: String {
     """
-    tacet.commit_campaign_push('\(campaign)', '\(userID)', '\(localDay)', \(attempts), 'event', '{}', 'event_based', 'Tomorrow',
-      'How do you feel?', '{}', '{}', 1, 2, 3)
+    (
+      select case when count(*) = 0 then 'claim_lost' else max(e.reason) end as reason
+      from tacet.commit_occasions('\(campaign)', 'push', '{\(userID)}', '{""}', '{\(fireDate)}', array[now()], '{\(attempts)}',
+        array[null], '{event_based}', '{Tomorrow}', '{How do you feel?}', array[null], '{"{}"}',
+        array['{"layer": "event", "metadata": {}, "input_tokens": 1}'::jsonb]) e
+    )
     """
   }
 }
@@ -138,7 +184,7 @@ struct CampaignClaimTests {
     let scene = try await Self.noted(1)
     try await withStore(scene.database) { store, reactor in
       let turn = try #require(try await store.claim(for: .zero, on: reactor).first)
-      #expect(try await store.decide(turn, .skipped, reason: "nothing_to_say", CampaignFindings(), on: reactor))
+      #expect(try await store.decide(turn, reason: "nothing_to_say", on: reactor))
       #expect(try await store.claim(for: .zero, on: reactor) == [])
     }
   }
@@ -148,11 +194,11 @@ struct CampaignClaimTests {
     let scene = try await Self.noted(5)
     try await scene.database.sql(
       """
-      update tacet.campaign_decisions d set available_at = now() - n.place * interval '1 second'
-      from (select user_id, row_number() over (order by md5(user_id::text)) as place from tacet.campaign_decisions) n
+      update tacet.occasions d set available_at = now() - n.place * interval '1 second'
+      from (select user_id, row_number() over (order by md5(user_id::text)) as place from tacet.occasions) n
       where n.user_id = d.user_id
       """)
-    let waiting = try await scene.database.sql("select user_id from tacet.campaign_decisions order by available_at")
+    let waiting = try await scene.database.sql("select user_id from tacet.occasions order by available_at")
     try await withStore(scene.database) { store, reactor in
       var claimed: [String] = []
       for count in [2, 2, 1] {
@@ -190,16 +236,16 @@ struct CampaignClaimTests {
       try await store.release(second, on: reactor)
       let third = try await store.claim(for: .seconds(60), on: reactor)
       #expect(third.map(\.attempts) == [2])
-      try await store.decide(third[0], .failed, reason: "reason", CampaignFindings(), on: reactor)
+      try await store.decide(third[0], reason: "material_failed", on: reactor)
       try await store.release(third, on: reactor)
     }
-    #expect(try await scene.database.sql("select attempts, decision from tacet.campaign_decisions") == "2|failed")
+    #expect(try await scene.database.sql("select attempts, status from tacet.occasions") == "2|failed")
   }
 
   @Test("a claim says when the hour is too long ago", arguments: [("59 minutes", false), ("3601 seconds", true)])
   func late(_ age: String, _ isLate: Bool) async throws {
     let scene = try await Self.noted(1)
-    try await scene.database.sql("update tacet.campaign_decisions set due_at = now() - interval '\(age)'")
+    try await scene.database.sql("update tacet.occasions set fire_at = now() - interval '\(age)'")
     let claimed = try await withStore(scene.database) { try await $0.claim(for: .zero, on: $1) }
     #expect(claimed.map(\.isLate) == [isLate])
   }
@@ -216,7 +262,7 @@ struct CampaignClaimTests {
 extension PushDatabase {
   fileprivate func claim(
     _ count: Int = 100, for lease: Duration, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> [CampaignTurn] {
+  ) async throws(PostgresError) -> [Occasion] {
     try await claimTurns(count, lease: lease, lateAfter: .seconds(3600), on: reactor)
   }
 }
@@ -225,8 +271,9 @@ extension Session {
   /// Users, over a connection whose transaction may be open.
   fileprivate func claimTurns(_ count: Int64, on reactor: isolated Reactor) async throws -> [HostID] {
     try await connection.query(
-      .claimCampaignDecisions(
-        decisionsMax: count, leaseMicroseconds: 60_000_000, lateAfterMicroseconds: 3_600_000_000), on: reactor
+      .claimOccasions(
+        haveSlots: false, rowsMax: count, waitingMax: 10_000, leaseMicroseconds: 60_000_000,
+        graceMicroseconds: 3_600_000_000), on: reactor
     ).map { try $0.decode("user_id") }
   }
 }
@@ -305,7 +352,7 @@ struct CampaignHourTests {
     try await scene.addUser(zone: "'UTC'")
     try await scene.database.sql("update tacet.campaigns set \(change) where name = 'coach'")
     #expect(try await noted(scene, at: "'2026-06-15 10:00+00'") == "")
-    #expect(try await scene.database.sql("select count(*) from tacet.campaign_slots") == "0")
+    #expect(try await scene.database.sql("select count(*) from tacet.campaign_runs") == "0")
   }
 
   @Test("a campaign's own time goes before the service's")
@@ -331,7 +378,42 @@ struct CampaignHourTests {
       #expect(try await begun.value(on: reactor) == (isCommitted ? "0" : "1"))
     }
     #expect(try await scene.database.sql("select sum(enrolled) from tacet.campaign_runs") == "1")
-    #expect(try await scene.database.sql("select count(*) from tacet.campaign_decisions") == "1")
+    #expect(try await scene.database.sql("select count(*) from tacet.occasions") == "1")
+  }
+
+  @Test("its users are enrolled page by page, by whichever process goes on, those whom the gate keeps back passed over")
+  func pages() async throws {
+    let scene = try await CampaignScene()
+    for _ in 0..<7 { try await scene.addUser(zone: "'UTC'") }
+    try await scene.database.sql(
+      """
+      insert into tacet.push_log (subject_id, user_id, push_type, decision, sent_at)
+      select gen_random_uuid(), user_id, 'event_based', 'sent', '2026-06-15 01:00Z'
+      from (select user_id from context_profiles order by user_id limit 3) u
+      """)
+    @Sendable func page(_ usersMax: Int = 3) -> String {
+      """
+      select coalesce(max(enrolled::text || is_finished), 'none')
+      from tacet.enrol_campaign('coach', '2026-06-15 10:00Z', 'UTC', '2026-06-15', null, \(usersMax))
+      """
+    }
+    let due = "select count(*) from tacet.due_hours('coach', '10:00', '{UTC}', '2026-06-15 10:05Z')"
+    try await withTwoSessions(scene.database) { first, second, reactor in
+      #expect(try await first.value(page(), on: reactor) == "0false")
+      #expect(try await second.value(page(), on: reactor) == "3false")
+      #expect(try await first.value(due, on: reactor) == "1")
+      // One that is killed leaves its page to the next; meanwhile others do not wait for it.
+      try await first.run("begin", on: reactor)
+      #expect(try await first.value(page(), on: reactor) == "1false")
+      #expect(try await second.value(page(), on: reactor) == "none")
+      try await first.run("rollback", on: reactor)
+      #expect(try await second.value(page(), on: reactor) == "1false")
+      #expect(try await first.value(page(), on: reactor) == "0true")
+      #expect(try await first.value(page(), on: reactor) == "none")
+      #expect(try await first.value(due, on: reactor) == "0")
+    }
+    #expect(try await scene.database.sql("select count(distinct user_id), count(*) from tacet.occasions") == "4|4")
+    #expect(try await scene.database.sql("select enrolled, finished_at is null from tacet.campaign_runs") == "4|f")
   }
 
   private func enrol(_ moment: String) -> String {
@@ -345,7 +427,7 @@ struct CampaignHourTests {
       """
       begin;
       do $$ begin perform \(enrol(moment)); end $$;
-      select coalesce(string_agg(time_zone, ' ' order by time_zone), '') from tacet.campaign_decisions;
+      select coalesce(string_agg(time_zone, ' ' order by time_zone), '') from tacet.occasions;
       rollback
       """)
     return rows
@@ -398,9 +480,9 @@ struct CampaignSessionTests {
   func invalidZone() async throws {
     let scene = try await CampaignScene()
     for zone in ["'Mars/Olympus_Mons'", "'Europe/Berlin'", "null", "'; drop'"] { try await scene.addUser(zone: zone) }
-    try await scene.database.sql("select tacet.enrol_campaign('coach', '2026-06-15 10:00+00', 'request')")
+    try await scene.database.sql("select tacet.enrol_campaign('coach', '2026-06-15 10:00+00')")
     let zones = try await scene.database.sql(
-      "select string_agg(time_zone, ' ' order by time_zone) from tacet.campaign_decisions")
+      "select string_agg(time_zone, ' ' order by time_zone) from tacet.occasions")
     #expect(zones == "Europe/Berlin UTC UTC UTC")
   }
 }

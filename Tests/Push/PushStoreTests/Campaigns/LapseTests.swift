@@ -117,17 +117,20 @@ struct LapseAudienceTests {
     let day = "(now() at time zone '\(zone)')::date"
     #expect(
       try await scene.database.sql(
-        "select tacet.enrol_slot('lapse', '\(zone)', \(day), tacet.civil_instant(\(day) + time '09:00', '\(zone)'))")
+        """
+        select enrolled
+        from tacet.enrol_campaign('lapse', tacet.civil_instant(\(day) + time '09:00', '\(zone)'), '\(zone)', \(day))
+        """)
         == "3")
     let due = try await scene.database.sql(
       """
-      select (due_at at time zone '\(zone)')::time, available_at = greatest(due_at, enrolled_at) or available_at > due_at
-      from tacet.campaign_decisions order by due_at
+      select (fire_at at time zone '\(zone)')::time, available_at = greatest(fire_at, rendered_at) or available_at > fire_at
+      from tacet.occasions order by fire_at
       """)
     #expect(due == "09:00:00|t\n10:00:00|t\n19:00:00|t")
-    try await scene.database.sql("delete from tacet.campaign_decisions")
-    try await scene.database.sql("select tacet.enrol_campaign('lapse', now(), 'request')")
-    #expect(try await scene.database.sql("select count(*) from tacet.campaign_decisions where due_at <= now()") == "3")
+    try await scene.database.sql("delete from tacet.occasions")
+    try await scene.database.sql("select tacet.enrol_campaign('lapse', now())")
+    #expect(try await scene.database.sql("select count(*) from tacet.occasions where fire_at <= now()") == "3")
   }
 }
 
@@ -135,9 +138,9 @@ struct LapseAudienceTests {
 struct LapseCommitTests {
   private static let absence =
     #"{"absence_response": "check_in_on_me", "preferred_times": [], "frequency": "daily"}"#
-  private static let push = WrittenCampaignPush(
+  private static let push = WrittenPush(
     pushType: "reengagement", title: "We miss you!", body: "Come.", data: #"{"days_away": "4", "user_id": "x"}"#,
-    metadata: #"{"campaign": "lapse", "layer": "lapse"}"#)
+    findings: #"{"metadata": {"campaign": "lapse", "layer": "lapse"}}"#)
 
   private static func attempts(of user: HostID, in scene: EngagementScene) async throws -> String {
     try await scene.database.sql(
@@ -195,7 +198,7 @@ struct LapseCommitTests {
     let coach = try #require(try await scene.campaigns.claimed(campaign: "coach").first)
     #expect([lapse.userID, coach.userID] == [user, user])
     let turns = coachFirst ? [coach, lapse] : [lapse, coach]
-    @Sendable func reason(_ turn: CampaignTurn) -> String {
+    @Sendable func reason(_ turn: Occasion) -> String {
       "select coalesce(c.reason, 'sent') from \(turn.commitment) c"
     }
     try await withTwoSessions(scene.database) { first, second, reactor in

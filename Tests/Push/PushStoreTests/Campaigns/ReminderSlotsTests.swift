@@ -224,7 +224,7 @@ struct ReminderSlotsTests {
       ? "perform tacet.lapse_material(p.user_id, now()) from context_profiles p;"
       : """
       perform tacet.follow_audience(c.name, c.definition -> 'slots', users, 0) from tacet.campaigns c where c.name = '\(campaign)';
-      perform count(s.material) from tacet.slot_situations('\(campaign)', users) s;
+      perform count(s.material) from tacet.campaign_situations('\(campaign)', users) s;
       """
     let counted = try await scene.database.sql(
       """
@@ -270,7 +270,7 @@ struct SnoozeTests {
         """
         insert into tacet.slots (next_fire_at, fire_date, user_id, campaign, slot, time_zone)
         values (now() + interval '1 day', '2026-11-23', '\(user)', 'workout', '0700', 'UTC');
-        insert into tacet.notif_deliveries (
+        insert into tacet.occasions (
           fire_at, available_at, fire_date, user_id, campaign, slot, time_zone, status, title, body, category, data
         )
         select f.at, f.at, '2026-11-22', '\(user)', 'workout', '0700', 'UTC', 'sent', 'Workout Time! 🏋️', 'Go.', 'WORKOUT',
@@ -330,7 +330,7 @@ struct SnoozeTests {
     let other = try await scene.engagement.addUser()
     #expect(try await scene.report("SNOOZE_30", of: other) == "unknown")
     #expect(try await scene.report("SNOOZE_15") == "{}")
-    try await scene.database.sql("update tacet.notif_deliveries set campaign = 'morning'")
+    try await scene.database.sql("update tacet.occasions set campaign = 'morning'")
     #expect(try await scene.report("SNOOZE_30") == "unknown")
     #expect(try await scene.database.sql("select count(*) from tacet.pushes") == "1")
   }

@@ -24,7 +24,7 @@ struct SlotReportScene: Sendable {
       """
       insert into tacet.slots (next_fire_at, fire_date, available_at, user_id, campaign, slot, time_zone)
       values (now() + interval '1 hour', '2026-11-22', now(), '\(user)', 'ritual', '0800', 'UTC');
-      insert into tacet.notif_deliveries (fire_at, available_at, fire_date, user_id, campaign, slot, time_zone)
+      insert into tacet.occasions (fire_at, available_at, fire_date, user_id, campaign, slot, time_zone)
       select n.at, n.at, '2026-11-22', '\(user)', 'ritual', '0800', 'UTC' from (select now() + interval '1 hour' as at) n;
       create table actions (user_id uuid, action text, day date, moment timestamptz, primary key (user_id, action, day));
       create table calls (at timestamptz default clock_timestamp());
@@ -80,7 +80,7 @@ struct SlotReportScene: Sendable {
         insert into tacet.push_log (subject_id, user_id, push_type, decision, reason)
         select tacet.subject_of(s.id), '\(user)', 'ritual', 'sent', s.cancel_key from sent s
       )
-      update tacet.notif_deliveries d set push_id = s.id from sent s where s.cancel_key is null
+      update tacet.occasions d set push_id = s.id from sent s where s.cancel_key is null
       """)
   }
 
@@ -95,7 +95,7 @@ struct SlotReportScene: Sendable {
     try await database.sql(
       """
       select status, array_to_string(armed_by, ' '), case available_at when 'infinity' then 'never' when fire_at then 'due' end
-      from tacet.notif_deliveries
+      from tacet.occasions
       """)
   }
 
@@ -162,7 +162,7 @@ struct SlotActionReportTests {
     #expect(try await scene.report("OTHER", id: id) == .otherReport)
     try await scene.report([SlotReportScene.event(.delivered, id: event)])
     #expect(try await scene.report(id: event) == .otherReport)
-    try await scene.database.sql("delete from tacet.notif_deliveries")
+    try await scene.database.sql("delete from tacet.occasions")
     #expect(try await scene.report(id: id) == .repeated(answer: #"{"days": 1}"#))
     #expect(try await scene.database.sql("select count(*) from calls") == "1")
   }
@@ -290,7 +290,7 @@ struct SlotEventReportTests {
     #expect(try await scene.state() == "armed|aa|due")
     try await scene.report(.armed, token: "bb")
     #expect(try await scene.state() == "armed|aa bb|due")
-    try await scene.database.sql("update tacet.notif_deliveries set available_at = 'infinity'")
+    try await scene.database.sql("update tacet.occasions set available_at = 'infinity'")
     try await scene.report(.cancelled)
     #expect(try await scene.state() == "armed|bb|never")
     try await scene.report(.cancelled)
@@ -321,11 +321,11 @@ struct SlotEventReportTests {
     let scene = try await Scene()
     try await scene.database.sql(
       """
-      update tacet.notif_deliveries
+      update tacet.occasions
       set status = 'armed', armed_by = array(select 'x' || n from generate_series(1, \(known)) as n)
       """)
     try await scene.report(.armed)
-    #expect(try await scene.database.sql("select cardinality(armed_by) from tacet.notif_deliveries") == "64")
+    #expect(try await scene.database.sql("select cardinality(armed_by) from tacet.occasions") == "64")
   }
 
   @Test(
@@ -340,18 +340,18 @@ struct SlotEventReportTests {
     ] as [(String, SlotEvent.Code, String)])
   func forward(status: String, code: SlotEvent.Code, expected: String) async throws {
     let scene = try await Scene()
-    try await scene.database.sql("update tacet.notif_deliveries set status = '\(status)'")
+    try await scene.database.sql("update tacet.occasions set status = '\(status)'")
     try await scene.report(code)
-    #expect(try await scene.database.sql("select status from tacet.notif_deliveries") == expected)
+    #expect(try await scene.database.sql("select status from tacet.occasions") == expected)
   }
 
   @Test("a row that all devices show by themselves is delivered and opened there")
   func shownThere() async throws {
     let scene = try await Scene()
     try await scene.database.sql(
-      "update tacet.notif_deliveries set status = 'armed', armed_by = '{aa,bb}', available_at = 'infinity'")
+      "update tacet.occasions set status = 'armed', armed_by = '{aa,bb}', available_at = 'infinity'")
     try await scene.report(.delivered)
-    #expect(try await scene.database.sql("select status from tacet.notif_deliveries") == "delivered")
+    #expect(try await scene.database.sql("select status from tacet.occasions") == "delivered")
   }
 
   @Test("missing permissions are those of the device, until it registers as allowed")

@@ -10,23 +10,24 @@ struct SlotCommitTests {
   /// The commit of the scene's row, and what is left: pushes, those that the row names, the row, devices that are left out.
   private static func commit(_ scene: SlotReportScene) -> String {
     """
-    (select count(*) from tacet.commit_slot_rows('ritual', 'auto', '{\(scene.user)}', '{0800}', '{2026-11-22}',
-      array(select fire_at from tacet.notif_deliveries), '{0}', array[null], '{A}', '{B}', '{C}', array['{}']))
+    (select count(*) from tacet.commit_occasions('ritual', 'auto', '{\(scene.user)}', '{0800}', '{2026-11-22}',
+      array(select fire_at from tacet.occasions), '{0}', array[null], array[null], '{A}', '{B}', '{C}', array['{}'],
+      array[null]::jsonb[]))
     """
   }
 
   private static let left = """
     select count(p), count(*) filter (where p.id = d.push_id), min(d.status), min(p.excluded_devices)
-    from tacet.notif_deliveries d left join tacet.pushes p on p.campaign = d.campaign
+    from tacet.occasions d left join tacet.pushes p on p.campaign = d.campaign
     """
 
   @Test(
     "a commit that waits for another change of its row sees the row as it is then",
     arguments: [
-      ("update tacet.notif_deliveries set armed_by = '{bb}'", "1", "1|1|sent|bb"),
-      ("update tacet.notif_deliveries set title = 'New'", "1", "1|1|sent|"),
-      ("update tacet.notif_deliveries set attempts = 1", "0", "0|0|scheduled|"),
-      ("update tacet.notif_deliveries set status = 'cancelled'", "0", "0|0|cancelled|"),
+      ("update tacet.occasions set armed_by = '{bb}'", "1", "1|1|sent|bb"),
+      ("update tacet.occasions set title = 'New'", "1", "1|1|sent|"),
+      ("update tacet.occasions set attempts = 1", "0", "0|0|scheduled|"),
+      ("update tacet.occasions set status = 'cancelled'", "0", "0|0|cancelled|"),
       ("select tacet.move_slots('ritual', user_id, 'Asia/Tokyo', 0) from tacet.slots", "0", "0|0|scheduled|"),
       (
         "select tacet.choose_slots('ritual', user_id, false, '[{\"slot\": \"0800\", \"is_enabled\": true}]', 'UTC', 0) from tacet.slots",
@@ -34,7 +35,7 @@ struct SlotCommitTests {
         "0|0|cancelled|"
       ),
       ("select tacet.leave_slots('ritual', user_id) from tacet.slots", "0", "0|0|cancelled|"),
-      ("delete from tacet.notif_deliveries where slot = '0800'", "0", "0|0||"),
+      ("delete from tacet.occasions where slot = '0800'", "0", "0|0||"),
     ])
   func waiting(change: String, committed: String, left: String) async throws {
     let scene = try await SlotReportScene()
@@ -62,7 +63,7 @@ struct SlotCommitTests {
     try await scene.database.sql(change)
     #expect(try await scene.database.sql("select \(Self.commit(scene))") == "1")
     #expect(try await scene.database.sql(Self.left) == "0|0|cancelled|")
-    #expect(try await scene.database.sql("select reason from tacet.notif_deliveries") == "switched_off")
+    #expect(try await scene.database.sql("select reason from tacet.occasions") == "switched_off")
   }
 
   @Test("of two commits at once one queues the push")
@@ -143,13 +144,13 @@ struct SlotWriteTests {
 
     init() async throws {
       reports = try await SlotReportScene()
-      try await database.sql("delete from tacet.notif_deliveries; update tacet.slots set attempts = 1")
+      try await database.sql("delete from tacet.occasions; update tacet.slots set attempts = 1")
     }
 
     /// Writes what was rendered: as the claim's, else as a window of the user.
     func write(asClaim: Bool) -> String {
       """
-      (select count(*) from tacet.write_slot_rows('ritual', '{\(user)}', '{0800}', '{0}', '{1}', array[null], '{2026-11-22}',
+      (select count(*) from tacet.prepare_occasions('ritual', '{\(user)}', '{0800}', '{0}', '{1}', array[null], '{2026-11-22}',
         array[now() + interval '1 hour'], '{UTC}', array[null], '{A}', '{B}', '{C}', array['{}'], \(asClaim ? "0" : "null")))
       """
     }
@@ -166,7 +167,7 @@ struct SlotWriteTests {
         """
         select count(*) filter (where status = 'scheduled'), count(*) filter (where status = 'cancelled'),
           exists (select from tacet.slots where slot = '0800' and fire_date > '2026-11-22' and next_fire_at > now() + interval '1 hour')
-        from tacet.notif_deliveries
+        from tacet.occasions
         """)
     }
   }
@@ -176,7 +177,7 @@ struct SlotWriteTests {
     let scene = try await Scene()
     #expect(try await scene.database.sql("select \(scene.write(asClaim: asClaim))") == "1")
     #expect(try await scene.left() == "1|0|\(asClaim ? "t" : "f")")
-    try await scene.database.sql("delete from tacet.notif_deliveries; update tacet.slots set attempts = 2")
+    try await scene.database.sql("delete from tacet.occasions; update tacet.slots set attempts = 2")
     #expect(try await scene.database.sql("select \(scene.write(asClaim: asClaim))") == (asClaim ? "0" : "1"))
   }
 

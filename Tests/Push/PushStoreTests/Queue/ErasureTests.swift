@@ -15,8 +15,8 @@ struct ErasureTests {
     "first_subject", "latest_subject",
     // Rows of the ledger, and the name of an event; beside the user.
     "log_id", "webhook_id",
-    // How far a large event has been told; gone with the event.
-    "told_until",
+    // How far a large event has been told, gone with the event; how far an hour's users are enrolled, gone when all are.
+    "told_until", "last_user",
   ]
 
   @Test("every column of ids is one by which rows are erased, or known to name nobody", .uuidsOnly)

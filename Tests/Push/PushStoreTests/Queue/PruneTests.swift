@@ -185,10 +185,8 @@ enum PrunedTable: String, CaseIterable {
   case cancellations
   case instances
   case unreadMarks = "unread_marks"
-  case campaignDecisions = "campaign_decisions"
   case campaignRuns = "campaign_runs"
-  case campaignSlots = "campaign_slots"
-  case slotRows = "notif_deliveries"
+  case occasions
   case slotReports = "notif_events"
   case contents = "notif_contents"
   case sessions = "user_sessions"
@@ -227,15 +225,8 @@ enum PrunedTable: String, CaseIterable {
     case .instances: ("seen_at", "id, host, pid, version", "gen_random_uuid()::text, 'host', 1, '1.0'")
     case .unreadMarks:
       ("built_at", "read_until, user_id, conversation_id", "now(), gen_random_uuid(), gen_random_uuid()")
-    case .campaignDecisions:
-      (
-        "enrolled_at", "due_at, local_day, user_id, run_id, campaign, time_zone",
-        "now(), current_date, gen_random_uuid(), gen_random_uuid(), 'coach', 'UTC'"
-      )
     case .campaignRuns: ("started_at", "due_at, campaign, cause", "now(), 'coach', 'schedule'")
-    case .campaignSlots:
-      ("due_at", "local_day, campaign, time_zone", "current_date, 'coach', gen_random_uuid()::text")
-    case .slotRows:
+    case .occasions:
       (
         "fire_at", "available_at, user_id, campaign, slot, fire_date, time_zone",
         "now(), gen_random_uuid(), 'ritual', '0800', current_date, 'UTC'"

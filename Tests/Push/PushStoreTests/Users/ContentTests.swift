@@ -15,9 +15,9 @@ struct ContentTests {
   /// A row of today that is due in so many seconds.
   private static func row(
     _ slot: String = "0800", of userID: HostID = ada, in seconds: Double = 600, date: String = "2026-11-23"
-  ) -> SlotRow {
+  ) -> Occasion {
     let fireAt = Int64((Date().timeIntervalSince1970 + seconds) * 1_000_000)
-    return SlotRow(
+    return Occasion(
       campaign: "daily", userID: userID, slot: slot, fireDate: date, fireAt: fireAt, timeZone: "Europe/Vienna")
   }
 
@@ -189,7 +189,7 @@ struct ContentTests {
 
 extension PushDatabase {
   fileprivate func claim(
-    _ rows: [SlotRow], url: String = "https://host.example/content", isPerUser: Bool = false, contentsMax: Int = 16,
+    _ rows: [Occasion], url: String = "https://host.example/content", isPerUser: Bool = false, contentsMax: Int = 16,
     on reactor: isolated Reactor
   ) async throws -> [DueContent] {
     try await claimContents(
@@ -215,7 +215,7 @@ extension PushDatabase {
 extension Session {
   /// Over a connection whose transaction may be open.
   /// - Returns: the number of fetches.
-  fileprivate func claim(_ row: SlotRow, on reactor: isolated Reactor) async throws -> Int {
+  fileprivate func claim(_ row: Occasion, on reactor: isolated Reactor) async throws -> Int {
     let none: HostID? = nil
     return try await connection.query(
       .claimContents(

@@ -94,7 +94,7 @@ struct ZoneTests {
         perform \(CampaignScene.enrolDue(
           in: "array(select z from tacet.campaign_zones('coach') z)", at: "'2026-06-15 11:30+00'"));
       end $$;
-      select string_agg(time_zone, ' ' order by time_zone) from tacet.campaign_decisions
+      select string_agg(time_zone, ' ' order by time_zone) from tacet.occasions
       """)
     #expect(noted == "Africa/Accra UTC")
   }
@@ -176,8 +176,8 @@ struct ZoneTests {
         \(hours.joined(separator: "\n"))
       end $$;
       select count(distinct user_id) = 200, bool_and(time_zone = 'UTC' or tacet.known_zone(time_zone) = time_zone)
-      from tacet.campaign_decisions;
-      select count(*) from tacet.campaign_slots s where s.time_zone not in (select name from tacet.time_zones)
+      from tacet.occasions;
+      select count(*) from tacet.campaign_runs s where s.time_zone not in (select name from tacet.time_zones)
       """)
     #expect(noted == "t|t\n0", "seed \(seed)")
   }

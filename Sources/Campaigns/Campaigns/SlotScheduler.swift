@@ -20,13 +20,14 @@ package enum SlotChoice: Equatable, Sendable {
 package final class SlotScheduler {
   private let store: PushDatabase
   private let renderer: SlotRenderer
-  private let pace: SlotPace
+  private let pace: CampaignPace
   private let metrics: CampaignMetrics
   private let logger: Logger
   private var known = CampaignCatalogue()
 
   package init(
-    store: PushDatabase, pace: SlotPace = SlotPace(), metrics: CampaignMetrics = CampaignMetrics(), logger: Logger
+    store: PushDatabase, pace: CampaignPace = CampaignPace(), metrics: CampaignMetrics = CampaignMetrics(),
+    logger: Logger
   ) {
     self.store = store
     self.pace = pace
@@ -36,7 +37,7 @@ package final class SlotScheduler {
   }
 
   /// What a device of a user is to show by itself, the soonest first. It is rendered anew, unless that was done within the
-  /// pause of ``SlotPace/requestPause``.
+  /// pause of ``CampaignPace/requestPause``.
   /// - Parameters:
   ///   - days: from today on.
   ///   - deviceToken: in lower case; nil when unknown.
@@ -67,7 +68,7 @@ package final class SlotScheduler {
     return try await store.slots(of: campaign, for: userID, on: reactor)
   }
 
-  /// Replaces a user's slots and renders what they say. Rows of slots that are off or gone are cancelled.
+  /// Replaces a user's slots and renders what they say. Occasions of slots that are off or gone are cancelled.
   package func choose(
     _ isOn: Bool, _ slots: [UserSlot], of campaign: String, for userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> SlotChoice {
@@ -83,17 +84,17 @@ package final class SlotScheduler {
     return .taken(try await store.schedule(of: userID, days: 7, rowsMax: 64, deviceToken: nil, on: reactor))
   }
 
-  /// Sends the row of a user's slot that was rendered last, at once.
+  /// Sends the occasion of a user's slot that was rendered last, at once.
   /// - Returns: the push, or the reason why there is none: `unknown_slot`, `nothing_stored`, `cooldown`, or what keeps
   ///   pushes from the user's devices.
   package func deliver(
     slot: String, of campaign: String, for userID: HostID, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> CampaignCommit {
+  ) async throws(PostgresError) -> SlotDelivery {
     try await store.deliver(slot: slot, of: campaign, for: userID, on: reactor)
   }
 
   /// Renders what is stored and not pushed of a user of whom something has changed: a device, the zone, an action. Devices are
-  /// told of changed rows.
+  /// told of changes.
   package func userChanged(_ userID: HostID, on reactor: isolated Reactor) async throws(PostgresError) {
     let catalogue = try await catalogue(on: reactor)
     guard !catalogue.ofSlots.isEmpty else { return }
@@ -146,11 +147,11 @@ package final class SlotScheduler {
     of userID: HostID, in catalogue: CampaignCatalogue, isStored: Bool, tellsDevices: Bool, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     let window = try await store.slotWindow(of: userID, isStored: isStored, lead: catalogue.lead, on: reactor)
-    for (campaign, rows) in Dictionary(grouping: window, by: \.campaign) {
+    for (campaign, occasions) in Dictionary(grouping: window, by: \.campaign) {
       guard let definition = catalogue.ofSlots[campaign] else { continue }
       let outcome = try await renderer.render(
-        rows, of: campaign, by: definition, isAhead: false, lead: catalogue.lead, on: reactor)
-      try await store.write(outcome.rows, of: campaign, advancing: nil, tellsDevices: tellsDevices, on: reactor)
+        occasions, of: campaign, by: definition, isAhead: false, lead: catalogue.lead, on: reactor)
+      try await store.prepare(outcome.decided, of: campaign, advancing: nil, tellsDevices: tellsDevices, on: reactor)
     }
   }
 }

@@ -35,7 +35,7 @@ package final class ContentFetcher {
   /// Begins fetches for at most ``ContentConfiguration/roundLimit``. What is left is claimed by the next call within the lead.
   /// - Returns: the documents that have changed, or could not be used before: rows that are not pushed yet are rendered anew.
   package func refresh(
-    _ rows: [SlotRow], of campaign: String, at url: String, on reactor: isolated Reactor
+    _ rows: [Occasion], of campaign: String, at url: String, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [ContentKey] {
     guard !rows.isEmpty else { return [] }
     let flags = try await store.configFlags(on: reactor)
@@ -70,7 +70,7 @@ package final class ContentFetcher {
   private func fetch(
     _ due: [DueContent], in round: FetchRound, on reactor: isolated Reactor
   ) async throws(PostgresError) {
-    _ = await TurnBatch(due, until: .max).run(workers: due.count, on: reactor) {
+    _ = await WorkBatch(due, until: .max).run(workers: due.count, on: reactor) {
       await self.fetch($0, in: round, on: reactor)
     }
     if let error = round.error { throw error }
@@ -149,7 +149,7 @@ extension PushDatabase {
   /// - Parameter url: the campaign's, in which `{user_id}` may be a part of the path or the query.
   /// - Returns: an outcome for each row, in their order.
   func storedContents(
-    for rows: [SlotRow], of campaign: String, at url: String, on reactor: isolated Reactor
+    for rows: [Occasion], of campaign: String, at url: String, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [ContentOutcome] {
     let isPerUser = ContentSource.isPerUser(url)
     let keys = rows.map { ContentKey(slot: $0.slot, userID: isPerUser ? $0.userID : nil) }

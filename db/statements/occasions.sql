@@ -1,7 +1,7 @@
--- Pushes of slots, and their contents.
+-- Occasions: their preparation, their claims, their ends; and the contents of slots.
 
--- name: write_slot_rows
--- Writes rendered rows, and returns the users whose rows have changed; see tacet.write_slot_rows. Arrays have an element for each
+-- name: prepare_occasions
+-- Writes rendered occasions of slots, and returns the users whose rows have changed; see tacet.prepare_occasions. Arrays have an element for each
 -- row.
 --
 --   :campaign    text             the campaign
@@ -28,7 +28,7 @@ select
   end
 from (
   select distinct r.user_id
-  from tacet.write_slot_rows(
+  from tacet.prepare_occasions(
     :campaign, :user_ids, :slots, :versions, :attempts, :phases, :fire_dates::date[],
     array(select timestamptz 'epoch' + f.us * interval '1 microsecond' from unnest(:fire_us) with ordinality as f (us, place) order by f.place),
     :time_zones, :refusals, :titles, :bodies, :categories, :documents, :lead_us) as r (user_id)
@@ -36,35 +36,36 @@ from (
   offset 0
 ) w;
 
--- name: due_slot_rows
--- Returns how many rows are due.
+-- name: due_occasions
+-- Returns how many occasions of slots are due.
 --
 --   :count_max  bigint  counted at most
 
 select count(*)
 from (
-  select from tacet.notif_deliveries d
-  where d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
+  select from tacet.occasions d
+  where d.has_slot and d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
   limit :count_max
 ) n;
 
--- name: claim_slot_rows
--- Leases rows that are due, those that have waited longest first. A row is late after the grace, and when a later one of the
+-- name: claim_occasions
+-- Leases occasions that are due, those that have waited longest first. One is late after the grace, and when a later one of the
 -- campaign is due for the same user.
 --
--- The words of a row are returned where the campaign has a composer: they may be what a language model has written.
+-- Words are returned where the campaign has a composer: they may be what a language model has written.
 --
--- Slots fill the inbox no further than its readers empty it: a long inbox would make each look for messages longer.
+-- Occasions fill the inbox no further than its readers empty it: a long inbox would make each look for messages longer.
 --
---   :rows_max     bigint  rows at most
---   :waiting_max  bigint  events that wait in the inbox at most, these rows included
---   :lease_us     bigint  the lease
---   :grace_us     bigint  how long after its time a row may be pushed
+--   :have_slots   boolean  whether they are of slots, else of campaigns that come at an hour
+--   :rows_max     bigint   occasions at most
+--   :waiting_max  bigint   events that wait in the inbox at most, these occasions included
+--   :lease_us     bigint   the lease
+--   :grace_us     bigint   how long after its time an occasion may be pushed
 
 with picked as materialized (
   select d.ctid as place
-  from tacet.notif_deliveries d
-  where d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
+  from tacet.occasions d
+  where d.has_slot = :have_slots and d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
   order by d.available_at
   limit least(:rows_max, greatest(:waiting_max - (
     select count(*)
@@ -74,14 +75,14 @@ with picked as materialized (
 ), composed as materialized (
   select c.name from tacet.campaigns c where c.definition ? 'composer'
 )
-update tacet.notif_deliveries d
+update tacet.occasions d
 set available_at = now() + :lease_us * interval '1 microsecond', attempts = d.attempts + 1
 where d.ctid = any (array(select p.place from picked p))
 returning
   d.campaign, d.user_id, d.slot, d.phase, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
   d.time_zone, 0 as version, d.attempts,
   d.fire_at + :grace_us * interval '1 microsecond' < now() or exists (
-    select from tacet.notif_deliveries l
+    select from tacet.occasions l
     where l.user_id = d.user_id and l.campaign = d.campaign and l.status in ('scheduled', 'armed')
       and l.fire_at > d.fire_at and l.fire_at <= now()
   ) as is_late,
@@ -89,27 +90,57 @@ returning
   case when d.campaign = any (array(select c.name from composed c)) then d.body end as body, d.category,
   case when d.campaign = any (array(select c.name from composed c)) then d.data::text end as data;
 
--- name: commit_slot_rows
--- Queues the pushes of claimed rows, or ends the rows; see tacet.commit_slot_rows.
+-- name: release_occasions
+-- Gives leases back before they run out. An occasion that was claimed again meanwhile stays leased.
+--
+--   :campaigns   text[]           the campaigns, one element for each occasion
+--   :user_ids    tacet.user_id[]  the users
+--   :slots       text[]           the slots
+--   :fire_dates  text[]           the days
+--   :attempts    integer[]        the claims' attempts
+
+update tacet.occasions d
+set available_at = clock_timestamp(), attempts = d.attempts - 1
+from unnest(:campaigns, :user_ids, :slots, :fire_dates, :attempts) as r (campaign, user_id, slot, fire_date, attempts)
+where d.user_id = r.user_id and d.campaign = r.campaign and d.slot = r.slot and d.fire_date = r.fire_date::date
+  and d.attempts = r.attempts and d.status in ('scheduled', 'armed');
+
+-- name: campaign_situations
+-- Returns what a campaign knows of users, and the clock; see tacet.campaign_situations.
+--
+--   :campaign   text             the campaign
+--   :user_ids   tacet.user_id[]  the users
+--   :due_us     bigint           the hour, since 1970; null for slots
+--   :local_day  text             its day; null for slots
+
+select
+  s.user_id, s.time_zone, s.refusal, s.material::text, (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
+from tacet.campaign_situations(
+  :campaign, :user_ids, timestamptz 'epoch' + :due_us * interval '1 microsecond', :local_day::date) s;
+
+-- name: commit_occasions
+-- Queues the pushes of claimed occasions, or ends them; see tacet.commit_occasions.
 --
 --   :campaign    text             the campaign
 --   :way         text             push, local or auto
 --   :user_ids    tacet.user_id[]  the users
---   :slots       text[]           the slots
+--   :slots       text[]           the slots; empty texts where there are none
 --   :fire_dates  text[]           the days
 --   :fire_us     bigint[]         when they were due when they were claimed, since 1970
 --   :attempts    integer[]        the claims' attempts
---   :refusals    text[]           why a row is not pushed; null when nothing is known against it
+--   :refusals    text[]           why one is not pushed; null when nothing is known against it
+--   :push_types  text[]           the push types; null for the campaign
 --   :titles      text[]           the titles
 --   :bodies      text[]           the bodies
 --   :categories  text[]           the categories
 --   :documents   text[]           the data, as JSON
+--   :findings    text[]           what was found, as JSON; null for nothing
 
-select c.place, c.status, c.reason
-from tacet.commit_slot_rows(
+select c.place, c.status, c.reason, c.push_id
+from tacet.commit_occasions(
   :campaign, :way, :user_ids, :slots, :fire_dates::date[],
   array(select timestamptz 'epoch' + f.us * interval '1 microsecond' from unnest(:fire_us) with ordinality as f (us, place) order by f.place),
-  :attempts, :refusals, :titles, :bodies, :categories, :documents) c;
+  :attempts, :refusals, :push_types, :titles, :bodies, :categories, :documents, :findings::jsonb[]) c;
 
 -- name: contents
 -- Returns stored documents by the place in the arrays, or why there is none to use.

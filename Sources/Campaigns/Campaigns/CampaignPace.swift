@@ -1,0 +1,85 @@
+/// When and how fast campaigns run.
+package struct CampaignPace: Equatable, Sendable {
+  // Campaigns that come at hours.
+
+  /// The default time of a campaign, in minutes after midnight in the user's zone. 600: at ten the day has begun and
+  /// leaves time to answer.
+  package var standardMinutes = 600
+  /// The pause between two looks for hours that have come. Users' hours are exact to the minute, not to the second.
+  package var hourInterval = Duration.seconds(20)
+  /// Users of an hour enrolled by one statement: of a million users of one zone, each takes under a fifth of a second.
+  package var hourUsers = 2_500
+  package var batchUsers = 50
+  /// Users of a batch that are evaluated concurrently. Nearly all of that time is a wait for a model.
+  package var concurrentUsers = 5
+  package var batchPause = Duration.milliseconds(100)
+  /// How long a claim of users holds. Then another process takes over the users of a killed one.
+  package var userLease = Duration.seconds(60)
+  /// The rest of a lease in which no further user begins: two calls of a model at their deadlines, and the wait between
+  /// them.
+  package var leaseReserve = Duration.seconds(20)
+  /// How long after a user's hour a push may still be sent. An outage may end at night.
+  package var lateAfter = Duration.seconds(4 * 3600)
+  /// The greatest age of the list of an audience's zones. Reading it means reading the audience.
+  package var zonesAge = Duration.seconds(900)
+  /// The pause between two looks for rows that wait for a text, of ten seconds that they wait.
+  package var rowInterval = Duration.seconds(2)
+
+  // Slots.
+
+  /// How long after its time an occasion may be pushed. An outage may end at noon.
+  package var grace = Duration.seconds(15 * 60)
+  package var slotsPerBatch = 500
+  /// Occasions pushed in a second at most, so that messages of that morning have their share of the database.
+  package var pushesPerSecond = 2_000
+  /// What is due at once is pushed within this time where the pace allows that. What a process has sent and not yet recorded when
+  /// it is killed is sent once more: of pushes that take 25 s and are recorded within 0.1 s that is less than one in a hundred.
+  var spread = Duration.seconds(25)
+  /// How long a claim of what is due holds. Then another process takes over the occasions of a killed one.
+  package var lease = Duration.seconds(30)
+  /// How long a claim of slots that are rendered holds: longer than their fetches may take.
+  package var renderLease = Duration.seconds(60)
+  package var concurrentDrafts = 20
+  /// How long texts of a batch are begun: with the last of them it stays within the lease.
+  var draftLimit: Duration { renderLease / 2 }
+  /// What is due sooner has a template.
+  package var draftReserve = Duration.seconds(30)
+  /// The longest pause between two looks.
+  package var lookInterval = Duration.seconds(10)
+  /// For how long after something was due the runner looks again without asking when the next occasion is.
+  package var backlogInterval = Duration.seconds(1)
+  /// The pause between two looks at whole audiences. Users of the API are enrolled at once.
+  package var enrolInterval = Duration.seconds(15 * 60)
+  /// Users enrolled by one statement at least. Each reads the whole audience, and what that costs depends on the host.
+  var enrolUsersMin = 500
+  /// Within this time after a user's schedule was rendered on request, the next request gets what is stored.
+  package var requestPause = Duration.seconds(30)
+
+  // All.
+
+  /// Claims after which an occasion is given up. A cause that kills a process five times kills the sixth too.
+  package var attemptsMax = 5
+  /// The pause between two looks at the campaigns.
+  package var catalogueInterval = Duration.seconds(20)
+  /// After a failure, how long the database may sleep before the next try.
+  package var retryWait = Duration.seconds(600)
+
+  package init() {}
+
+  /// More are not counted: they are pushed as fast as the pace allows.
+  var dueMax: Int { pushesPerSecond * Int(spread.components.seconds) }
+
+  /// Pushes in a second while so many are due: a twentieth of the most at least.
+  func pushesPerSecond(whenDue due: Int) -> Int {
+    min(max(due / max(Int(spread.components.seconds), 1), pushesPerSecond / 20, 1), pushesPerSecond)
+  }
+
+  /// Occasions pushed together. So many events of the fastest pace wait in the inbox at most before more come.
+  func pushesPerBatch(at pushesPerSecond: Int) -> Int { min(max(pushesPerSecond / 32, 1), 256) }
+
+  /// Users of the next page of an audience, after a page of so many users took a time. 5,000 at most.
+  func enrolUsers(after users: Int, in time: Duration) -> Int {
+    if time < .seconds(1) { return min(users * 2, 5_000) }
+    return time > .seconds(4) ? max(users / 2, enrolUsersMin) : users
+  }
+}

@@ -1,0 +1,117 @@
+package import FoundationEssentials
+package import Postgres
+package import PushRules
+package import Reactors
+
+package struct StoredCampaign: Equatable, Sendable {
+  package let name: String
+  /// What it is, as JSON.
+  package let definition: String
+  /// Whether users' hours make it run; otherwise only requests do.
+  package let isScheduled: Bool
+}
+
+/// An hour at which a campaign looks at all users of a zone, once.
+package struct CampaignHour: Equatable, Sendable {
+  package let campaign: String
+  /// The zone, by its name in the tz database.
+  package let timeZone: String
+  /// The day in that zone, as `2026-11-22`.
+  package let localDay: String
+  /// The hour, microseconds since 1970.
+  package let dueAt: Int64
+}
+
+// The enrolments of campaigns that come at hours; see db/functions/campaign_hours.sql.
+extension PushDatabase {
+  /// The campaigns that are active.
+  package func campaigns(on reactor: isolated Reactor) async throws(PostgresError) -> [StoredCampaign] {
+    try await pool.query(.campaigns, on: reactor).map(StoredCampaign.init)
+  }
+
+  /// The zones in which a campaign's audience lives, as the tz database spells them.
+  package func zones(ofCampaign name: String, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
+    try await pool.query(.campaignZones(campaign: name), on: reactor).map { row throws(PostgresError) in
+      try row.decode(0)
+    }
+  }
+
+  /// The hours of a campaign that have come in these zones and were not served.
+  /// - Parameter minutes: after midnight, where the campaign names no time.
+  package func dueHours(
+    of name: String, minutes: Int, zones: [String], on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [CampaignHour] {
+    let call = StatementCall.dueHours(campaign: name, minutes: Int32(clamping: minutes), zones: zones)
+    return try await pool.query(call, on: reactor).map { row throws(PostgresError) in
+      CampaignHour(
+        campaign: name, timeZone: try row.decode("time_zone"), localDay: try row.decode("local_day"),
+        dueAt: try row.decode("due_us"))
+    }
+  }
+
+  /// Enrols the next page of the users whose hour this is, whichever process has enrolled those before.
+  /// - Returns: the number of users enrolled, and whether all are now, or another process enrols them.
+  package func enrol(
+    _ hour: CampaignHour, usersMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> (enrolled: Int, isFinished: Bool) {
+    let call = StatementCall.enrolHour(
+      campaign: hour.campaign, timeZone: hour.timeZone, localDay: hour.localDay, dueMicroseconds: hour.dueAt,
+      usersMax: usersMax)
+    guard let row = try await pool.query(call, on: reactor).first else { return (0, true) }
+    return (try row.decode("enrolled"), try row.decode("is_finished"))
+  }
+
+  /// Enrols all users now, or one.
+  /// - Returns: the run, and the number of users enrolled; nil when there is no such active campaign.
+  package func enrol(
+    _ name: String, onlyUser userID: HostID?, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> (runID: UUID, enrolled: Int)? {
+    let call = StatementCall.enrolCampaign(campaign: name, onlyUserID: userID)
+    guard let row = try await pool.query(call, on: reactor).first else { return nil }
+    return (try row.decode("run_id"), try row.decode("enrolled"))
+  }
+
+  /// The users whom a campaign would look at now. Nothing is written.
+  /// - Returns: their occasions in the order of their ids, and how many there are in all.
+  package func eligible(
+    for name: String, onlyUser userID: HostID?, usersMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> (occasions: [Occasion], count: Int) {
+    let call = StatementCall.eligibleForCampaign(campaign: name, onlyUserID: userID, usersMax: usersMax)
+    let rows = try await pool.query(call, on: reactor)
+    var occasions: [Occasion] = []
+    for row in rows {
+      occasions.append(
+        Occasion(
+          campaign: name, userID: try row.decode("user_id"), fireDate: try row.decode("local_day"),
+          fireAt: try row.decode("now_us"), timeZone: try row.decode("time_zone")))
+    }
+    return (occasions, try rows.first?.decode("users") ?? 0)
+  }
+
+  /// How long until an hour of these campaigns comes or an occasion of one is due; nil when neither is to come.
+  /// - Parameter zones: of each campaign, as ``zones(ofCampaign:on:)`` returned them.
+  package func timeUntilNextHour(
+    minutes: Int, zones: [String: [String]], on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Duration? {
+    let pairs = zones.flatMap { name, zones in zones.map { (name, $0) } }
+    let call = StatementCall.nextHour(
+      minutes: Int32(clamping: minutes), campaigns: pairs.map(\.0), zones: pairs.map(\.1))
+    return try await pool.query(call, on: reactor).one().duration("wait")
+  }
+
+  /// How far a run has come; nil when there is none.
+  package func campaignRun(
+    _ id: UUID, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> CampaignRunStatus? {
+    let row = try await pool.query(.campaignRun(runID: id), on: reactor).first
+    return try row?.decode(0, as: ExplainedDocument<CampaignRunStatus>.self).content
+  }
+}
+
+extension StoredCampaign {
+  init(_ row: PostgresRow) throws(PostgresError) {
+    self.init(
+      name: try row.decode("name"), definition: try row.decode("definition"),
+      isScheduled: try row.decode("is_scheduled"))
+  }
+}

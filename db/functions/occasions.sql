@@ -1,0 +1,439 @@
+-- Occasions: what campaigns say on the days of users, from rendering to the push.
+--
+-- A plan that a session has made while the table was empty would join arrays to rows by reading all of them. So rows are looked up
+-- one by one (limit 1 keeps it so) and then addressed by their place (ctid), once they are locked.
+
+-- Writes rendered occasions of slots of a campaign; arrays have an element for each row. versions: of the slots when the rows were made; a row of a
+-- slot that has changed since is not written. attempts, lead_us: of a batch, which has claimed the slots and ends its claims: see
+-- tacet.advance_slots. lead_us is null for the rows of a user's window, under no claim.
+--
+-- A row that is new, or whose words or time have changed, is scheduled anew, so devices arm it again. Rows that were pushed or
+-- skipped stay, and nothing is written for a phase that was sent on that day from another slot. Where no device may show a row
+-- (the refusal permission_denied), it is skipped at once, and a window gets none. Returns the users whose rows have changed.
+create or replace function tacet.prepare_occasions(
+  campaign text, user_ids tacet.user_id[], slots text[], versions int[], attempts int[], phases text[], fire_dates date[],
+  fire_ats timestamptz[], time_zones text[], refusals text[], titles text[], bodies text[], categories text[],
+  documents text[], lead_us bigint
+)
+returns setof tacet.user_id
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  current bigint[];
+  stale bigint[];
+begin
+  if lead_us is not null then
+    current := array(
+      select a.place from tacet.advance_slots(prepare_occasions.campaign, user_ids, slots, versions, attempts, lead_us) as a (place));
+  else
+    perform tacet.lock_slots(u.user_id) from (select distinct n.user_id from unnest(user_ids) as n (user_id) order by 1) u;
+    current := array(
+      select r.place
+      from unnest(user_ids, slots, versions) with ordinality as r (user_id, slot, version, place)
+      cross join lateral (
+        select from tacet.slots s
+        where s.user_id = r.user_id and s.campaign = prepare_occasions.campaign and s.slot = r.slot and s.version = r.version
+        limit 1
+      ) s);
+  end if;
+
+  delete from tacet.occasions d
+  where d.ctid = any (array(
+    select f.row_place
+    from unnest(user_ids, slots, fire_dates, refusals) with ordinality as r (user_id, slot, fire_date, refusal, place)
+    cross join lateral (
+      select n.ctid as row_place
+      from tacet.occasions n
+      where n.user_id = r.user_id and n.campaign = prepare_occasions.campaign and n.slot = r.slot and n.fire_date = r.fire_date
+        and n.status not in ('scheduled', 'armed') and tacet.occasion_after(tacet.occasion_state(n), 'rendered') is not null
+      limit 1
+      for update
+    ) f
+    where r.place = any (current) and (r.refusal is distinct from 'permission_denied' or lead_us is not null)));
+
+  return query
+  insert into tacet.occasions as d (
+    fire_at, available_at, fire_date, user_id, campaign, slot, phase, time_zone, status, reason, title, body, category, data
+  )
+  select
+    r.fire_at, r.fire_at, r.fire_date, r.user_id, prepare_occasions.campaign, r.slot, r.phase, r.time_zone,
+    case r.refusal when 'permission_denied' then 'skipped' else 'scheduled' end,
+    case r.refusal when 'permission_denied' then r.refusal end, r.title, r.body, r.category, r.document::json
+  from unnest(
+    user_ids, slots, phases, fire_dates, fire_ats, time_zones, refusals, titles, bodies, categories, documents
+  ) with ordinality as r (
+    user_id, slot, phase, fire_date, fire_at, time_zone, refusal, title, body, category, document, place)
+  where r.place = any (current) and (r.refusal is distinct from 'permission_denied' or lead_us is not null)
+  on conflict do nothing
+  returning d.user_id;
+
+  stale := array(
+    select r.place
+    from (
+      select r.*
+      from unnest(user_ids, slots, fire_dates, fire_ats, refusals, titles, bodies, categories, documents)
+        with ordinality as r (user_id, slot, fire_date, fire_at, refusal, title, body, category, document, place)
+      where r.place = any (current)
+      order by r.user_id, r.fire_date, r.slot
+    ) r
+    cross join lateral (
+      select from tacet.occasions d
+      where d.user_id = r.user_id and d.campaign = prepare_occasions.campaign and d.slot = r.slot
+        and d.fire_date = r.fire_date
+        and tacet.occasion_after(
+          tacet.occasion_state(d), case r.refusal when 'permission_denied' then 'denied' else 'rendered' end) is not null
+        and (d.fire_at, d.title, d.body, d.category, d.data::text, null)
+          is distinct from (
+            r.fire_at, r.title, r.body, r.category, r.document, case r.refusal when 'permission_denied' then r.refusal end)
+      limit 1
+      for update
+    ) d);
+  return query
+  update tacet.occasions d
+  set
+    fire_at = r.fire_at, available_at = r.fire_at, rendered_at = clock_timestamp(), changed_at = clock_timestamp(),
+    time_zone = r.time_zone, title = r.title, body = r.body, category = r.category, data = r.document::json, armed_by = '{}',
+    status = tacet.occasion_status(
+      tacet.occasion_after(
+        tacet.occasion_state(d), case r.refusal when 'permission_denied' then 'denied' else 'rendered' end)),
+    reason = case r.refusal when 'permission_denied' then r.refusal end
+  from unnest(
+    user_ids, slots, fire_dates, fire_ats, time_zones, refusals, titles, bodies, categories, documents
+  ) with ordinality as r (
+    user_id, slot, fire_date, fire_at, time_zone, refusal, title, body, category, document, place)
+  cross join lateral (
+    select n.ctid as row_place
+    from tacet.occasions n
+    where n.user_id = r.user_id and n.campaign = prepare_occasions.campaign and n.slot = r.slot and n.fire_date = r.fire_date
+    limit 1
+  ) f
+  where r.place = any (stale) and d.ctid = f.row_place
+  returning d.user_id;
+end
+$$;
+
+-- Ends the claims of slots: what follows the rows that were rendered is due next. Only slots change that are still under their claim,
+-- are what they were then, and are not being changed. Returns their places in the arrays.
+create or replace function tacet.advance_slots(
+  campaign text, user_ids tacet.user_id[], slots text[], versions int[], attempts int[], lead_us bigint
+)
+returns setof bigint
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  with held as materialized (
+    select r.place, s.row_place, s.slot, s.time_zone, s.weekdays, greatest(s.next_fire_at, now() - interval '15 minutes') as after
+    from unnest(
+      advance_slots.user_ids, advance_slots.slots, advance_slots.versions, advance_slots.attempts
+    ) with ordinality as r (user_id, slot, version, attempts, place)
+    cross join lateral (
+      select x.ctid as row_place, x.slot, x.time_zone, x.weekdays, x.next_fire_at
+      from tacet.slots x
+      where x.user_id = r.user_id and x.campaign = advance_slots.campaign and x.slot = r.slot and x.version = r.version
+        and x.attempts = r.attempts
+      limit 1
+      for update skip locked
+    ) s
+  ), fires as materialized (
+    -- Of many slots that are due at the same time.
+    select n.slot, n.time_zone, n.weekdays, n.after, f.fire_at, f.fire_date
+    from (select distinct h.slot, h.time_zone, h.weekdays, h.after from held h) n
+    left join lateral tacet.next_fire(n.slot, n.time_zone, n.after, n.weekdays) f on true
+  )
+  update tacet.slots s
+  set
+    next_fire_at = f.fire_at, fire_date = f.fire_date, available_at = f.fire_at - lead_us * interval '1 microsecond'
+  from held h
+  join fires f on f.slot = h.slot and f.time_zone = h.time_zone and f.weekdays = h.weekdays and f.after = h.after
+  where s.ctid = h.row_place
+  returning h.place
+$$;
+
+-- Queues pushes of occasions of a campaign; arrays have an element for each. push_ids: null for one that is not pushed. push_types: null for
+-- that of slots, which is the campaign. metadata: for the ledger, beside what is known here. excluded: device tokens that get no push.
+-- send_at, cancel_key: of a push that is put off, or sent at another time than its own.
+--
+-- How it is shown is what the campaign's presentation says, whose texts may name members of the data and fire_seconds, since 1970; and
+-- for slots the category, the day's thread, and the identifier that devices know it by.
+create or replace function tacet.queue_occasions(
+  campaign text, user_ids tacet.user_id[], slots text[], fire_dates date[], fire_ats timestamptz[], push_ids uuid[],
+  push_types text[], titles text[], bodies text[], categories text[], documents text[], metadata jsonb[], excluded text[],
+  moment timestamptz, send_at timestamptz default null, cancel_key text default null
+)
+returns void
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_variable
+declare
+  shown jsonb;
+  group_name text;
+begin
+  select c.definition -> 'presentation', c.cap_group into shown, group_name from tacet.campaigns c where c.name = campaign;
+  with pushed as (
+    insert into tacet.pushes (
+      created_at, id, user_id, kind, title, body, collapse_id, data, metadata, quiet_policy, presentation, send_at, cancel_key,
+      campaign, cap_group, excluded_devices
+    )
+    select
+      moment, r.push_id, r.user_id, coalesce(r.push_type, campaign), r.title, r.body,
+      case
+        when r.slot <> '' then coalesce(p.shown ->> 'collapse_id', format('%s.%s.%s', campaign, r.slot, r.fire_date))
+      end,
+      r.document::json,
+      coalesce(r.more, '{}') || case
+        when r.slot = '' then jsonb_build_object('due_at', extract(epoch from r.fire_at))
+        else jsonb_build_object('campaign', campaign, 'slot', r.slot, 'fire_date', r.fire_date)
+      end,
+      'drop',
+      case
+        when r.slot = '' then p.shown
+        else jsonb_build_object('category', r.category, 'thread_id', format('%s.%s', campaign, r.fire_date))
+          || p.shown - 'collapse_id'
+      end,
+      coalesce(send_at, case when r.slot <> '' then r.fire_at end), cancel_key, campaign, group_name, r.excluded
+    from unnest(
+      user_ids, slots, fire_dates, fire_ats, push_ids, push_types, titles, bodies, categories, documents, metadata, excluded
+    ) as r (
+      user_id, slot, fire_date, fire_at, push_id, push_type, title, body, category, document, more, excluded)
+    cross join lateral (
+      select case
+        when shown is null then '{}'
+        else tacet.campaign_presentation(
+          shown, r.document::jsonb || jsonb_build_object('fire_seconds', extract(epoch from r.fire_at)::bigint))
+      end as shown
+    ) p
+    where r.push_id is not null
+    returning id, user_id, kind, pushes.send_at
+  )
+  insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at, available_at)
+  select
+    tacet.subject_of(p.id), p.kind, tacet.turn_of(p.user_id), least(coalesce(p.send_at, moment), moment),
+    greatest(p.send_at, moment)
+  from pushed p;
+end
+$$;
+
+-- Queues one push of an occasion as it is stored; see tacet.queue_occasions.
+create or replace function tacet.queue_occasion(
+  occasion tacet.occasions, push_id uuid, excluded text, send_at timestamptz, metadata jsonb default null,
+  cancel_key text default null
+)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  select tacet.queue_occasions(
+    occasion.campaign, array[occasion.user_id], array[occasion.slot], array[occasion.fire_date], array[occasion.fire_at],
+    array[push_id], array[null], array[occasion.title], array[occasion.body], array[occasion.category],
+    array[occasion.data::text], array[metadata], array[excluded], clock_timestamp(), send_at, cancel_key)
+$$;
+
+-- Queues the pushes of claimed occasions, or ends them without one; arrays have an element for each. refusals: why there is no push; null
+-- when nothing is known against it. way: of slots push, local or auto. findings: of other campaigns layer, inputs, metadata for the
+-- ledger, and what a model has used. Only occasions that are still under their claim change, and in the same transaction: each has one
+-- push. Waits for the disk, because a push that was sent and lost could be sent again. Returns what was done with each, by its place in
+-- the arrays.
+--
+-- Everything is checked once more, under the lock of the user's row of tacet.frequency_caps for the campaign's group, so that of two
+-- concurrent commits of a group the second sees the first. The occasions are locked by a statement of their own: one that waits for
+-- another transaction would go on with its older view of the row, queue the push and not find the row to end.
+create or replace function tacet.commit_occasions(
+  campaign text, way text, user_ids tacet.user_id[], slots text[], fire_dates date[], fire_ats timestamptz[], attempts int[],
+  refusals text[], push_types text[], titles text[], bodies text[], categories text[], documents text[], findings jsonb[]
+)
+returns table (place bigint, status text, reason text, push_id uuid)
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  found_campaign tacet.campaigns;
+  moment timestamptz := clock_timestamp();
+  locked bigint[];
+  open bigint[];
+  outcomes text[];
+  excluded text[];
+  push_ids uuid[];
+  pushed_user tacet.user_id;
+begin
+  perform set_config('synchronous_commit', 'on', true);
+  select c.* into found_campaign from tacet.campaigns c where c.name = commit_occasions.campaign;
+  locked := array(
+    select r.place
+    from (
+      select r.*
+      from unnest(user_ids, slots, fire_dates, fire_ats, attempts)
+        with ordinality as r (user_id, slot, fire_date, fire_at, attempts, place)
+      order by r.user_id, r.fire_date, r.slot
+    ) r
+    cross join lateral (
+      select from tacet.occasions d
+      where d.user_id = r.user_id and d.campaign = commit_occasions.campaign and d.slot = r.slot
+        and d.fire_date = r.fire_date and d.attempts = r.attempts
+        and tacet.occasion_after(tacet.occasion_state(d), 'pushed') is not null
+        -- That of a slot has moved with it.
+        and (d.fire_at = r.fire_at or not d.has_slot)
+      limit 1
+      for update
+    ) d);
+  if found_campaign.cap_group is not null then
+    open := array(select n from unnest(locked) as n where refusals[n] is null);
+    insert into tacet.frequency_caps (user_id, cap_group)
+    select u.user_id, found_campaign.cap_group
+    from (select distinct user_ids[n] as user_id from unnest(open) as n order by 1) u
+    on conflict do nothing;
+    perform from tacet.frequency_caps f
+    where f.user_id = any (array(select user_ids[n] from unnest(open) as n)) and f.cap_group = found_campaign.cap_group
+    order by f.user_id
+    for update;
+  end if;
+
+  -- What the campaign itself says against a push.
+  outcomes := array(
+    select case
+      when not r.place = any (locked) then 'claim_lost'
+      when r.slot <> '' and not tacet.has_slot(commit_occasions.campaign, r.user_id, r.slot, d.phase, r.fire_date) then 'switched_off'
+      when r.refusal is null and r.slot = '' then tacet.campaign_refusal(
+        commit_occasions.campaign, r.user_id, d.fire_at, r.fire_date, r.push_type)
+      else r.refusal
+    end
+    from unnest(user_ids, slots, fire_dates, refusals, push_types)
+      with ordinality as r (user_id, slot, fire_date, refusal, push_type, place)
+    left join lateral (
+      select d.phase, d.fire_at
+      from tacet.occasions d
+      where d.user_id = r.user_id and d.campaign = commit_occasions.campaign and d.slot = r.slot
+        and d.fire_date = r.fire_date
+      limit 1
+    ) d on true
+    order by r.place);
+  if array_position(outcomes, null) is not null then
+    -- What the user, the devices and the rules say.
+    select array_agg(
+      coalesce(
+        r.outcome, g.refusal,
+        case when way = 'local' and r.slot <> '' then case when d.armed_by = '{}' then 'not_armed' else 'armed' end end)
+      order by r.place), array_agg(g.excluded order by r.place)
+    into outcomes, excluded
+    from unnest(user_ids, slots, fire_dates, push_types, outcomes)
+      with ordinality as r (user_id, slot, fire_date, push_type, outcome, place)
+    left join lateral (
+      select d.armed_by
+      from tacet.occasions d
+      where d.user_id = r.user_id and d.campaign = commit_occasions.campaign and d.slot = r.slot
+        and d.fire_date = r.fire_date
+      limit 1
+    ) d on r.outcome is null
+    left join lateral tacet.push_refusal(
+      r.user_id, coalesce(r.push_type, commit_occasions.campaign), case when way = 'push' then '{}' else d.armed_by end, moment
+    ) g on r.outcome is null;
+    if found_campaign.cap_group is not null then
+      outcomes := array(
+        select coalesce(
+          r.outcome,
+          case when not tacet.take_cap(r.user_id, found_campaign.cap_group, r.fire_date, moment) then 'pushed_today' end)
+        from unnest(user_ids, fire_dates, outcomes) with ordinality as r (user_id, fire_date, outcome, place)
+        order by r.place);
+    end if;
+  end if;
+  push_ids := array(
+    select case when r.outcome is null then gen_random_uuid() end
+    from unnest(outcomes) with ordinality as r (outcome, place)
+    order by r.place);
+
+  return query
+  update tacet.occasions d
+  set
+    status = tacet.occasion_status(
+      tacet.occasion_after(
+        tacet.occasion_state(d),
+        case
+          when r.outcome is null then 'pushed' when r.outcome = 'armed' then 'shown' when r.outcome = 'switched_off' then 'off'
+          when tacet.is_failure(r.outcome) then 'failed' else 'refused'
+        end)),
+    reason = nullif(r.outcome, 'armed'), push_id = r.push_id, changed_at = clock_timestamp(),
+    title = case when d.has_slot then r.title end, body = case when d.has_slot then r.body end, category = r.category,
+    data = case when d.has_slot then r.document::json end,
+    available_at = case when r.outcome = 'armed' then 'infinity' else d.available_at end,
+    layer = r.finding ->> 'layer', inputs = coalesce(r.finding -> 'inputs', '{}'),
+    input_tokens = d.input_tokens + coalesce((r.finding ->> 'input_tokens')::int, 0),
+    output_tokens = d.output_tokens + coalesce((r.finding ->> 'output_tokens')::int, 0),
+    cost_microdollars = d.cost_microdollars + coalesce((r.finding ->> 'cost_microdollars')::bigint, 0)
+  from unnest(user_ids, slots, fire_dates, titles, bodies, categories, documents, findings, outcomes, push_ids)
+    with ordinality as r (
+      user_id, slot, fire_date, title, body, category, document, finding, outcome, push_id, place)
+  cross join lateral (
+    select n.ctid as row_place
+    from tacet.occasions n
+    where n.user_id = r.user_id and n.campaign = commit_occasions.campaign and n.slot = r.slot and n.fire_date = r.fire_date
+    limit 1
+  ) f
+  where r.place = any (locked) and d.ctid = f.row_place
+  returning r.place, d.status, d.reason, d.push_id;
+
+  if array_position(outcomes, null) is not null then
+    perform tacet.queue_occasions(
+      commit_occasions.campaign, user_ids, slots, fire_dates, fire_ats, push_ids, push_types, titles, bodies, categories,
+      documents, array(select f -> 'metadata' from unnest(findings) with ordinality as n (f, place) order by n.place), excluded,
+      moment);
+    if found_campaign.on_push is not null then
+      for pushed_user in select r.user_id from unnest(user_ids, outcomes) as r (user_id, outcome) where r.outcome is null loop
+        execute format('select %s($1, $2)', found_campaign.on_push::regproc) using pushed_user, moment;
+      end loop;
+    end if;
+  end if;
+end
+$$;
+
+-- Sends the last rendered row of a user's slot at once, without a fetch. Returns the push, or why there is none: unknown_slot,
+-- switched_off, nothing_stored, cooldown within 60 seconds of the last time, or what keeps pushes from the user's devices.
+create or replace function tacet.deliver_slot(campaign text, user_id tacet.user_id, slot text)
+returns table (refusal text, push_id uuid)
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  found_slot tacet.slots;
+  stored tacet.occasions;
+  excluded text;
+begin
+  perform set_config('synchronous_commit', 'on', true);
+  perform tacet.lock_slots(deliver_slot.user_id);
+  select s.* into found_slot
+  from tacet.slots s
+  where s.user_id = deliver_slot.user_id and s.campaign = deliver_slot.campaign and s.slot = deliver_slot.slot;
+  if not found then
+    refusal := 'unknown_slot';
+  elsif not (found_slot.is_on and found_slot.is_enabled) then
+    refusal := 'switched_off';
+  else
+    -- The next one to come, else the last one.
+    select d.* into stored
+    from tacet.occasions d
+    where d.user_id = deliver_slot.user_id and d.campaign = deliver_slot.campaign and d.slot = deliver_slot.slot
+      and d.title is not null and d.status <> 'cancelled'
+    order by d.fire_at < clock_timestamp(), abs(extract(epoch from d.fire_at - clock_timestamp()))
+    limit 1;
+    if not found then
+      refusal := 'nothing_stored';
+    elsif clock_timestamp() < found_slot.delivered_at + interval '60 seconds' then
+      refusal := 'cooldown';
+    else
+      select g.refusal, g.excluded into refusal, excluded
+      from tacet.push_refusal(deliver_slot.user_id, deliver_slot.campaign, '{}', clock_timestamp()) g;
+    end if;
+  end if;
+  if refusal is not null then
+    return next;
+    return;
+  end if;
+  push_id := gen_random_uuid();
+  update tacet.slots s
+  set delivered_at = clock_timestamp()
+  where s.user_id = deliver_slot.user_id and s.campaign = deliver_slot.campaign and s.slot = deliver_slot.slot;
+  perform tacet.queue_occasion(stored, push_id, excluded, clock_timestamp());
+  return next;
+end
+$$;
