@@ -16,9 +16,10 @@ $$;
 -- Brings the slots of some users in line with the campaign's audience: gives them to users who have none, moves those of users whose
 -- zone has changed, replaces those that the audience says otherwise, and takes them from users who are not in it. Returns how many
 -- users were given slots, and how many had them changed. default_slots: [{"slot": "0800", "phase": "morning", "weekdays": [1, 2]}, ...].
--- lead_us: how long before it is due a row may be rendered.
+-- lead_us: how long before it is due a row may be rendered. is_locked: whether the users' locks are held. Without them, whoever has slots that
+-- need a change is asked about once more, with the lock: meanwhile the user may have chosen others, or moved.
 create or replace function tacet.follow_audience(
-  campaign text, default_slots jsonb, user_ids tacet.user_id[], lead_us bigint
+  campaign text, default_slots jsonb, user_ids tacet.user_id[], lead_us bigint, is_locked boolean default false
 )
 returns table (enrolled bigint, moved bigint)
 language plpgsql volatile
@@ -74,13 +75,17 @@ begin
       ), changed as materialized (
         select
           case
-            when a.time_zone is null then case when a.is_left then 0 else tacet.leave_slots($1, a.user_id) end
+            when not $7 then tacet.follow_locked($1, $2, a.user_id, $4)
+            when a.time_zone is null then tacet.leave_slots($1, a.user_id)
             when a.is_changed then tacet.replace_slots($1, a.user_id, a.slots, a.time_zone, $4)
-            when a.is_resting or a.time_zone <> a.slot_zone then tacet.move_slots($1, a.user_id, a.time_zone, $4)
-            else 0
+            else tacet.move_slots($1, a.user_id, a.time_zone, $4)
           end as slots
         from said a
         where a.slot_zone is not null
+          and case
+            when a.time_zone is null then not a.is_left
+            else a.is_changed is true or a.is_resting or a.time_zone <> a.slot_zone
+          end
       )
       select (select count(distinct e.user_id) from entered e), (select count(*) from changed m where m.slots > 0)
     $query$,
@@ -104,7 +109,22 @@ begin
       end))
   using
     follow_audience.campaign, follow_audience.default_slots, follow_audience.user_ids, follow_audience.lead_us,
-    tacet.normal_slots(follow_audience.default_slots), clock_timestamp();
+    tacet.normal_slots(follow_audience.default_slots), clock_timestamp(), follow_audience.is_locked;
+end
+$$;
+
+-- Follows the audience for one user under the user's lock. Returns how many users had their slots changed.
+create or replace function tacet.follow_locked(campaign text, default_slots jsonb, user_id tacet.user_id, lead_us bigint)
+returns int
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  perform tacet.lock_slots(follow_locked.user_id);
+  return (
+    select f.enrolled + f.moved
+    from tacet.follow_audience(
+      follow_locked.campaign, follow_locked.default_slots, array[follow_locked.user_id], follow_locked.lead_us, true) f);
 end
 $$;
 

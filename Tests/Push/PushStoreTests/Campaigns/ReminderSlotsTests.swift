@@ -169,6 +169,36 @@ struct ReminderSlotsTests {
     #expect(try await change(#"{"morning_greeting": true, "morning_time": "05:00"}"#) == "0900")
   }
 
+  @Test("what a user changes during a look at the audience stays: a choice, and the zone", arguments: [true, false])
+  func meanwhile(isChoice: Bool) async throws {
+    let scene = try await EngagementScene()
+    let user = try await scene.addUser(reminders: #"{"morning_greeting": true}"#, zone: "UTC")
+    try await Self.enrol("morning", in: scene)
+    let look = """
+      (select f.moved from tacet.campaigns c
+       cross join lateral tacet.follow_audience('morning', c.definition -> 'slots', '{\(user)}', 0) f where c.name = 'morning')
+      """
+    let (found, change) =
+      isChoice
+      ? (
+        #"reminder_preferences = '{"morning_greeting": true, "morning_time": "09:00"}'"#,
+        #"select tacet.choose_slots('morning', '\#(user)', false, '[{"slot": "0800", "is_enabled": true}]', 'UTC', 0)"#
+      )
+      : (
+        "time_zone = 'Europe/Vienna'", "update context_profiles set time_zone = 'Asia/Tokyo'; select \(look)"
+      )
+    try await scene.database.sql("update context_profiles set \(found)")
+    try await withTwoSessions(scene.database) { first, second, reactor in
+      try await first.run("begin; \(change)", on: reactor)
+      let later = Begun.begin(on: reactor) { try await second.value(look, on: reactor) }
+      try await first.awaitBlocked(second, on: reactor)
+      try await first.run("commit", on: reactor)
+      #expect(try await later.value(on: reactor) == "0")
+    }
+    let slots = try await scene.database.sql("select slot, is_on, is_chosen, time_zone from tacet.slots")
+    #expect(slots == (isChoice ? "0800|f|t|UTC" : "0800|t|f|Asia/Tokyo"))
+  }
+
   @Test(
     "slots of a host's audience are read as a whole, each time once; a list that is wrong keeps back its user alone",
     arguments: [
