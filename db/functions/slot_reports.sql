@@ -219,9 +219,14 @@ begin
     select
       r.code, r.campaign, r.slot, r.fire_date, r.happened_at,
       case when r.device_token = any (own_tokens) then r.device_token end as token
-    from unnest(codes, campaigns, slots, fire_dates, device_tokens, happened_ats)
-      with ordinality as r (code, campaign, slot, fire_date, device_token, happened_at, place)
+    from unnest(codes, identifiers, campaigns, slots, fire_dates, device_tokens, happened_ats)
+      with ordinality as r (code, identifier, campaign, slot, fire_date, device_token, happened_at, place)
     where r.place = any (places)
+      -- Of what a device did with a row, the latest counts, in whatever order that is reported.
+      and not exists (
+        select from tacet.notif_events e
+        where r.code in ('armed', 'cancelled') and e.code in ('armed', 'cancelled') and e.user_id = report_slot_events.user_id
+          and e.identifier = r.identifier and e.device_token = r.device_token and e.happened_at > r.happened_at)
     order by r.place
   loop
     if event.campaign is not null then

@@ -301,6 +301,20 @@ struct SlotEventReportTests {
     #expect(try await scene.state() == "armed|aa|due")
   }
 
+  @Test("of what a device did with a row the latest counts, in whatever order that is reported")
+  func order() async throws {
+    let scene = try await Scene()
+    let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+    for (code, token, minutesAgo, expected) in [
+      (.cancelled, "aa", 5, "scheduled||due"), (.armed, "aa", 10, "scheduled||due"), (.armed, "bb", 8, "armed|bb|due"),
+      (.armed, "aa", 3, "armed|bb aa|due"), (.cancelled, "aa", 4, "armed|bb aa|due"),
+      (.cancelled, "aa", 2, "armed|bb|due"),
+    ] as [(SlotEvent.Code, String, Int64, String)] {
+      try await scene.report([Scene.event(code, token: token, happenedAt: now - minutesAgo * 60_000_000)])
+      #expect(try await scene.state() == expected, "\(code) of \(token), \(minutesAgo) minutes ago")
+    }
+  }
+
   @Test("a device of another user, an unknown one and another user's event arm nothing")
   func strangers() async throws {
     let scene = try await Scene()
