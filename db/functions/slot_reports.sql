@@ -52,6 +52,8 @@ declare
   on_action text;
 begin
   perform set_config('synchronous_commit', 'on', true);
+  -- A choice of slots at the same time takes back what this puts off, or this sees the choice.
+  perform tacet.lock_slots(report_slot_action.user_id);
   insert into tacet.notif_events (happened_at, id, user_id, code, identifier)
   select
     report_slot_action.happened_at, report_slot_action.event_id, report_slot_action.user_id, report_slot_action.action,

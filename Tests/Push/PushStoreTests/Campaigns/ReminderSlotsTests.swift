@@ -336,6 +336,10 @@ struct SnoozeTests {
     }
   }
 
+  private static let withheld = """
+    select c.withheld from tacet.pushes p
+    cross join lateral tacet.campaign_push_content(p.kind, tacet.subject_of(p.id)) c where p.kind = 'workout'
+    """
   private static let snoozed = #"{"snoozed": true}"#
   private static let refused = #"{"snoozed": false}"#
 
@@ -386,18 +390,14 @@ struct SnoozeTests {
     let scene = try await Scene()
     #expect(try await scene.report("SNOOZE_30") == Self.snoozed)
     try await scene.database.sql(change.replacing("USER", with: scene.user.text))
-    let withheld = """
-      select c.withheld from tacet.pushes p
-      cross join lateral tacet.campaign_push_content(p.kind, tacet.subject_of(p.id)) c where p.kind = 'workout'
-      """
-    #expect(try await scene.database.sql(withheld) == "cancelled")
+    #expect(try await scene.database.sql(Self.withheld) == "cancelled")
     guard isForGood else { return }
     #expect(try await scene.report("SNOOZE_30") == Self.refused)
     // Switched on again, it does not come either.
     try await scene.database.sql(
       #"select tacet.choose_slots('workout', '\#(scene.user)', true, '[{"slot": "0700", "is_enabled": true}]', 'UTC', 0)"#
     )
-    #expect(try await scene.database.sql(withheld) == "cancelled")
+    #expect(try await scene.database.sql(Self.withheld) == "cancelled")
   }
 
   @Test("nothing comes after the workout was started, in whichever order that is reported")
@@ -436,6 +436,31 @@ struct SnoozeTests {
       select send_at from tacet.pushes
       """)
     #expect(sentAt == "\(Self.snoozed)\n\(push)")
+  }
+
+  @Test("what is put off while its slot is being switched off does not come, also when that is switched on again")
+  func switchedOff() async throws {
+    let scene = try await Scene()
+    func choice(_ isOn: Bool) -> String {
+      """
+      (select count(tacet.choose_slots('workout', '\(scene.user)', \(isOn), '[{"slot": "0700", "is_enabled": true}]', 'UTC', 0)::text))
+      """
+    }
+    let (off, user) = (choice(false), scene.user)
+    try await withTwoSessions(scene.database) { first, second, reactor in
+      try await first.run(
+        """
+        begin;
+        select tacet.report_slot_action('\(user)', '\(UUID())', 'SNOOZE_30', 'workout.0700.2026-11-22', 'workout', '0700',
+          '2026-11-22', now())
+        """, on: reactor)
+      let begun = Begun.begin(on: reactor) { try await second.value(off, on: reactor) }
+      try await first.awaitBlocked(second, on: reactor)
+      try await first.run("commit", on: reactor)
+      _ = try await begun.value(on: reactor)
+    }
+    try await scene.database.sql("select \(choice(true))")
+    #expect(try await scene.database.sql(Self.withheld) == "cancelled")
   }
 
   @Test("of an action and the start at the same time the later one sees the earlier one", arguments: [true, false])
