@@ -50,7 +50,7 @@ from (
 
 -- name: claim_occasions
 -- Leases occasions that are due, those that have waited longest first. One is late after the grace, and when a later one of the
--- campaign is due for the same user.
+-- campaign is due for the same user, or was pushed or shown; of two at the same time, where the clock skips one's, that of the later slot.
 --
 -- Words are returned where the campaign has a composer: they may be what a language model has written.
 --
@@ -83,8 +83,8 @@ returning
   d.time_zone, 0 as version, d.attempts,
   d.fire_at + :grace_us * interval '1 microsecond' < now() or exists (
     select from tacet.occasions l
-    where l.user_id = d.user_id and l.campaign = d.campaign and l.status in ('scheduled', 'armed')
-      and l.fire_at > d.fire_at and l.fire_at <= now()
+    where l.user_id = d.user_id and l.campaign = d.campaign and l.status in ('scheduled', 'armed', 'sent', 'delivered', 'opened')
+      and (l.fire_at, l.slot) > (d.fire_at, d.slot) and l.fire_at <= now()
   ) as is_late,
   case when d.campaign = any (array(select c.name from composed c)) then d.title end as title,
   case when d.campaign = any (array(select c.name from composed c)) then d.body end as body, d.category,

@@ -48,6 +48,35 @@ struct SlotRunnerTests {
   }
 
   @Test(
+    "are too late after a later one of the campaign, whichever process has pushed that, or when devices have shown it",
+    arguments: ["sent", "delivered", "opened", "armed"])
+  func older(status: String) async throws {
+    let scene = try await RitualScene()
+    try await scene.withRunner { runner, _, _, reactor in
+      let user = try await Self.rendered(scene, in: runner, on: reactor)
+      try await scene.makeDue("slot = '0800'", late: "10 min")
+      try await scene.sql(
+        """
+        update tacet.occasions set status = '\(status)', fire_at = now() - interval '5 min', available_at = 'infinity'
+        where slot = '2000'
+        """)
+      await runner.lookAtSlots(on: reactor)
+      #expect(try await scene.rows(of: user) == "0800|skipped|too_late\n2000|\(status)|")
+    }
+  }
+
+  @Test("of two that a change of the clock brings together the later slot is pushed")
+  func together() async throws {
+    let scene = try await RitualScene()
+    try await scene.withRunner { runner, _, _, reactor in
+      let user = try await Self.rendered(scene, in: runner, on: reactor)
+      try await scene.sql("update tacet.occasions set fire_at = now(), available_at = now()")
+      await runner.lookAtSlots(on: reactor)
+      #expect(try await scene.rows(of: user) == "0800|skipped|too_late\n2000|sent|")
+    }
+  }
+
+  @Test(
     "say why nothing is pushed",
     arguments: [
       ("update push_tokens set invalidated_at = now()", "not_in_audience"),
