@@ -60,6 +60,24 @@ struct SlotChoiceTests {
     #expect(try await scene.sql(phases) == "0")
   }
 
+  @Test("a slot that was not shown and is moved comes at its new time of that day", arguments: ["skipped", "failed"])
+  func unshown(status: String) async throws {
+    let scene = try await RitualScene()
+    let user = try await scene.addUser()
+    try await scene.withRunner { _, scheduler, _, reactor in
+      let window = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+      let first = try #require(window.first { $0.slot == "0800" })
+      try await scene.sql(
+        """
+        update tacet.occasions set status = '\(status)', reason = 'quiet_hours'
+        where slot = '0800' and fire_date = '\(first.fireDate)'
+        """)
+      let moved = try #require(
+        try await scheduler.choose(true, Self.slots("0801", "2000"), of: "ritual", for: user, on: reactor).rows)
+      #expect(moved.contains { $0.slot == "0801" && $0.fireDate == first.fireDate })
+    }
+  }
+
   @Test("phases are the campaign's, and a campaign is one of slots")
   func refused() async throws {
     let scene = try await RitualScene()
