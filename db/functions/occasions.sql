@@ -297,12 +297,16 @@ begin
       when r.slot <> '' and not tacet.has_slot(commit_occasions.campaign, r.user_id, r.slot, d.phase, r.fire_date) then 'switched_off'
       when r.refusal is null and r.slot = '' then tacet.campaign_refusal(
         commit_occasions.campaign, r.user_id, d.fire_at, r.fire_date, r.push_type)
+      -- Its time has passed, and all devices have shown it.
+      when r.refusal = 'too_late' and way <> 'push' and d.armed_by <> '{}' and (
+        select g.refusal from tacet.push_refusal(r.user_id, commit_occasions.campaign, d.armed_by, d.fire_at) g
+      ) = 'armed' then 'armed'
       else r.refusal
     end
     from unnest(user_ids, slots, fire_dates, refusals, push_types)
       with ordinality as r (user_id, slot, fire_date, refusal, push_type, place)
     left join lateral (
-      select d.phase, d.fire_at
+      select d.phase, d.fire_at, d.armed_by
       from tacet.occasions d
       where d.user_id = r.user_id and d.campaign = commit_occasions.campaign and d.slot = r.slot
         and d.fire_date = r.fire_date
@@ -354,8 +358,11 @@ begin
           when tacet.is_failure(r.outcome) then 'failed' else 'refused'
         end)),
     reason = nullif(r.outcome, 'armed'), push_id = r.push_id, changed_at = clock_timestamp(),
-    title = case when d.has_slot then r.title end, body = case when d.has_slot then r.body end, category = r.category,
-    data = case when d.has_slot then r.document::json end,
+    -- Devices show the words that they know.
+    title = case when r.outcome = 'armed' then d.title when d.has_slot then r.title end,
+    body = case when r.outcome = 'armed' then d.body when d.has_slot then r.body end,
+    category = case when r.outcome = 'armed' then d.category else r.category end,
+    data = case when r.outcome = 'armed' then d.data when d.has_slot then r.document::json end,
     available_at = case when r.outcome = 'armed' then 'infinity' else d.available_at end,
     layer = r.finding ->> 'layer', inputs = coalesce(r.finding -> 'inputs', '{}'),
     input_tokens = d.input_tokens + coalesce((r.finding ->> 'input_tokens')::int, 0),

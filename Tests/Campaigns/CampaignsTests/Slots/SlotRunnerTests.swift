@@ -35,6 +35,27 @@ struct SlotRunnerTests {
     }
   }
 
+  @Test(
+    "are shown, with the words that devices know, where all devices have armed them, however late", arguments: [1, 2])
+  func shown(armed: Int) async throws {
+    let scene = try await RitualScene()
+    try await scene.withRunner { runner, _, _, reactor in
+      let user = try await Self.rendered(scene, devices: 2, in: runner, on: reactor)
+      try await scene.sql(
+        """
+        update tacet.occasions set status = 'armed', armed_by = array(
+          select device_token from push_tokens order by 1 limit \(armed))
+        where slot = '0800'
+        """)
+      try await scene.makeDue("slot = '0800'", late: "20 min")
+      await runner.lookAtSlots(on: reactor)
+      let row = try await scene.sql(
+        "select status, reason, title is not null from tacet.occasions where user_id = '\(user)' and slot = '0800'")
+      #expect(row == (armed == 2 ? "armed||t" : "skipped|too_late|f"))
+      #expect(try await scene.sql("select count(*) from tacet.pushes where kind = 'ritual'") == "0")
+    }
+  }
+
   @Test("of several of a campaign the last one is pushed")
   func several() async throws {
     let scene = try await RitualScene()

@@ -256,7 +256,8 @@ struct OccasionSchedule {
 
   /// Its time comes: it is claimed and committed. A process that is killed has claimed it before, and its commit comes too late.
   private mutating func fall(isKilled: Bool) {
-    let refusal = ["null", "null", "null", "'content_missing'", "'material_failed'"].randomElement(using: &random)!
+    let refusal = ["null", "null", "null", "'content_missing'", "'material_failed'", "'too_late'"].randomElement(
+      using: &random)!
     let claims = isKilled ? 2 : 1
     func commit(_ attempts: String) -> String {
       """
@@ -279,6 +280,8 @@ struct OccasionSchedule {
     isPast = true
     if !hasSlot {
       meet("off")
+    } else if refusal == "'too_late'", armed.count == Self.tokens.count, !isDenied {
+      meet("shown")
     } else if refusal != "null" {
       meet(refusal.contains("failed") ? "failed" : "refused")
     } else if isDenied {
