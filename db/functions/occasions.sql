@@ -152,7 +152,8 @@ $$;
 
 -- Queues pushes of occasions of a campaign; arrays have an element for each. push_ids: null for one that is not pushed. push_types: null for
 -- that of slots, which is the campaign. metadata: for the ledger, beside what is known here. excluded: device tokens that get no push.
--- send_at, cancel_key: of a push that is put off, or sent at another time than its own.
+-- send_at, cancel_key: of a push that is put off, or sent at another time than its own. One of a slot may be shown for 15 minutes from its
+-- time on, as long as it may be late.
 --
 -- How it is shown is what the campaign's presentation says, whose texts may name members of the data and fire_seconds, since 1970; and
 -- for slots the category, the day's thread, and the identifier that devices know it by.
@@ -174,7 +175,7 @@ begin
   with pushed as (
     insert into tacet.pushes (
       created_at, id, user_id, kind, title, body, collapse_id, data, metadata, quiet_policy, presentation, send_at, cancel_key,
-      campaign, cap_group, excluded_devices
+      expires_in, campaign, cap_group, excluded_devices
     )
     select
       moment, r.push_id, r.user_id, coalesce(r.push_type, campaign), r.title, r.body,
@@ -192,7 +193,8 @@ begin
         else jsonb_build_object('category', r.category, 'thread_id', format('%s.%s', campaign, r.fire_date))
           || p.shown - 'collapse_id'
       end,
-      coalesce(send_at, case when r.slot <> '' then r.fire_at end), cancel_key, campaign, group_name, r.excluded
+      coalesce(send_at, case when r.slot <> '' then r.fire_at end), cancel_key,
+      case when r.slot <> '' then interval '15 minutes' end, campaign, group_name, r.excluded
     from unnest(
       user_ids, slots, fire_dates, fire_ats, push_ids, push_types, titles, bodies, categories, documents, metadata, excluded
     ) as r (

@@ -66,6 +66,18 @@ struct SlotCommitTests {
     #expect(try await scene.database.sql("select reason from tacet.occasions") == "switched_off")
   }
 
+  @Test("a push of a slot may be shown for fifteen minutes from the slot's time on")
+  func life() async throws {
+    let scene = try await SlotReportScene()
+    try await scene.database.sql("select \(Self.commit(scene))")
+    let life = """
+      select extract(epoch from c.life)::int, c.dated_at = d.fire_at
+      from tacet.occasions d
+      cross join lateral tacet.campaign_push_content('ritual', tacet.subject_of(d.push_id)) c
+      """
+    #expect(try await scene.database.sql(life) == "900|t")
+  }
+
   @Test("of two commits at once one queues the push")
   func atOnce() async throws {
     let scene = try await SlotReportScene()
