@@ -397,7 +397,7 @@ end
 $$;
 
 -- Sends the last rendered row of a user's slot at once, without a fetch. Returns the push, or why there is none: unknown_slot,
--- switched_off, nothing_stored, cooldown within 60 seconds of the last time, or what keeps pushes from the user's devices.
+-- campaign_inactive, switched_off, not_in_audience, nothing_stored, cooldown within 60 seconds of the last time, or what keeps pushes from the user's devices.
 create or replace function tacet.deliver_slot(campaign text, user_id tacet.user_id, slot text)
 returns table (refusal text, push_id uuid)
 language plpgsql volatile
@@ -415,8 +415,12 @@ begin
   where s.user_id = deliver_slot.user_id and s.campaign = deliver_slot.campaign and s.slot = deliver_slot.slot;
   if not found then
     refusal := 'unknown_slot';
+  elsif not exists (select from tacet.campaigns c where c.name = deliver_slot.campaign and c.is_active) then
+    refusal := 'campaign_inactive';
   elsif not (found_slot.is_on and found_slot.is_enabled) then
     refusal := 'switched_off';
+  elsif found_slot.next_fire_at is null then
+    refusal := 'not_in_audience';
   else
     -- The next one to come, else the last one.
     select d.* into stored

@@ -246,6 +246,17 @@ struct SlotRunnerTests {
         try await scene.sql("update tacet.slots set delivered_at = clock_timestamp() - interval '\(age)'")
         #expect(try await Self.deliver("0800", to: user, by: scheduler, on: reactor) == answer)
       }
+      for (change, undo, answer) in [
+        ("tacet.campaigns set is_active = false", "tacet.campaigns set is_active = true", "campaign_inactive"),
+        (
+          "tacet.slots set delivered_at = null, next_fire_at = null",
+          "tacet.slots set next_fire_at = now() + interval '1 day'", "not_in_audience"
+        ),
+      ] {
+        try await scene.sql("update \(change)")
+        #expect(try await Self.deliver("0800", to: user, by: scheduler, on: reactor) == answer)
+        try await scene.sql("update \(undo)")
+      }
       try await scene.sql("delete from tacet.occasions")
       #expect(try await Self.deliver("2000", to: user, by: scheduler, on: reactor) == "nothing_stored")
       #expect(try await scene.sql("select count(*) from tacet.slots where attempts > 0") == "2")
