@@ -119,8 +119,8 @@ as $$
   ) s
 $$;
 
--- From the first waking minute on, each interval, before the last; null for an unknown frequency or times that cannot be read. The
--- day of somebody who sleeps by day goes on over midnight.
+-- From the first waking minute on, each interval, before the last; null for an unknown frequency or times that cannot be read. Three a
+-- day are a third of the waking time apart. The day of somebody who sleeps by day goes on over midnight.
 create or replace function tacet.hydration_slots(frequency jsonb, first_slot text, end_slot text)
 returns jsonb
 language sql immutable
@@ -128,10 +128,13 @@ as $$
   select jsonb_agg(jsonb_build_object('slot', to_char(tacet.slot_time(first_slot) + n.minutes * interval '1 minute', 'HH24MI')))
   from (
     select
-      extract(epoch from tacet.slot_time(end_slot) - tacet.slot_time(first_slot))::int / 60 as difference,
-      case frequency when '"hourly"' then 60 when '"bi_hourly"' then 120 when '"tri_daily"' then 480 end as step
+      d.waking,
+      case frequency when '"hourly"' then 60 when '"bi_hourly"' then 120 when '"tri_daily"' then greatest((d.waking + 2) / 3, 1) end as step
+    from (
+      select (extract(epoch from tacet.slot_time(end_slot) - tacet.slot_time(first_slot))::int / 60 + 1440) % 1440 as waking
+    ) d
   ) w
-  cross join lateral generate_series(0, (w.difference + 1440) % 1440 - 1, w.step) as n (minutes)
+  cross join lateral generate_series(0, w.waking - 1, w.step) as n (minutes)
 $$;
 
 -- What the host knows of a user, the name included; an empty object where its function fails, because a reminder needs none of it.

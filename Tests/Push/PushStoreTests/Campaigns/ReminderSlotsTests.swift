@@ -64,11 +64,16 @@ struct ReminderSlotsTests {
         #"{"hydration_reminders": true, "hydration_frequency": "bi_hourly", "waking_start": "07:30", "waking_end": "13:31"}"#,
         "0730 0930 1130 1330"
       ),
-      ("hydration", #"{"hydration_reminders": true, "hydration_frequency": "tri_daily"}"#, "0800 1600"),
+      ("hydration", #"{"hydration_reminders": true, "hydration_frequency": "tri_daily"}"#, "0800 1240 1720"),
       (
         "hydration",
         #"{"hydration_reminders": true, "hydration_frequency": "tri_daily", "waking_start": "20:00", "waking_end": "08:00"}"#,
-        "0400 2000"
+        "0000 0400 2000"
+      ),
+      (
+        "hydration",
+        #"{"hydration_reminders": true, "hydration_frequency": "tri_daily", "waking_start": "08:00", "waking_end": "22:01"}"#,
+        "0800 1241 1722"
       ),
       ("hydration", #"{"hydration_reminders": true, "hydration_frequency": "often"}"#, ""),
       (
