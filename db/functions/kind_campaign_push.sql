@@ -16,6 +16,29 @@ begin
 end
 $$;
 
+-- Whether what the push of a slot reminds of was done since it was put off. Where that cannot be told, the user is reminded.
+create or replace function tacet.is_done(push tacet.pushes)
+returns boolean
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return tacet.campaign_material(push.campaign, push.user_id) ->> 'skip' is not null;
+exception
+  when others then
+    raise warning 'tacet: cannot tell whether a reminder of campaign % is needed: % (%)', push.campaign, sqlerrm, sqlstate;
+    return false;
+end
+$$;
+
+-- The devices of a user that may show nothing, separated by spaces; null for none.
+create or replace function tacet.denied_devices(user_id tacet.user_id)
+returns text
+language sql stable
+as $$
+  select string_agg(m.device_token, ' ') from tacet.device_permissions m where m.user_id = denied_devices.user_id and m.is_denied
+$$;
+
 -- The metadata of a stored push; null for any other subject. PL/pgSQL, so that it is planned only for a record that has such a push.
 create or replace function tacet.push_metadata(subject_id tacet.subject_id)
 returns jsonb

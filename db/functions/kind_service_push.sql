@@ -8,10 +8,12 @@ returns setof tacet.push_content
 language sql stable rows 1
 as $$
   select
-    tacet.surface_of(p.id), null::tacet.user_id, p.send_at, p.expires_in, p.quiet_policy, p.excluded_devices,
+    tacet.surface_of(p.id), null::tacet.user_id, p.send_at, p.expires_in, p.quiet_policy,
+    case when of_campaign and p.metadata ? 'snooze' then tacet.denied_devices(p.user_id) else p.excluded_devices end,
     case
       when p.cancel_key is not null and tacet.is_cancelled(p.cancel_key, p.created_at) then 'cancelled'
       when of_campaign and tacet.is_slot_off(p) then 'cancelled'
+      when of_campaign and p.metadata ? 'snooze' and tacet.is_done(p) then 'cancelled'
       else p.withheld
     end,
     p.presentation ->> 'channel' = 'fetch',

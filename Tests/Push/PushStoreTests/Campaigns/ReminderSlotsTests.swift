@@ -416,6 +416,30 @@ struct SnoozeTests {
     #expect(try await scene.database.sql("select count(*) from tacet.pushes") == "1")
   }
 
+  @Test("nothing comes of what was done meanwhile, as the host knows", arguments: [(10, true), (121, false)])
+  func done(minutesAgo: Int, isWithheld: Bool) async throws {
+    let scene = try await Scene()
+    #expect(try await scene.report("SNOOZE_30") == Self.snoozed)
+    try await scene.database.sql(
+      """
+      update context_profiles
+      set coaching_facts = jsonb_build_object('last_workout_at', now() - interval '\(minutesAgo) minutes')
+      """)
+    #expect(try await scene.database.sql(Self.withheld) == (isWithheld ? "cancelled" : ""))
+  }
+
+  @Test("nothing goes to a device that may show nothing, whenever that was said", arguments: [true, false])
+  func denied(isBefore: Bool) async throws {
+    let scene = try await Scene()
+    try await scene.database.sql("insert into push_tokens (user_id, device_token) values ('\(scene.user)', 'bb')")
+    let denial = "select tacet.authorize_device('\(scene.user)', 'bb', 'denied')"
+    if isBefore { try await scene.database.sql(denial) }
+    #expect(try await scene.report("SNOOZE_30") == Self.snoozed)
+    if !isBefore { try await scene.database.sql(denial) }
+    let excluded = Self.withheld.replacing("c.withheld", with: "c.excluded_device")
+    #expect(try await scene.database.sql(excluded) == "bb")
+  }
+
   @Test(
     "the time runs from the action, not from its report; one that is long over is refused",
     arguments: [(600.0, true), (2_640, true), (2_760, false)])
