@@ -55,7 +55,7 @@ where s.user_id = :user_id and s.is_on and s.is_enabled and d.fire_at > clock_ti
 order by d.fire_at;
 
 -- name: schedule
--- Returns the rows that a device is to show, the soonest first.
+-- Returns the rows that a device is to show, the soonest first: of active campaigns that the user has not disabled.
 --
 --   :user_id       tacet.user_id  the user
 --   :days          integer        days from today on
@@ -70,6 +70,11 @@ from tacet.occasions d
 left join tacet.device_permissions p on p.device_token = lower(:device_token) and p.user_id = d.user_id
 where d.user_id = :user_id and d.status in ('scheduled', 'armed') and d.title is not null
   and d.fire_at > clock_timestamp() and p.is_denied is not true
+  and d.campaign = any (array(
+    select c.name
+    from tacet.campaigns c
+    cross join lateral tacet.recipient_preferences(:user_id, c.name, null, clock_timestamp()) w
+    where c.is_active and not w.is_opted_out))
   and d.fire_date < (clock_timestamp() at time zone d.time_zone)::date + :days
 order by d.fire_at, d.campaign, d.slot
 limit :rows_max;

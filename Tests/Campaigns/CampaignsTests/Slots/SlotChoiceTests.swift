@@ -111,6 +111,25 @@ struct SlotChoiceTests {
     #expect(Int(try await scene.sql("select count(*) from tacet.occasions")) ?? 0 > 140)
   }
 
+  @Test("a campaign that is off has no rows for devices, and neither has one that the user has disabled")
+  func disabled() async throws {
+    let scene = try await RitualScene()
+    let user = try await scene.addUser()
+    try await scene.withRunner { _, scheduler, _, reactor in
+      for (change, isEmpty) in [
+        ("update tacet.campaigns set is_active = false where name = 'ritual'", true),
+        ("update tacet.campaigns set is_active = true where name = 'ritual'", false),
+        ("insert into tacet.preferences (user_id, disabled_kinds) values ('\(user)', '{meal}')", false),
+        ("update tacet.preferences set disabled_kinds = '{ritual}'", true),
+      ] {
+        _ = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+        try await scene.sql(change)
+        let rows = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+        #expect(rows.isEmpty == isEmpty, "\(change)")
+      }
+    }
+  }
+
   @Test("days that are not wanted have no rows")
   func weekdays() async throws {
     let scene = try await RitualScene()
