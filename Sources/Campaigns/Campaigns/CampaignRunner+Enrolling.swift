@@ -189,6 +189,7 @@ extension CampaignRunner {
   /// - Returns: how many slots there were.
   private func prepareBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     let slots = try await store.claimSlots(pace.slotsPerBatch, lease: pace.renderLease, on: reactor)
+    try await know(campaignsOf: slots, on: reactor)
     for (campaign, occasions) in Dictionary(grouping: slots, by: \.campaign) {
       var unwritten = occasions
       if let definition = catalogue.ofSlots[campaign] {

@@ -156,6 +156,12 @@ package final class CampaignRunner {
     catalogueReadAt = Reactor.now
   }
 
+  /// Reads the campaigns anew where there are occasions of one that is not known: it may be active since they were read last.
+  func know(campaignsOf occasions: [Occasion], on reactor: isolated Reactor) async throws(PostgresError) {
+    guard occasions.contains(where: { catalogue.definitions[$0.campaign] == nil }) else { return }
+    try await updateCatalogue(after: .zero, on: reactor)
+  }
+
   /// Has the texts written that events of watched rows wait for.
   func writeRowTexts(on reactor: isolated Reactor) async {
     do throws(PostgresError) {
@@ -192,6 +198,7 @@ package final class CampaignRunner {
       pace.batchUsers, haveSlots: false, waitingMax: Self.waitingMax, lease: pace.userLease, grace: pace.lateAfter,
       on: reactor)
     guard !occasions.isEmpty else { return false }
+    try await know(campaignsOf: occasions, on: reactor)
     let batch = WorkBatch(occasions, until: claimedAt + (pace.userLease - pace.leaseReserve).clampedNanoseconds)
     self.batch = batch
     let left = await batch.run(workers: pace.concurrentUsers, on: reactor) { await self.decide($0, on: reactor) }
@@ -294,6 +301,7 @@ package final class CampaignRunner {
     let due = try await store.claimOccasions(
       count, haveSlots: true, waitingMax: pace.pushesPerBatch(at: pace.pushesPerSecond), lease: pace.lease,
       grace: pace.grace, on: reactor)
+    try await know(campaignsOf: due, on: reactor)
     for (campaign, occasions) in Dictionary(grouping: due, by: \.campaign) {
       var decided: [DecidedOccasion] = []
       var open: [Occasion] = []

@@ -147,6 +147,25 @@ struct SlotRunnerTests {
     }
   }
 
+  @Test("are prepared and pushed of a campaign that is on for a moment only, before the campaigns are read again")
+  func justActive() async throws {
+    let scene = try await RitualScene()
+    try await scene.withRunner { runner, _, _, reactor in
+      let user = try await Self.rendered(scene, in: runner, on: reactor)
+      let isActive = "update tacet.campaigns set is_active = %s where name = 'ritual'"
+      try await scene.sql(isActive.replacing("%s", with: "false"))
+      runner.wake(on: reactor)
+      await runner.lookAtSlots(on: reactor)
+      try await scene.sql(isActive.replacing("%s", with: "true"))
+      try await scene.makeDue("slot = '0800'")
+      try await scene.openLead()
+      await runner.lookAtSlots(on: reactor)
+      #expect(
+        try await scene.rows(of: user, "slot, status, reason")
+          == "0800|sent|\n0800|scheduled|\n2000|scheduled|\n2000|scheduled|")
+    }
+  }
+
   @Test("go to the devices that do not show them already")
   func armed() async throws {
     let scene = try await RitualScene()
