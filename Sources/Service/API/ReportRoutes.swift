@@ -34,6 +34,7 @@ enum ReportRoutes {
       guard let new = events.isEmpty ? [] : try await services.callers.report(events, of: user, on: reactor) else {
         throw reportedEnough
       }
+      if new.contains(where: { $0.code == .opened }) { services.activity.note(user, on: reactor) }
       try await services.slots?.count(new, on: reactor)
       let rejected: [PayloadObject] = document.rejections.map {
         ["field": .text($0.field), "index": .count($0.index)]

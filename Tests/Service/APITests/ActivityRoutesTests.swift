@@ -44,6 +44,24 @@ struct ActivityRoutesTests {
     }
   }
 
+  @Test("an opened notification says it too, also in telemetry; what devices do by themselves does not")
+  func opened() async throws {
+    try await ServiceRig.run { (rig) async throws in
+      let (user, other) = (try await rig.makeUser(), try await rig.makeUser())
+      for (code, reporter) in [("delivered", other), ("opened", user)] {
+        let event = """
+          {"id": "\(UUID().uuidString)", "code": "\(code)", "slotId": "0800", "identifier": "ritual.0800.2026-11-22",
+          "whenMs": 1795330800000, "attempt": 1, "networkState": "offline", "tzOffset": 0, "appState": "background",
+          "timestamp": \(Int(Date().timeIntervalSince1970 * 1000))}
+          """
+        #expect(
+          try await rig.ask("POST", "/v1/telemetry", as: reporter, body: #"{"events": [\#(event)]}"#).status == 200)
+      }
+      try await rig.awaitActivity(of: user)
+      #expect(try await rig.psql("select count(*) from tacet.activity") == "1\n")
+    }
+  }
+
   @Test("users of today, of four and of five days ago: 3, 1, 0, 2, 0 and a third; nobody is 0")
   func engagement() async throws {
     try await ServiceRig.run { (rig) async throws in
