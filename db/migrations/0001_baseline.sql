@@ -1019,8 +1019,9 @@ create table if not exists tacet.schedules (
 
 -- What slot campaigns have fetched from their hosts: one document for all users of a slot, or one for each user.
 --
--- fetched_at: of the last answer 200 or 304. fresh_until: how long the document may be used. attempted_at, fire_date: of the
--- last attempt, and the day that it was for. A day has one attempt; one without an end is made again. url, etag: of
+-- fetched_at: of the last answer 200 or 304. fresh_until: how long the document may be used by itself; it may longer for the slots of the
+-- next days, see tacet.content_refusal. content_date: the day that it was fetched for. attempted_at, fire_date: of the last attempt, and
+-- the day that it was for. A day has one attempt; one without an end is made again. url, etag: of
 -- the document; the URL is the campaign's, with {user_id} as it is. failure_code: of the last attempt; null when it has
 -- succeeded or is under way. owner: the user in the key, which takes no null; the letter keeps the document of all users apart
 -- from that of a user whose id is an empty text.
@@ -1029,6 +1030,7 @@ create table if not exists tacet.notif_contents (
   fetched_at timestamptz,
   fresh_until timestamptz,
   fire_date date not null,
+  content_date date,
   user_id tacet.user_id,
   campaign text not null,
   slot text not null check (slot ~ '^([01][0-9]|2[0-3])[0-5][0-9]$'),

@@ -143,21 +143,28 @@ from tacet.commit_occasions(
   :attempts, :refusals, :push_types, :titles, :bodies, :categories, :documents, :findings::jsonb[]) c;
 
 -- name: contents
--- Returns stored documents by the place in the arrays, or why there is none to use.
+-- Returns by the place in the arrays why there is no document to use for a row, and stored documents, each once.
 --
---   :campaign  text             the campaign
---   :slots     text[]           the slots
---   :user_ids  tacet.user_id[]  the users; null for a document of all users
+--   :campaign    text             the campaign
+--   :slots       text[]           the slots
+--   :user_ids    tacet.user_id[]  the users; null for a document of all users
+--   :time_zones  text[]           the rows' zones
+--   :fire_us     bigint[]         when they are due, since 1970
 
-select r.place, f.refusal, case when f.refusal is null then c.document::text end as document
-from unnest(:slots, :user_ids) with ordinality as r (slot, user_id, place)
+select
+  r.place, tacet.content_refusal(c.stored, r.time_zone, least(timestamptz 'epoch' + r.fire_us * interval '1 microsecond', clock_timestamp()))
+    as refusal,
+  case when r.nth = 1 then (c.stored).document::text end as document
+from (
+  select n.*, row_number() over (partition by n.slot, n.user_id order by n.place) as nth
+  from unnest(:slots, :user_ids, :time_zones, :fire_us) with ordinality as n (slot, user_id, time_zone, fire_us, place)
+) r
 left join lateral (
-  select k.document, k.fresh_until
+  select k as stored
   from tacet.notif_contents k
   where k.campaign = :campaign and k.slot = r.slot and k.owner = coalesce('u' || r.user_id::text, '')
   limit 1
-) c on true
-cross join lateral tacet.content_refusal(c.document, c.fresh_until, clock_timestamp()) as f (refusal);
+) c on true;
 
 -- name: claim_contents
 -- Claims fetches of documents: those whose slot is due within the lead, and for whose day or a later one there was no attempt that
@@ -211,17 +218,17 @@ returning
 
 update tacet.notif_contents c
 set
-  fetched_at = now(), fresh_until = now() + :ttl_us * interval '1 microsecond',
+  fetched_at = now(), fresh_until = now() + :ttl_us * interval '1 microsecond', content_date = c.fire_date,
   failure_code = null
 from (
-  select k.ctid as place, tacet.content_refusal(k.document, k.fresh_until, clock_timestamp()) as refusal
+  select k.ctid as place, k.document is null or k.fresh_until < clock_timestamp() as is_refused
   from tacet.notif_contents k
   where k.campaign = :campaign and k.slot = :slot
     and k.owner = coalesce('u' || :user_id::text, '') and k.fire_date = :fire_date::date
   for update
 ) k
 where c.ctid = k.place
-returning k.refusal is not null as is_changed;
+returning k.is_refused as is_changed;
 
 -- name: store_content
 -- Stores a document that was fetched. Returns whether something else may be said now; no row when a later attempt has begun.
@@ -237,17 +244,17 @@ returning k.refusal is not null as is_changed;
 
 update tacet.notif_contents c
 set
-  fetched_at = now(), fresh_until = now() + :ttl_us * interval '1 microsecond', url = :url,
+  fetched_at = now(), fresh_until = now() + :ttl_us * interval '1 microsecond', content_date = c.fire_date, url = :url,
   etag = :etag, failure_code = null, document = :document::jsonb
 from (
-  select k.ctid as place, k.document, tacet.content_refusal(k.document, k.fresh_until, clock_timestamp()) as refusal
+  select k.ctid as place, k.document, k.document is null or k.fresh_until < clock_timestamp() as is_refused
   from tacet.notif_contents k
   where k.campaign = :campaign and k.slot = :slot
     and k.owner = coalesce('u' || :user_id::text, '') and k.fire_date = :fire_date::date
   for update
 ) k
 where c.ctid = k.place
-returning k.refusal is not null or k.document is distinct from c.document as is_changed;
+returning k.is_refused or k.document is distinct from c.document as is_changed;
 
 -- name: fail_content
 -- Notes that a fetch has failed. The stored document stays.

@@ -151,10 +151,7 @@ extension PushDatabase {
   func storedContents(
     for rows: [Occasion], of campaign: String, at url: String, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [ContentOutcome] {
-    let isPerUser = ContentSource.isPerUser(url)
-    let keys = rows.map { ContentKey(slot: $0.slot, userID: isPerUser ? $0.userID : nil) }
-    let outcomes = try await contents(Array(Set(keys)), of: campaign, on: reactor)
-    return keys.map { outcomes[$0] ?? .unavailable("content_missing") }
+    try await contents(for: rows, of: campaign, isPerUser: ContentSource.isPerUser(url), on: reactor)
   }
 }
 

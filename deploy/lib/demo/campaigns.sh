@@ -311,7 +311,9 @@ play_news() {
   expect 'asked for by the ETag' "\"monday\" $content_credential" "$(fetched_with)"
   expect_news 'no answer within 12 seconds: the last words serve' 'sent | - | The lake is open | sent' 3 16 none
   expect_row 'which the content says' 'FETCH_TIMEOUT' "select failure_code from tacet.notif_contents where campaign = 'news'"
-  ask "update tacet.notif_contents set fresh_until = clock_timestamp() where campaign = 'news'"
+  ask "update tacet.notif_contents
+    set fetched_at = fetched_at - interval '1 day', fresh_until = fresh_until - interval '1 day', content_date = current_date - 2
+    where campaign = 'news'"
   expect_news 'not for longer than a day: skipped, and it says why' 'skipped | content_stale | - | -' 4 16 none
   explain_to Eli news 14
 }

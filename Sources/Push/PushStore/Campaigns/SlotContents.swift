@@ -93,21 +93,38 @@ extension PushDatabase {
       on: reactor)
   }
 
-  /// What is stored, by the database's clock. Nothing is fetched.
-  /// - Returns: an outcome for each key.
+  /// What is stored for rows, by the database's clock. Nothing is fetched.
+  /// - Returns: an outcome for each row, in their order.
   package func contents(
-    _ keys: [ContentKey], of campaign: String, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> [ContentKey: ContentOutcome] {
-    let call = StatementCall.contents(campaign: campaign, slots: keys.map(\.slot), userIDs: keys.map(\.userID))
-    var outcomes: [ContentKey: ContentOutcome] = [:]
-    for row in try await pool.query(call, on: reactor) {
-      let place: Int = try row.decode("place")
-      let refusal: String? = try row.decode("refusal")
-      outcomes[keys[place - 1]] =
-        if let refusal { .unavailable(refusal) } else { .document(try row.decode("document")) }
+    for rows: [Occasion], of campaign: String, isPerUser: Bool, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> [ContentOutcome] {
+    let uses = rows.map {
+      ContentUse(
+        key: ContentKey(slot: $0.slot, userID: isPerUser ? $0.userID : nil), timeZone: $0.timeZone, at: $0.fireAt)
     }
-    return outcomes
+    let distinct = Array(Set(uses))
+    let call = StatementCall.contents(
+      campaign: campaign, slots: distinct.map(\.key.slot), userIDs: distinct.map(\.key.userID),
+      timeZones: distinct.map(\.timeZone), fireMicroseconds: distinct.map(\.at))
+    var documents: [ContentKey: String] = [:]
+    var refusals: [ContentUse: String] = [:]
+    for row in try await pool.query(call, on: reactor) {
+      let use = distinct[try row.decode("place") - 1]
+      if let refusal: String = try row.decode("refusal") { refusals[use] = refusal }
+      if let document: String = try row.decode("document") { documents[use.key] = document }
+    }
+    return uses.map { use in
+      if let refusal = refusals[use] { return .unavailable(refusal) }
+      return documents[use.key].map(ContentOutcome.document) ?? .unavailable("content_missing")
+    }
   }
+}
+
+/// What decides whether a row may use a document.
+private struct ContentUse: Hashable {
+  let key: ContentKey
+  let timeZone: String
+  let at: Int64
 }
 
 /// What rows have in common that need one document at the same time: for all users some forty, one for each offset of zones.

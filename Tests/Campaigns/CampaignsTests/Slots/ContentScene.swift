@@ -119,7 +119,8 @@ struct ContentScene: Sendable {
     try await coach.sql(
       """
       update tacet.notif_contents
-      set fetched_at = fetched_at - interval '\(interval)', fresh_until = fresh_until - interval '\(interval)'
+      set fetched_at = fetched_at - interval '\(interval)', fresh_until = fresh_until - interval '\(interval)',
+        content_date = current_date - 2
       """)
   }
 }

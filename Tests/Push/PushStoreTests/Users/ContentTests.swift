@@ -10,10 +10,10 @@ import Testing
 @Suite("Documents of slot campaigns")
 struct ContentTests {
   private static let url = "https://host.example/content"
-  private static let ada = HostID.new()
+  fileprivate static let ada = HostID.new()
 
   /// A row of today that is due in so many seconds.
-  private static func row(
+  fileprivate static func row(
     _ slot: String = "0800", of userID: HostID = ada, in seconds: Double = 600, date: String = "2026-11-23"
   ) -> Occasion {
     let fireAt = Int64((Date().timeIntervalSince1970 + seconds) * 1_000_000)
@@ -96,7 +96,7 @@ struct ContentTests {
     }
   }
 
-  @Test("a document is usable for its time to live, and stale a second later")
+  @Test("a document is usable for its time to live from the slot that it was fetched for, by each user's clock")
   func timeToLive() async throws {
     let database = try await TestDatabase.migrated()
     try await withStore(database) { store, reactor in
@@ -104,14 +104,23 @@ struct ContentTests {
       #expect(try await store.put(#"{"a":"b"}"#, from: due, on: reactor))
     }
     #expect(try await database.sql("select fresh_until - fetched_at from tacet.notif_contents") == "1 day")
+    // Of the day before the clock is set back in Vienna, fetched 19 minutes before the slot.
     let refusals = try await database.sql(
       """
-      select string_agg(coalesce(r.refusal, 'fresh'), ' ' order by m.later)
+      update tacet.notif_contents
+      set content_date = '2026-10-24', fetched_at = '2026-10-24 07:41+02', fresh_until = '2026-10-25 07:41+02';
+      select string_agg(coalesce(r.refusal, 'fresh'), ' ' order by m.place)
       from tacet.notif_contents c
-      cross join unnest(array['0 s', '24 h', '24 h 1 s', '48 h']::interval[]) as m (later)
-      cross join tacet.content_refusal(c.document, c.fresh_until, c.fetched_at + m.later) as r (refusal)
+      cross join (
+        values (1, 'Europe/Vienna', timestamptz '2026-10-24 08:00+02'), (2, 'Europe/Vienna', '2026-10-25 08:00+01'),
+          (3, 'Europe/Vienna', '2026-10-25 08:00:01+01'), (4, 'America/New_York', '2026-10-25 08:00-04'),
+          (5, 'America/New_York', '2026-10-25 08:00:01-04')
+      ) as m (place, zone, moment)
+      cross join tacet.content_refusal(c, m.zone, m.moment) as r (refusal)
       """)
-    #expect(refusals == "fresh fresh content_stale content_stale")
+    #expect(refusals == "fresh fresh content_stale fresh content_stale")
+    try await database.sql(
+      "update tacet.notif_contents set fetched_at = now(), fresh_until = now() + interval '1 day', content_date = null")
     #expect(try await withStore(database) { try await $0.outcome(on: $1) } == .document(#"{"a": "b"}"#))
     try await database.sql("update tacet.notif_contents set fresh_until = clock_timestamp() - interval '1 s'")
     #expect(try await withStore(database) { try await $0.outcome(on: $1) } == .unavailable("content_stale"))
@@ -207,8 +216,7 @@ extension PushDatabase {
 
   /// What is stored for all users of 0800.
   fileprivate func outcome(on reactor: isolated Reactor) async throws -> ContentOutcome? {
-    let key = ContentKey(slot: "0800")
-    return try await contents([key], of: "daily", on: reactor)[key]
+    try await contents(for: [ContentTests.row()], of: "daily", isPerUser: false, on: reactor).first
   }
 }
 
