@@ -32,7 +32,8 @@ cross join lateral (
 ) u;
 
 -- name: put_preferences
--- Replaces a user's preferences, unless the time zone is unknown. Returns whether it did.
+-- Replaces a user's preferences, unless the time zone is unknown. Returns whether it did. Devices that have asked for a schedule are told of
+-- kinds that are disabled or enabled, because it has none of their rows, or has them again.
 --
 --   :user_id           tacet.user_id            the user
 --   :quiet_start       integer                  when quiet hours begin, minutes after midnight; null for none
@@ -64,7 +65,11 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
       array(
         select u.seconds * interval '1 second'
         from unnest(:unread_seconds) with ordinality as u (seconds, place)
-        order by u.place))
+        order by u.place)),
+    case when exists (select from tacet.schedules s where s.user_id = :user_id and s.run_at is not null)
+      and coalesce((select p.disabled_kinds from tacet.preferences p where p.user_id = :user_id), '{}') <> :disabled_kinds
+      then tacet.tell_devices(:user_id)
+    end
   from durable
   cross join (select tacet.known_zone(:quiet_zone) as known offset 0) zone
   where :quiet_zone::text is null or zone.known is not null

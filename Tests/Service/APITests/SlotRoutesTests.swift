@@ -61,6 +61,20 @@ struct SlotRoutesTests {
     }
   }
 
+  @Test("a kind that the user disables is in no schedule, and devices are told to read theirs again")
+  func disabled() async throws {
+    try await Self.run { (rig, user) async throws in
+      #expect(try await rig.ask("GET", Self.schedule, as: user).decode(ScheduleDocument.self).rows.isEmpty == false)
+      // Said twice, nothing has changed.
+      for _ in 0..<2 {
+        let answer = try await rig.ask("PUT", "/v1/preferences", as: user, body: #"{"disabled_kinds": ["ritual"]}"#)
+        #expect(answer.status == 200)
+      }
+      #expect(try await rig.psql("select count(*) from tacet.pushes where kind = 'schedule_changed'") == "1\n")
+      #expect(try await rig.ask("GET", Self.schedule, as: user).decode(ScheduleDocument.self).rows.isEmpty)
+    }
+  }
+
   @Test("a choice replaces the slots, and its answer is the new schedule")
   func chosen() async throws {
     try await Self.run { (rig, user) async throws in
