@@ -16,10 +16,9 @@ $$;
 -- Brings the slots of some users in line with the campaign's audience: gives them to users who have none, moves those of users whose
 -- zone has changed, replaces those that the audience says otherwise, and takes them from users who are not in it. Returns how many
 -- users were given slots, and how many had them changed. default_slots: [{"slot": "0800", "phase": "morning", "weekdays": [1, 2]}, ...].
--- lead_us: how long before it is due a row may be rendered. is_locked: whether the users' locks are held. Without them, whoever has slots that
--- need a change is asked about once more, with the lock: meanwhile the user may have chosen others, or moved.
+-- lead_us: how long before it is due a row may be rendered.
 create or replace function tacet.follow_audience(
-  campaign text, default_slots jsonb, user_ids tacet.user_id[], lead_us bigint, is_locked boolean default false
+  campaign text, default_slots jsonb, user_ids tacet.user_id[], lead_us bigint
 )
 returns table (enrolled bigint, moved bigint)
 language plpgsql volatile
@@ -74,12 +73,8 @@ begin
         returning user_id
       ), changed as materialized (
         select
-          case
-            when not $7 then tacet.follow_locked($1, $2, a.user_id, $4)
-            when a.time_zone is null then tacet.leave_slots($1, a.user_id)
-            when a.is_changed then tacet.replace_slots($1, a.user_id, a.slots, a.time_zone, $4)
-            else tacet.move_slots($1, a.user_id, a.time_zone, $4)
-          end as slots
+          tacet.change_slots(
+            $1, a.user_id, a.time_zone, case when a.is_changed then a.slots end, $2, $4, tacet.seen_slots($1, a.user_id)) as slots
         from said a
         where a.slot_zone is not null
           and case
@@ -109,22 +104,42 @@ begin
       end))
   using
     follow_audience.campaign, follow_audience.default_slots, follow_audience.user_ids, follow_audience.lead_us,
-    tacet.normal_slots(follow_audience.default_slots), clock_timestamp(), follow_audience.is_locked;
+    tacet.normal_slots(follow_audience.default_slots), clock_timestamp();
 end
 $$;
 
--- Follows the audience for one user under the user's lock. Returns how many users had their slots changed.
-create or replace function tacet.follow_locked(campaign text, default_slots jsonb, user_id tacet.user_id, lead_us bigint)
+-- What a user's slots in a campaign are, for telling whether they have changed.
+create or replace function tacet.seen_slots(campaign text, user_id tacet.user_id)
+returns text
+language sql stable
+as $$
+  select string_agg(concat_ws(' ', s.slot, s.version, s.time_zone, s.is_chosen), ',' order by s.slot)
+  from tacet.slots s
+  where s.user_id = seen_slots.user_id and s.campaign = seen_slots.campaign
+$$;
+
+-- Does with a user's slots what the audience says: takes them where the zone is null, else replaces them by those that are wanted, else
+-- moves them. Where they are not what was seen any more, the user has chosen others or moved, and the audience is asked once more, now under
+-- the user's lock. Returns the number of slots.
+create or replace function tacet.change_slots(
+  campaign text, user_id tacet.user_id, zone text, wanted jsonb, default_slots jsonb, lead_us bigint, seen text
+)
 returns int
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  perform tacet.lock_slots(follow_locked.user_id);
-  return (
-    select f.enrolled + f.moved
-    from tacet.follow_audience(
-      follow_locked.campaign, follow_locked.default_slots, array[follow_locked.user_id], follow_locked.lead_us, true) f);
+  perform tacet.lock_slots(change_slots.user_id);
+  if tacet.seen_slots(change_slots.campaign, change_slots.user_id) is distinct from seen then
+    return (
+      select f.enrolled + f.moved
+      from tacet.follow_audience(change_slots.campaign, default_slots, array[change_slots.user_id], lead_us) f);
+  end if;
+  return case
+    when zone is null then tacet.leave_slots(change_slots.campaign, change_slots.user_id)
+    when wanted is not null then tacet.replace_slots(change_slots.campaign, change_slots.user_id, wanted, zone, lead_us)
+    else tacet.move_slots(change_slots.campaign, change_slots.user_id, zone, lead_us)
+  end;
 end
 $$;
 
