@@ -23,7 +23,8 @@ $$;
 -- local_time: when the user wants the push; null for the campaign's hour. after_user, users_max: a page of the audience, in the order of
 -- ids, of which the last user is returned in any case, without a day when not considered; null for all users.
 --
--- The service's sessions avoid sequential scans, because queues are mostly empty. For a whole audience they are the best plan.
+-- The service's sessions avoid sequential scans, because queues are mostly empty. For a whole audience they are the best plan; a page
+-- follows the order of an index.
 create or replace function tacet.campaign_eligible(
   campaign text, due_at timestamptz, only_zone text default null, only_user tacet.user_id default null,
   guarded boolean default false, after_user tacet.user_id default null, users_max bigint default null
@@ -40,6 +41,7 @@ begin
   if not found then
     return;
   end if;
+  perform set_config('enable_seqscan', (users_max is null)::text, true);
   return query execute format(
     $query$
       with audience as materialized (

@@ -27,7 +27,7 @@ as $$
       else p.notification_preferences <> 'null'
     end
     and (check_in_audience.only_user is null or p.user_id = check_in_audience.only_user)
-    and tacet.has_targets(p.user_id)
+    and exists (select from tacet.push_targets(p.user_id))
 $$
 $default$);
 
@@ -164,40 +164,28 @@ end
 $$
 $default$);
 
--- PL/pgSQL, so that one user and all users have a plan each: slots ask for many single users in one statement. For all users, what
--- tacet.user_time_zone says of one is found for all at once.
+-- One user and all users have a part each, of which the planner leaves the other one out.
 call tacet.provide('ritual_audience(timestamptz, tacet.user_id)', definition => $default$
 create or replace function tacet.ritual_audience(moment timestamptz, only_user tacet.user_id)
 returns table (user_id tacet.user_id, time_zone text, gap_days int)
-language plpgsql stable rows 1
+language sql stable
 as $$
-#variable_conflict use_column
-begin
-  if only_user is not null then
-    if tacet.has_targets(only_user) then
-      user_id := only_user;
-      time_zone := tacet.user_time_zone(only_user);
-      gap_days := 1;
-      return next;
-    end if;
-    return;
-  end if;
-  return query
-  select u.user_id, coalesce(y.name, u.time_zone), 1
+  select u.user_id, tacet.user_time_zone(u.user_id), 1
   from (
-    select distinct on (d.user_id) d.user_id, z.name as time_zone
-    from (
-      select t.user_id, t.time_zone, t.registered_at from public.push_tokens t where t.invalidated_at is null
-      union all
-      select t.user_id, t.time_zone, t.registered_at from tacet.targets t where t.dropped_at is null
-    ) d
-    left join tacet.time_zones z on z.spelling = lower(left(d.time_zone, 65) collate "C")
-    order by d.user_id, z.name is null, d.registered_at desc
+    select ritual_audience.only_user as user_id where ritual_audience.only_user is not null
+    union all
+    (
+      select distinct d.user_id
+      from (
+        select t.user_id from public.push_tokens t where t.invalidated_at is null
+        union all
+        select t.user_id from tacet.targets t where t.dropped_at is null
+      ) d
+      where ritual_audience.only_user is null
+      order by d.user_id
+    )
   ) u
-  left join tacet.profile_zones(null) p on p.user_id = u.user_id
-  left join tacet.time_zones y on y.spelling = lower(left(p.time_zone, 65) collate "C")
-  where exists (select from tacet.push_targets(u.user_id));
-end
+  where exists (select from tacet.push_targets(u.user_id))
 $$
 $default$);
 
@@ -229,23 +217,26 @@ end
 $$
 $default$);
 
--- At most a thousand days are counted.
+-- At most a thousand days are counted. Most users have none, and are told before anything is counted.
 call tacet.provide('current_streak(tacet.user_id, date)', definition => $default$
 create or replace function tacet.current_streak(user_id tacet.user_id, day date)
 returns int
 language plpgsql stable
 as $$
+#variable_conflict use_column
+declare
+  last_day date := (
+    select max(l.day)
+    from public.daily_logs l
+    where l.user_id = current_streak.user_id and l.day between current_streak.day - 1 and current_streak.day
+      and l.micro_action_completed_at is not null);
 begin
+  if last_day is null then
+    return 0;
+  end if;
   return (
     with recursive done as (
-      select n.day, 1 as days
-      from (
-        select max(l.day) as day
-        from public.daily_logs l
-        where l.user_id = current_streak.user_id and l.day between current_streak.day - 1 and current_streak.day
-          and l.micro_action_completed_at is not null
-      ) n
-      where n.day is not null
+      select last_day as day, 1 as days
       union all
       select l.day, d.days + 1
       from done d
@@ -253,7 +244,7 @@ begin
         on l.user_id = current_streak.user_id and l.day = d.day - 1 and l.micro_action_completed_at is not null
       where d.days < 1000
     )
-    select coalesce(max(d.days), 0) from done d);
+    select max(d.days) from done d);
 end
 $$
 $default$);
@@ -269,34 +260,33 @@ as $$
 $$
 $default$);
 
--- PL/pgSQL, so that one user and all users have a plan each. For all users the planner looks into what tacet.has_targets asks.
+-- As in tacet.ritual_audience.
 call tacet.provide('engagement_preferences(tacet.user_id)', definition => $default$
 create or replace function tacet.engagement_preferences(only_user tacet.user_id)
 returns table (user_id tacet.user_id, time_zone text, communication jsonb, reminders jsonb)
-language plpgsql stable
+language sql stable
 as $$
-begin
-  if only_user is null then
-    return query
-    select
-      p.user_id,
-      case
-        when case when octet_length(p.time_zone) <= 64 then p.time_zone end in (select z.name from tacet.time_zones z)
-          then p.time_zone
-        else tacet.user_time_zone(p.user_id)
-      end,
-      p.communication_preferences, p.reminder_preferences
-    from public.context_profiles p
-    where exists (select from tacet.push_targets(p.user_id));
-  elsif tacet.has_targets(only_user) then
-    return query
-    select
-      p.user_id, coalesce(tacet.known_zone(p.time_zone), tacet.user_time_zone(p.user_id)), p.communication_preferences,
-      p.reminder_preferences
-    from public.context_profiles p
-    where p.user_id = only_user;
-  end if;
-end
+  select
+    p.user_id,
+    case
+      when case when octet_length(p.time_zone) <= 64 then p.time_zone end in (select z.name from tacet.time_zones z)
+        then p.time_zone
+      else tacet.user_time_zone(p.user_id)
+    end,
+    p.communication_preferences, p.reminder_preferences
+  from (
+    select x.user_id, x.time_zone, x.communication_preferences, x.reminder_preferences
+    from public.context_profiles x
+    where x.user_id = engagement_preferences.only_user
+    union all
+    (
+      select x.user_id, x.time_zone, x.communication_preferences, x.reminder_preferences
+      from public.context_profiles x
+      where engagement_preferences.only_user is null
+      order by x.user_id
+    )
+  ) p
+  where exists (select from tacet.push_targets(p.user_id))
 $$
 $default$);
 

@@ -1,17 +1,11 @@
 -- The campaign lapse: asks users back who have stopped coming, each as the user wants to be treated in absence.
 
 -- Users who may be asked back, when, and why the others are not; db/README.md says what they may wish. Days are those of the user's
--- calendar, because each push comes at the same time of the day. Each zone is looked up once.
+-- calendar, because each push comes at the same time of the day.
 create or replace function tacet.lapse_audience(moment timestamptz, only_user tacet.user_id)
 returns table (user_id tacet.user_id, time_zone text, gap_days int, local_time time, refusal text)
 language sql stable
 as $$
-  with wishes as materialized (
-    select p.* from tacet.engagement_preferences(lapse_audience.only_user) p
-  ), zones as materialized (
-    select d.name, coalesce(tacet.known_zone(d.name), 'UTC') as known
-    from (select distinct coalesce(p.time_zone, '') as name from wishes p) d
-  )
   select
     w.user_id, w.time_zone, w.gap_days, w.local_time,
     case
@@ -23,7 +17,10 @@ as $$
       when tacet.engagement_class(lapse_audience.moment - w.last_active) not in ('lapsed', 'churn_risk') then 'not_lapsed'
       when w.attempts >= case w.response when 'light_nudge' then 3 else 5 end then 'attempts_spent'
       when w.re_engaged_at is not null
-        and (lapse_audience.moment at time zone w.zone)::date - (w.re_engaged_at at time zone w.zone)::date < case
+        and (
+          select (lapse_audience.moment at time zone z.zone)::date - (w.re_engaged_at at time zone z.zone)::date
+          from (select coalesce(tacet.known_zone(w.time_zone), 'UTC') as zone offset 0) z
+        ) < case
           when w.response = 'light_nudge' then 7
           when w.attempts = 0 then 0
           else (array[3, 7, 14, 30])[w.attempts]
@@ -39,10 +36,10 @@ as $$
     select
       p.user_id, p.time_zone, a.last_active, a.re_engagement_attempts as attempts, a.re_engaged_at,
       p.communication ->> 'absence_response' as response, tacet.frequency_days(p.communication -> 'frequency') as gap_days,
-      tacet.preferred_time(p.communication -> 'preferred_times') as local_time, z.known as zone
-    from wishes p
-    join zones z on z.name = coalesce(p.time_zone, '')
-    left join tacet.activity a on a.user_id = p.user_id
+      tacet.preferred_time(p.communication -> 'preferred_times') as local_time
+    from tacet.engagement_preferences(lapse_audience.only_user) p
+    -- Row by row, in the order in which a page of users is read.
+    left join lateral (select x.* from tacet.activity x where x.user_id = p.user_id limit 1) a on true
   ) w
 $$;
 
