@@ -30,6 +30,20 @@ as $$
   select audience_says.name = any (p.proargnames) from pg_proc p where p.oid = audience_says.audience::regproc
 $$;
 
+-- An expression for the material of a user, by a function (user_id, moment) returns jsonb, or (user_id, moment, time_zone) returns
+-- table (material jsonb), which in SQL and without a SET clause becomes a part of the statement that asks for many users.
+create or replace function tacet.material_query(material text, user_id text, moment text, time_zone text)
+returns text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select format(
+    case when p.proretset then '(select m.material from %s(%s, %s, %s) m limit 1)' else '%s(%s, %s)' end, p.oid::regproc,
+    material_query.user_id, material_query.moment, material_query.time_zone)
+  from pg_proc p
+  where p.oid = material_query.material::regproc
+$$;
+
 -- How a campaign's push is shown, from the presentation of its definition: {{name}} in its texts is a member of named. An image_key
 -- becomes the address of a picture under the flag imageBaseURL, and nothing without that flag. A campaign without a presentation has
 -- an empty one.

@@ -36,64 +36,101 @@ as $$
   cross join lateral tacet.recipient_preferences(push_refusal.user_id, push_refusal.kind, null, push_refusal.moment) p
 $$;
 
--- Why a campaign that comes at an hour may not push to a user now; null when nothing keeps it back. What cannot be determined keeps
--- the push back. push_type: null while unknown.
+-- Why a campaign that comes at an hour may not push to users now, by their place in the arrays; null when nothing keeps a push back. What
+-- cannot be determined keeps it back: where that fails for all users together, each is asked about apart. push_types: null while unknown.
+--
+-- Only what the audience says is a statement of the campaign's own, which is planned at each call.
+create or replace function tacet.campaign_refusals(
+  campaign text, user_ids tacet.user_id[], due_ats timestamptz[], days date[], push_types text[]
+)
+returns table (place bigint, refusal text)
+language plpgsql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  found_campaign tacet.campaigns;
+  moment timestamptz := clock_timestamp();
+  zones text[];
+  gaps int[];
+  said text[];
+begin
+  select c.* into found_campaign from tacet.campaigns c where c.name = campaign_refusals.campaign and c.is_active;
+  if not found then
+    return query select r.place, 'campaign_inactive' from unnest(user_ids) with ordinality as r (user_id, place);
+    return;
+  end if;
+  execute format(
+    $audience$
+      select
+        array_agg(coalesce(left(a.time_zone, 65), case when a.user_id is not null then '' end) order by r.place),
+        array_agg(coalesce(a.gap_days, 0) order by r.place), array_agg(a.refusal order by r.place)
+      from unnest($1) with ordinality as r (user_id, place)
+      left join lateral (select * from (%s) a where a.user_id = r.user_id limit 1) a on true
+    $audience$,
+    tacet.audience_query(found_campaign.audience, '$2', 'r.user_id'))
+  into zones, gaps, said
+  using user_ids, moment;
+  return query
+  with places as materialized (
+    select p.*, d.*
+    from (
+      select n.zone_name, n.gap_days, n.due_at, coalesce(tacet.known_zone(n.zone_name), 'UTC') as zone
+      from (select distinct * from unnest(zones, gaps, due_ats) as a (zone_name, gap_days, due_at)) n
+      where n.zone_name is not null
+      offset 0
+    ) p
+    cross join lateral tacet.campaign_day(p.zone, p.gap_days, p.due_at) d
+  )
+  select
+    a.place,
+    case
+      when a.zone_name is null then 'not_in_audience'
+      -- It becomes a label of metrics, so it is a word.
+      when a.refusal is not null then coalesce(substring(a.refusal from '^[a-z][a-z_]{0,39}$'), 'refused_by_host')
+      when (moment at time zone p.zone)::date <> p.local_day or p.local_day <> a.day then 'day_over'
+      else coalesce(
+        (
+          select g.reason
+          from tacet.campaign_gate(
+            a.user_id, found_campaign.needs_no_session, found_campaign.cap_group,
+            tacet.campaign_push_types(found_campaign.cap_group), p.local_day, p.day_start, p.day_end, p.gap_start
+          ) g
+        ),
+        case when not tacet.has_account(a.user_id) and tacet.uses_accounts() then 'no_account' end,
+        (select r.refusal from tacet.push_refusal(a.user_id, coalesce(a.push_type, ''), '{}', moment) r))
+    end
+  from unnest(user_ids, due_ats, days, push_types, zones, gaps, said)
+    with ordinality as a (user_id, due_at, day, push_type, zone_name, gap_days, refusal, place)
+  left join places p on p.zone_name = a.zone_name and p.gap_days = a.gap_days and p.due_at = a.due_at;
+exception
+  when others then
+    if cardinality(user_ids) = 1 then
+      raise warning 'tacet: cannot tell whether campaign % may send: % (%)', campaign_refusals.campaign, sqlerrm, sqlstate;
+      return query select 1::bigint, 'eligibility_unknown';
+      return;
+    end if;
+    return query
+    select n.place::bigint, r.refusal
+    from generate_subscripts(user_ids, 1) as n (place)
+    cross join lateral tacet.campaign_refusals(
+      campaign_refusals.campaign, user_ids[n.place:n.place], due_ats[n.place:n.place], days[n.place:n.place],
+      push_types[n.place:n.place]) r;
+end
+$$;
+
+-- The same for one user.
 create or replace function tacet.campaign_refusal(
   campaign text, user_id tacet.user_id, due_at timestamptz, local_day date, push_type text
 )
 returns text
-language plpgsql volatile
+language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  found_campaign tacet.campaigns;
-  found_day record;
-  found_zone text;
-  found_gap int;
-  refusal text;
-begin
-  select c.* into found_campaign from tacet.campaigns c where c.name = campaign_refusal.campaign and c.is_active;
-  if not found then
-    return 'campaign_inactive';
-  end if;
-  execute format(
-    'select coalesce(tacet.known_zone(a.time_zone), ''UTC''), a.gap_days, a.refusal from (%s) a limit 1',
-    tacet.audience_query(found_campaign.audience, '$1', '$2'))
-  into found_zone, found_gap, refusal
-  using clock_timestamp(), campaign_refusal.user_id;
-  if found_zone is null then
-    return 'not_in_audience';
-  end if;
-  if refusal is not null then
-    -- It becomes a label of metrics, so it is a word.
-    return coalesce(substring(refusal from '^[a-z][a-z_]{0,39}$'), 'refused_by_host');
-  end if;
-  select d.* into found_day from tacet.campaign_day(found_zone, found_gap, campaign_refusal.due_at) d;
-  if (clock_timestamp() at time zone found_zone)::date <> found_day.local_day
-    or found_day.local_day <> campaign_refusal.local_day
-  then
-    return 'day_over';
-  end if;
-  select g.reason into refusal
-  from tacet.campaign_gate(
-    campaign_refusal.user_id, found_campaign.needs_no_session, found_campaign.cap_group,
-    tacet.campaign_push_types(found_campaign.cap_group), found_day.local_day, found_day.day_start, found_day.day_end,
-    found_day.gap_start
-  ) g;
-  if refusal is not null then
-    return refusal;
-  end if;
-  if not tacet.has_account(campaign_refusal.user_id) and tacet.uses_accounts() then
-    return 'no_account';
-  end if;
-  select p.refusal into refusal
-  from tacet.push_refusal(campaign_refusal.user_id, coalesce(campaign_refusal.push_type, ''), '{}', clock_timestamp()) p;
-  return refusal;
-exception
-  when others then
-    raise warning 'tacet: cannot tell whether campaign % may send: % (%)', campaign_refusal.campaign, sqlerrm, sqlstate;
-    return 'eligibility_unknown';
-end
+  select r.refusal
+  from tacet.campaign_refusals(
+    campaign_refusal.campaign, array[campaign_refusal.user_id], array[campaign_refusal.due_at], array[campaign_refusal.local_day],
+    array[campaign_refusal.push_type]) r
 $$;
 
 -- What a campaign knows of some users: the zone, null for a user outside of its audience, why nothing is said to the user, and the material
@@ -109,41 +146,62 @@ as $$
 declare
   found_campaign tacet.campaigns;
   known text;
-  zone text := 'select null::text as time_zone';
-  refusal text := 'tacet.campaign_refusal($3, u.user_id, $4, $5, null)';
 begin
   select c.* into found_campaign from tacet.campaigns c where c.name = campaign_situations.campaign;
   if not found then
     return;
   end if;
-  known := format('%s(u.user_id, $2)', found_campaign.material::regproc);
+  known := tacet.material_query(found_campaign.material, 'r.user_id', '$2', 'r.time_zone');
   if tacet.is_localised(found_campaign.definition) then
-    known := format('jsonb_build_object(''locale'', tacet.user_locale(u.user_id)) || jsonb_strip_nulls(%s)', known);
-  end if;
-  if due_at is null then
-    zone := format(
-      $zone$
-        select coalesce(tacet.known_zone(left(a.time_zone, 65)), tacet.user_time_zone(u.user_id), 'UTC') as time_zone
-        from (%s) a
-        where a.user_id = u.user_id and a.refusal is null
-        limit 1
-      $zone$,
-      tacet.audience_query(found_campaign.audience, '$2', 'u.user_id'));
-    refusal := format(
-      $refusal$
-        case when %L then 'campaign_inactive' when z.time_zone is null then 'not_in_audience'
-          when tacet.is_denied(u.user_id) then 'permission_denied' end
-      $refusal$,
-      not found_campaign.is_active);
+    known := format('jsonb_build_object(''locale'', tacet.user_locale(r.user_id)) || jsonb_strip_nulls(%s)', known);
   end if;
   return query execute format(
     $query$
-      select u.user_id, z.time_zone, r.refusal, case when r.refusal is null then %s end
-      from (select distinct n.user_id from unnest($1) as n (user_id)) u
-      left join lateral (%s) z on true
-      cross join lateral (select %s as refusal offset 0) r
+      with users as materialized (
+        select distinct n.user_id from unnest($1) as n (user_id)
+      ), %s
+      select r.user_id, r.time_zone, r.refusal, case when r.refusal is null then %s end
+      from looks r
     $query$,
-    known, zone, refusal)
+    case
+      when due_at is null then format(
+        $looks$
+          said as materialized (
+            select u.user_id, a.user_id is not null as is_in, a.zone_name
+            from users u
+            left join lateral (
+              select a.user_id, left(a.time_zone, 65) as zone_name from (%s) a where a.user_id = u.user_id and a.refusal is null limit 1
+            ) a on true
+          ), zones as materialized (
+            select n.zone_name, tacet.known_zone(n.zone_name) as zone from (select distinct s.zone_name from said s) n
+          ), looks as materialized (
+            select
+              s.user_id,
+              case when s.is_in then coalesce(z.zone, tacet.user_time_zone(s.user_id), 'UTC') end as time_zone,
+              case
+                when %L then 'campaign_inactive' when not s.is_in then 'not_in_audience'
+                when exists (select from tacet.device_permissions m where m.user_id = s.user_id and m.is_denied)
+                  and tacet.is_denied(s.user_id) then 'permission_denied'
+              end as refusal
+            from said s
+            left join zones z on z.zone_name = s.zone_name
+          )
+        $looks$,
+        tacet.audience_query(found_campaign.audience, '$2', 'u.user_id'), not found_campaign.is_active)
+      else
+        $looks$
+          looks as materialized (
+            select n.user_id, null::text as time_zone, r.refusal
+            from (
+              select array_agg(u.user_id) as user_ids, array_agg($4) as due_ats, array_agg($5) as days, array_agg(null::text) as push_types
+              from users u
+            ) a
+            cross join lateral tacet.campaign_refusals($3, a.user_ids, a.due_ats, a.days, a.push_types) r
+            cross join lateral (select a.user_ids[r.place] as user_id) n
+          )
+        $looks$
+    end,
+    known)
   using user_ids, clock_timestamp(), campaign, due_at, day;
 end
 $$;
@@ -157,8 +215,8 @@ as $$
 declare
   material jsonb;
 begin
-  execute format(
-    'select %s($1, $2)', (select c.material from tacet.campaigns c where c.name = campaign_material.campaign)::regproc)
+  execute 'select ' || tacet.material_query(
+    (select c.material from tacet.campaigns c where c.name = campaign_material.campaign), '$1', '$2', '''UTC''')
   into material
   using campaign_material.user_id, clock_timestamp();
   return material;

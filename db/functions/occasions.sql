@@ -297,23 +297,38 @@ begin
     select case
       when not r.place = any (locked) then 'claim_lost'
       when r.slot <> '' and not tacet.has_slot(commit_occasions.campaign, r.user_id, r.slot, d.phase, r.fire_date) then 'switched_off'
-      when r.refusal is null and r.slot = '' then tacet.campaign_refusal(
-        commit_occasions.campaign, r.user_id, d.fire_at, r.fire_date, r.push_type)
       -- Its time has passed, and all devices have shown it.
       when r.refusal = 'too_late' and way <> 'push' and d.armed_by <> '{}' and (
         select g.refusal from tacet.push_refusal(r.user_id, commit_occasions.campaign, d.armed_by, d.fire_at) g
       ) = 'armed' then 'armed'
-      else r.refusal
+      else coalesce(r.refusal, h.refusal)
     end
-    from unnest(user_ids, slots, fire_dates, refusals, push_types)
-      with ordinality as r (user_id, slot, fire_date, refusal, push_type, place)
+    from unnest(user_ids, slots, fire_dates, refusals) with ordinality as r (user_id, slot, fire_date, refusal, place)
     left join lateral (
       select d.phase, d.fire_at, d.armed_by
       from tacet.occasions d
       where d.user_id = r.user_id and d.campaign = commit_occasions.campaign and d.slot = r.slot
         and d.fire_date = r.fire_date
       limit 1
-    ) d on true
+    ) d on r.slot <> ''
+    left join (
+      select h.places[f.place] as place, f.refusal
+      from (
+        select
+          array_agg(n) as places, array_agg(user_ids[n]) as users, array_agg(d.fire_at) as due_ats,
+          array_agg(fire_dates[n]) as days, array_agg(push_types[n]) as types
+        from unnest(locked) as n
+        cross join lateral (
+          select d.fire_at
+          from tacet.occasions d
+          where d.user_id = user_ids[n] and d.campaign = commit_occasions.campaign and d.slot = '' and d.fire_date = fire_dates[n]
+          limit 1
+        ) d
+        where refusals[n] is null and slots[n] = ''
+      ) h
+      cross join lateral tacet.campaign_refusals(commit_occasions.campaign, h.users, h.due_ats, h.days, h.types) f
+      where h.users is not null
+    ) h on h.place = r.place
     order by r.place);
   if array_position(outcomes, null) is not null then
     -- What the user, the devices and the rules say.

@@ -2,24 +2,15 @@
 
 -- What a ritual's texts are made of: nickname, group, principle, streak and is_onboarded. A terrain that is not known here counts as
 -- not known yet.
-create or replace function tacet.ritual_material(user_id tacet.user_id, moment timestamptz)
-returns jsonb
-language sql stable
-set search_path = pg_catalog, pg_temp
+create or replace function tacet.ritual_material(user_id tacet.user_id, moment timestamptz, time_zone text)
+returns table (material jsonb)
+language sql stable rows 1
 as $$
   select jsonb_build_object(
     'nickname', left(p.nickname, 200), 'group', g.name, 'principle', g.principle,
     'is_onboarded', coalesce(p.is_onboarded and g.name is not null, false),
     'streak', tacet.current_streak(
-      ritual_material.user_id,
-      (ritual_material.moment at time zone coalesce(
-        (
-          select tacet.known_zone(s.time_zone)
-          from tacet.slots s
-          where s.user_id = ritual_material.user_id and s.campaign = 'ritual'
-          limit 1
-        ),
-        tacet.user_time_zone(ritual_material.user_id), 'UTC'))::date))
+      ritual_material.user_id, (ritual_material.moment at time zone ritual_material.time_zone)::date))
   from (values (1)) as one
   left join lateral (select * from tacet.ritual_profile(ritual_material.user_id) limit 1) p on true
   left join (
