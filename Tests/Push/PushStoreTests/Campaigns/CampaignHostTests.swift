@@ -186,6 +186,41 @@ struct CampaignIsolationTests {
     #expect(try await scene.database.sql(Self.noted).hasSuffix(users))
   }
 
+  @Test("a user about whom the host's function fails is the only one whose push is kept back")
+  func failing() async throws {
+    let scene = try await CampaignScene()
+    let (ada, bob) = (try await scene.addUser(), try await scene.addUser())
+    let refusals = try await scene.database.sql(
+      """
+      create or replace function tacet.sessions_between(user_id uuid, first_moment timestamptz, end_moment timestamptz)
+      returns table (session_id uuid) language plpgsql stable as $$
+      begin
+        if user_id = '\(ada)' then raise exception 'broken'; end if;
+      end
+      $$;
+      select string_agg(coalesce(r.refusal, 'none'), ' ' order by r.place)
+      from (select (now() at time zone tacet.campaign_zone('coach', '\(ada)'))::date as day) d
+      cross join lateral tacet.campaign_refusals(
+        'coach', '{\(bob), \(ada), \(bob)}', array_fill(now(), '{3}'), array_fill(d.day, '{3}'), '{null, null, null}') r
+      """)
+    #expect(refusals == "none eligibility_unknown none")
+  }
+
+  @Test("material may come from a table function that is told the user's zone")
+  func materialOfZone() async throws {
+    let scene = try await CampaignScene()
+    let user = try await scene.addUser()
+    let material = try await scene.database.sql(
+      """
+      create function public.told(user_id uuid, moment timestamptz, time_zone text)
+      returns table (material jsonb) language sql stable as $$ select jsonb_build_object('zone', told.time_zone) $$;
+      update tacet.campaigns set material = 'public.told' where name = 'coach';
+      select material ->> 'zone' from tacet.campaign_situations('coach', '{\(user)}');
+      select tacet.campaign_material('coach', '\(user)') ->> 'zone'
+      """)
+    #expect(material == "\(ZoneNearNoon.name)\nUTC")
+  }
+
   @Test("a number of days between pushes may be any", arguments: ["2147483647", "-2147483648", "0"])
   func strangeGap(_ days: String) async throws {
     let scene = try await CampaignScene()

@@ -35,10 +35,10 @@ struct CampaignWordsTests {
       try Repository.text("db/functions/\($0).sql")
     }.joined()
     var reasons: Set<String> = []
-    for name in ["campaign_gate", "campaign_refusal", "push_refusal", "campaign_situations"] {
+    for name in ["campaign_gate", "campaign_refusals", "push_refusal", "campaign_situations"] {
       let start = try #require(functions.range(of: "function tacet.\(name)(")).upperBound
       let body = functions[start...].prefix(upTo: try #require(functions[start...].range(of: "\n$$;")).lowerBound)
-      reasons.formUnion(body.matches(of: /(?:then|return) '([a-z_]+)'/).map { String($0.1) })
+      reasons.formUnion(body.matches(of: /(?:then|return|select [a-z0-9.:]+,) '([a-z_]+)'/).map { String($0.1) })
     }
     #expect(reasons.count == 14, "\(reasons)")
     #expect(reasons.filter { !Self.isKnown($0) } == [])
