@@ -36,10 +36,27 @@ as $$
   cross join lateral tacet.recipient_preferences(push_refusal.user_id, push_refusal.kind, null, push_refusal.moment) p
 $$;
 
+-- What an audience says of users, by their place in the array. zone_name: cut, because no zone's name has more than 64 bytes; null for
+-- a user outside of the audience. This and the material are a campaign's own, so they are planned at each call, and all else once.
+create or replace function tacet.said_of_users(audience text, user_ids tacet.user_id[], moment timestamptz)
+returns table (place bigint, zone_name text, gap_days int, refusal text)
+language plpgsql stable
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  return query execute format(
+    $query$
+      select r.place, case when a.user_id is not null then coalesce(left(a.time_zone, 65), '') end, coalesce(a.gap_days, 0), a.refusal
+      from unnest($1) with ordinality as r (user_id, place)
+      left join lateral (select * from (%s) a where a.user_id = r.user_id limit 1) a on true
+    $query$,
+    tacet.audience_query(said_of_users.audience, '$2', 'r.user_id'))
+  using user_ids, moment;
+end
+$$;
+
 -- Why a campaign that comes at an hour may not push to users now, by their place in the arrays; null when nothing keeps a push back. What
 -- cannot be determined keeps it back: where that fails for all users together, each is asked about apart. push_types: null while unknown.
---
--- Only what the audience says is a statement of the campaign's own, which is planned at each call.
 create or replace function tacet.campaign_refusals(
   campaign text, user_ids tacet.user_id[], due_ats timestamptz[], days date[], push_types text[]
 )
@@ -51,33 +68,22 @@ as $$
 declare
   found_campaign tacet.campaigns;
   moment timestamptz := clock_timestamp();
-  zones text[];
-  gaps int[];
-  said text[];
 begin
   select c.* into found_campaign from tacet.campaigns c where c.name = campaign_refusals.campaign and c.is_active;
   if not found then
     return query select r.place, 'campaign_inactive' from unnest(user_ids) with ordinality as r (user_id, place);
     return;
   end if;
-  execute format(
-    $audience$
-      select
-        array_agg(coalesce(left(a.time_zone, 65), case when a.user_id is not null then '' end) order by r.place),
-        array_agg(coalesce(a.gap_days, 0) order by r.place), array_agg(a.refusal order by r.place)
-      from unnest($1) with ordinality as r (user_id, place)
-      left join lateral (select * from (%s) a where a.user_id = r.user_id limit 1) a on true
-    $audience$,
-    tacet.audience_query(found_campaign.audience, '$2', 'r.user_id'))
-  into zones, gaps, said
-  using user_ids, moment;
   return query
-  with places as materialized (
+  with asked as materialized (
+    select r.*, a.zone_name, a.gap_days, a.refusal
+    from unnest(user_ids, due_ats, days, push_types) with ordinality as r (user_id, due_at, day, push_type, place)
+    join tacet.said_of_users(found_campaign.audience, user_ids, moment) a on a.place = r.place
+  ), places as materialized (
     select p.*, d.*
     from (
       select n.zone_name, n.gap_days, n.due_at, coalesce(tacet.known_zone(n.zone_name), 'UTC') as zone
-      from (select distinct * from unnest(zones, gaps, due_ats) as a (zone_name, gap_days, due_at)) n
-      where n.zone_name is not null
+      from (select distinct a.zone_name, a.gap_days, a.due_at from asked a where a.zone_name is not null) n
       offset 0
     ) p
     cross join lateral tacet.campaign_day(p.zone, p.gap_days, p.due_at) d
@@ -100,8 +106,7 @@ begin
         case when not tacet.has_account(a.user_id) and tacet.uses_accounts() then 'no_account' end,
         (select r.refusal from tacet.push_refusal(a.user_id, coalesce(a.push_type, ''), '{}', moment) r))
     end
-  from unnest(user_ids, due_ats, days, push_types, zones, gaps, said)
-    with ordinality as a (user_id, due_at, day, push_type, zone_name, gap_days, refusal, place)
+  from asked a
   left join places p on p.zone_name = a.zone_name and p.gap_days = a.gap_days and p.due_at = a.due_at;
 exception
   when others then
@@ -143,66 +148,58 @@ returns table (user_id tacet.user_id, time_zone text, refusal text, material jso
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+#variable_conflict use_column
 declare
   found_campaign tacet.campaigns;
+  moment timestamptz := clock_timestamp();
+  users tacet.user_id[] := array(select distinct n.user_id from unnest(user_ids) as n (user_id));
+  zones text[];
+  refusals text[];
   known text;
 begin
   select c.* into found_campaign from tacet.campaigns c where c.name = campaign_situations.campaign;
-  if not found then
+  if not found or users = '{}' then
     return;
   end if;
-  known := tacet.material_query(found_campaign.material, 'r.user_id', '$2', 'r.time_zone');
+  if due_at is not null then
+    refusals := array(
+      select r.refusal
+      from tacet.campaign_refusals(
+        campaign_situations.campaign, users, array_fill(due_at, array[cardinality(users)]),
+        array_fill(day, array[cardinality(users)]), array_fill(null::text, array[cardinality(users)])) r
+      order by r.place);
+  else
+    with said as materialized (
+      select users[a.place] as user_id, a.place, case when a.refusal is null then a.zone_name end as zone_name
+      from tacet.said_of_users(found_campaign.audience, users, moment) a
+    ), known_zones as materialized (
+      select n.zone_name, tacet.known_zone(n.zone_name) as zone from (select distinct s.zone_name from said s) n
+    )
+    select
+      array_agg(
+        case when s.zone_name is not null then coalesce(z.zone, tacet.user_time_zone(s.user_id), 'UTC') end order by s.place),
+      array_agg(
+        case
+          when not found_campaign.is_active then 'campaign_inactive' when s.zone_name is null then 'not_in_audience'
+          when exists (select from tacet.device_permissions m where m.user_id = s.user_id and m.is_denied)
+            and tacet.is_denied(s.user_id) then 'permission_denied'
+        end
+        order by s.place)
+    into zones, refusals
+    from said s
+    left join known_zones z on z.zone_name = s.zone_name;
+  end if;
+  known := tacet.material_query(found_campaign.material, 'r.user_id', '$4', 'r.time_zone');
   if tacet.is_localised(found_campaign.definition) then
     known := format('jsonb_build_object(''locale'', tacet.user_locale(r.user_id)) || jsonb_strip_nulls(%s)', known);
   end if;
   return query execute format(
     $query$
-      with users as materialized (
-        select distinct n.user_id from unnest($1) as n (user_id)
-      ), %s
       select r.user_id, r.time_zone, r.refusal, case when r.refusal is null then %s end
-      from looks r
+      from unnest($1, $2, $3) as r (user_id, time_zone, refusal)
     $query$,
-    case
-      when due_at is null then format(
-        $looks$
-          said as materialized (
-            select u.user_id, a.user_id is not null as is_in, a.zone_name
-            from users u
-            left join lateral (
-              select a.user_id, left(a.time_zone, 65) as zone_name from (%s) a where a.user_id = u.user_id and a.refusal is null limit 1
-            ) a on true
-          ), zones as materialized (
-            select n.zone_name, tacet.known_zone(n.zone_name) as zone from (select distinct s.zone_name from said s) n
-          ), looks as materialized (
-            select
-              s.user_id,
-              case when s.is_in then coalesce(z.zone, tacet.user_time_zone(s.user_id), 'UTC') end as time_zone,
-              case
-                when %L then 'campaign_inactive' when not s.is_in then 'not_in_audience'
-                when exists (select from tacet.device_permissions m where m.user_id = s.user_id and m.is_denied)
-                  and tacet.is_denied(s.user_id) then 'permission_denied'
-              end as refusal
-            from said s
-            left join zones z on z.zone_name = s.zone_name
-          )
-        $looks$,
-        tacet.audience_query(found_campaign.audience, '$2', 'u.user_id'), not found_campaign.is_active)
-      else
-        $looks$
-          looks as materialized (
-            select n.user_id, null::text as time_zone, r.refusal
-            from (
-              select array_agg(u.user_id) as user_ids, array_agg($4) as due_ats, array_agg($5) as days, array_agg(null::text) as push_types
-              from users u
-            ) a
-            cross join lateral tacet.campaign_refusals($3, a.user_ids, a.due_ats, a.days, a.push_types) r
-            cross join lateral (select a.user_ids[r.place] as user_id) n
-          )
-        $looks$
-    end,
     known)
-  using user_ids, clock_timestamp(), campaign, due_at, day;
+  using users, zones, refusals, moment;
 end
 $$;
 
