@@ -94,20 +94,12 @@ CREATE TABLE tacet.host_events (
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000');
 
-CREATE TABLE tacet.watched_activities (
-    type text NOT NULL,
-    source regclass NOT NULL,
-    id_column name NOT NULL,
-    user_column name NOT NULL,
-    fields jsonb NOT NULL,
-    ended_when text NOT NULL
-);
-
 CREATE TABLE tacet.notif_contents (
     attempted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     fetched_at timestamp with time zone,
     fresh_until timestamp with time zone,
     fire_date date NOT NULL,
+    content_date date,
     user_id uuid,
     campaign text NOT NULL,
     slot text NOT NULL,
@@ -120,6 +112,15 @@ CREATE TABLE tacet.notif_contents (
     CONSTRAINT notif_contents_slot_check CHECK ((slot ~ '^([01][0-9]|2[0-3])[0-5][0-9]$'::text))
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+
+CREATE TABLE tacet.watched_activities (
+    type text NOT NULL,
+    source regclass NOT NULL,
+    id_column name NOT NULL,
+    user_column name NOT NULL,
+    fields jsonb NOT NULL,
+    ended_when text NOT NULL
+);
 
 CREATE TABLE tacet.pushes (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -144,6 +145,38 @@ CREATE TABLE tacet.pushes (
     CONSTRAINT pushes_metadata_check CHECK ((octet_length((metadata)::text) <= 4096)),
     CONSTRAINT pushes_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
 );
+
+CREATE TABLE tacet.occasions (
+    fire_at timestamp with time zone NOT NULL,
+    available_at timestamp with time zone NOT NULL,
+    rendered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    cost_microdollars bigint DEFAULT 0 NOT NULL,
+    push_id uuid,
+    run_id uuid,
+    fire_date date NOT NULL,
+    input_tokens integer DEFAULT 0 NOT NULL,
+    output_tokens integer DEFAULT 0 NOT NULL,
+    user_id uuid NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    snoozes smallint DEFAULT 0 NOT NULL,
+    has_slot boolean GENERATED ALWAYS AS ((slot <> ''::text)) STORED NOT NULL,
+    campaign text NOT NULL,
+    slot text DEFAULT ''::text NOT NULL,
+    phase text,
+    time_zone text NOT NULL,
+    status text DEFAULT 'scheduled'::text NOT NULL,
+    reason text,
+    title text,
+    body text,
+    category text,
+    data json,
+    layer text,
+    inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
+    armed_by text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT occasions_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'armed'::text, 'sent'::text, 'delivered'::text, 'opened'::text, 'skipped'::text, 'cancelled'::text, 'failed'::text])))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
 
 CREATE TABLE public.conversation_participants (
     conversation_id uuid NOT NULL,
@@ -303,46 +336,19 @@ CREATE TABLE tacet.announcements (
     CONSTRAINT announcements_event_check CHECK ((event = ANY (ARRAY['push.unread'::text, 'push.sent'::text, 'push.skipped'::text, 'push.failed'::text, 'device.dropped'::text])))
 );
 
-CREATE TABLE tacet.campaign_decisions (
-    enrolled_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    available_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    due_at timestamp with time zone NOT NULL,
-    decided_at timestamp with time zone,
-    cost_microdollars bigint DEFAULT 0 NOT NULL,
-    input_tokens integer DEFAULT 0 NOT NULL,
-    output_tokens integer DEFAULT 0 NOT NULL,
-    local_day date NOT NULL,
-    attempts smallint DEFAULT 0 NOT NULL,
-    user_id uuid NOT NULL,
-    run_id uuid NOT NULL,
-    push_id uuid,
-    campaign text NOT NULL,
-    time_zone text NOT NULL,
-    decision text,
-    reason text,
-    layer text,
-    inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
-    CONSTRAINT campaign_decisions_decision_check CHECK ((decision = ANY (ARRAY['committed'::text, 'skipped'::text, 'failed'::text])))
-)
-WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
-
 CREATE TABLE tacet.campaign_runs (
     started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    finished_at timestamp with time zone,
     due_at timestamp with time zone NOT NULL,
+    local_day date,
     enrolled integer DEFAULT 0 NOT NULL,
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     only_user uuid,
+    last_user uuid,
     campaign text NOT NULL,
     cause text NOT NULL,
     time_zone text,
     CONSTRAINT campaign_runs_cause_check CHECK ((cause = ANY (ARRAY['schedule'::text, 'request'::text])))
-);
-
-CREATE TABLE tacet.campaign_slots (
-    due_at timestamp with time zone NOT NULL,
-    local_day date NOT NULL,
-    campaign text NOT NULL,
-    time_zone text NOT NULL
 );
 
 CREATE TABLE tacet.campaigns (
@@ -606,30 +612,29 @@ CASE name
 END)
 );
 
-CREATE TABLE tacet.notif_deliveries (
-    fire_at timestamp with time zone NOT NULL,
-    available_at timestamp with time zone NOT NULL,
-    rendered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    push_id uuid,
-    fire_date date NOT NULL,
-    user_id uuid NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    snoozes smallint DEFAULT 0 NOT NULL,
-    campaign text NOT NULL,
-    slot text NOT NULL,
-    phase text,
-    time_zone text NOT NULL,
-    status text DEFAULT 'scheduled'::text NOT NULL,
-    reason text,
-    title text,
-    body text,
-    category text,
-    data json,
-    armed_by text[] DEFAULT '{}'::text[] NOT NULL,
-    CONSTRAINT notif_deliveries_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'armed'::text, 'sent'::text, 'delivered'::text, 'opened'::text, 'skipped'::text, 'cancelled'::text, 'failed'::text])))
-)
-WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+CREATE VIEW tacet.notif_deliveries AS
+ SELECT occasions.fire_at,
+    occasions.available_at,
+    occasions.rendered_at,
+    occasions.changed_at,
+    occasions.push_id,
+    occasions.fire_date,
+    occasions.user_id,
+    occasions.attempts,
+    occasions.snoozes,
+    occasions.campaign,
+    occasions.slot,
+    occasions.phase,
+    occasions.time_zone,
+    occasions.status,
+    occasions.reason,
+    occasions.title,
+    occasions.body,
+    occasions.category,
+    occasions.data,
+    occasions.armed_by
+   FROM tacet.occasions
+  WHERE (occasions.slot <> ''::text);
 
 CREATE TABLE tacet.notif_events (
     received_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -730,6 +735,7 @@ CREATE TABLE tacet.settings (
     webhook_secret text,
     listening_until timestamp with time zone,
     database_identity text,
+    offered_campaigns text[] DEFAULT '{}'::text[] NOT NULL,
     has_webhook_secret boolean GENERATED ALWAYS AS ((webhook_secret IS NOT NULL)) STORED,
     CONSTRAINT settings_is_only_row_check CHECK (is_only_row)
 )
@@ -744,6 +750,8 @@ COMMENT ON COLUMN tacet.settings.webhook_secret IS 'the service''s WEBHOOK_SECRE
 COMMENT ON COLUMN tacet.settings.listening_until IS 'until when a service has said that it listens; kept by the service, null when none ever did';
 
 COMMENT ON COLUMN tacet.settings.database_identity IS 'the database that this row was written in; tacet serve refuses to start in another one until tacet adopt';
+
+COMMENT ON COLUMN tacet.settings.offered_campaigns IS 'the campaigns of db/campaigns that were inserted; one that an operator has removed does not come back';
 
 CREATE TABLE tacet.shards (
     taken_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -926,14 +934,8 @@ ALTER TABLE ONLY tacet.activity_updates
 ALTER TABLE ONLY tacet.announcements
     ADD CONSTRAINT announcements_pkey PRIMARY KEY (event);
 
-ALTER TABLE ONLY tacet.campaign_decisions
-    ADD CONSTRAINT campaign_decisions_pkey PRIMARY KEY (user_id, campaign, local_day);
-
 ALTER TABLE ONLY tacet.campaign_runs
     ADD CONSTRAINT campaign_runs_pkey PRIMARY KEY (id);
-
-ALTER TABLE ONLY tacet.campaign_slots
-    ADD CONSTRAINT campaign_slots_pkey PRIMARY KEY (campaign, time_zone, local_day);
 
 ALTER TABLE ONLY tacet.campaigns
     ADD CONSTRAINT campaigns_pkey PRIMARY KEY (name);
@@ -1001,11 +1003,11 @@ ALTER TABLE ONLY tacet.notif_config
 ALTER TABLE ONLY tacet.notif_contents
     ADD CONSTRAINT notif_contents_pkey PRIMARY KEY (campaign, slot, owner);
 
-ALTER TABLE ONLY tacet.notif_deliveries
-    ADD CONSTRAINT notif_deliveries_pkey PRIMARY KEY (user_id, campaign, slot, fire_date);
-
 ALTER TABLE ONLY tacet.notif_events
     ADD CONSTRAINT notif_events_pkey PRIMARY KEY (user_id, id);
+
+ALTER TABLE ONLY tacet.occasions
+    ADD CONSTRAINT occasions_pkey PRIMARY KEY (user_id, campaign, slot, fire_date);
 
 ALTER TABLE ONLY tacet.preferences
     ADD CONSTRAINT preferences_pkey PRIMARY KEY (user_id);
@@ -1099,15 +1101,9 @@ CREATE INDEX activity_updates_created_idx ON tacet.activity_updates USING btree 
 
 CREATE INDEX activity_updates_urgent_idx ON tacet.activity_updates USING btree (activity_id, created_at) WHERE (priority = 10);
 
-CREATE INDEX campaign_decisions_available_idx ON tacet.campaign_decisions USING btree (available_at) WHERE (decision IS NULL);
-
-CREATE INDEX campaign_decisions_enrolled_idx ON tacet.campaign_decisions USING btree (enrolled_at);
-
-CREATE INDEX campaign_decisions_run_idx ON tacet.campaign_decisions USING btree (run_id);
+CREATE UNIQUE INDEX campaign_runs_hour_idx ON tacet.campaign_runs USING btree (campaign, time_zone, local_day) WHERE (local_day IS NOT NULL);
 
 CREATE INDEX campaign_runs_started_idx ON tacet.campaign_runs USING btree (started_at);
-
-CREATE INDEX campaign_slots_due_idx ON tacet.campaign_slots USING btree (due_at);
 
 CREATE INDEX cancellations_cancelled_at_idx ON tacet.cancellations USING btree (cancelled_at);
 
@@ -1151,15 +1147,17 @@ CREATE INDEX model_texts_asked_idx ON tacet.model_texts USING btree (asked_at);
 
 CREATE INDEX notif_contents_user_idx ON tacet.notif_contents USING btree (user_id) WHERE (user_id IS NOT NULL);
 
-CREATE INDEX notif_deliveries_available_idx ON tacet.notif_deliveries USING btree (available_at) WHERE ((status = ANY (ARRAY['scheduled'::text, 'armed'::text])) AND (available_at < 'infinity'::timestamp with time zone));
-
-CREATE INDEX notif_deliveries_fire_idx ON tacet.notif_deliveries USING btree (fire_at);
-
-CREATE UNIQUE INDEX notif_deliveries_phase_idx ON tacet.notif_deliveries USING btree (user_id, campaign, phase, fire_date) WHERE ((phase IS NOT NULL) AND (status <> 'cancelled'::text));
-
-CREATE INDEX notif_deliveries_push_idx ON tacet.notif_deliveries USING btree (push_id) WHERE (push_id IS NOT NULL);
-
 CREATE INDEX notif_events_received_idx ON tacet.notif_events USING btree (received_at);
+
+CREATE INDEX occasions_available_idx ON tacet.occasions USING btree (has_slot, available_at) WHERE ((status = ANY (ARRAY['scheduled'::text, 'armed'::text])) AND (available_at < 'infinity'::timestamp with time zone));
+
+CREATE INDEX occasions_fire_idx ON tacet.occasions USING btree (fire_at);
+
+CREATE UNIQUE INDEX occasions_phase_idx ON tacet.occasions USING btree (user_id, campaign, phase, fire_date) WHERE ((phase IS NOT NULL) AND (status <> ALL (ARRAY['skipped'::text, 'cancelled'::text, 'failed'::text])));
+
+CREATE INDEX occasions_push_idx ON tacet.occasions USING btree (push_id) WHERE (push_id IS NOT NULL);
+
+CREATE INDEX occasions_run_idx ON tacet.occasions USING btree (run_id) WHERE (run_id IS NOT NULL);
 
 CREATE INDEX parked_parked_idx ON tacet.parked USING btree (parked_at);
 
@@ -1279,11 +1277,7 @@ ALTER TABLE tacet.activity_updates ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.announcements ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE tacet.campaign_decisions ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE tacet.campaign_runs ENABLE ROW LEVEL SECURITY;
-
-ALTER TABLE tacet.campaign_slots ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.campaigns ENABLE ROW LEVEL SECURITY;
 
@@ -1331,9 +1325,9 @@ ALTER TABLE tacet.notif_config ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.notif_contents ENABLE ROW LEVEL SECURITY;
 
-ALTER TABLE tacet.notif_deliveries ENABLE ROW LEVEL SECURITY;
-
 ALTER TABLE tacet.notif_events ENABLE ROW LEVEL SECURITY;
+
+ALTER TABLE tacet.occasions ENABLE ROW LEVEL SECURITY;
 
 ALTER TABLE tacet.parked ENABLE ROW LEVEL SECURITY;
 
@@ -1400,7 +1394,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.bigint_of(id text) returns bigint
 -- tacet.block_tables() returns TABLE(relation oid, table_name text, blocker_column text, blocked_column text)
 -- tacet.campaign_day(zone text, gap_days integer, moment timestamp with time zone) returns TABLE(local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone)
--- tacet.campaign_eligible(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid, guarded boolean DEFAULT false) returns TABLE(user_id uuid, time_zone text, local_day date, local_time time without time zone)
+-- tacet.campaign_eligible(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid, guarded boolean DEFAULT false, after_user uuid DEFAULT NULL::uuid, users_max bigint DEFAULT NULL::bigint) returns TABLE(user_id uuid, time_zone text, local_day date, local_time time without time zone)
 -- tacet.campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.campaign_material(campaign text, user_id uuid) returns jsonb
 -- tacet.campaign_presentation(presentation jsonb, named jsonb) returns jsonb
@@ -1408,13 +1402,16 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.campaign_push_outcome(push_id uuid, user_id uuid) returns jsonb
 -- tacet.campaign_push_types(cap_group text) returns text[]
 -- tacet.campaign_refusal(campaign text, user_id uuid, due_at timestamp with time zone, local_day date, push_type text) returns text
+-- tacet.campaign_refusals(campaign text, user_ids uuid[], due_ats timestamp with time zone[], days date[], push_types text[]) returns TABLE(place bigint, refusal text)
+-- tacet.campaign_situations(campaign text, user_ids uuid[], due_at timestamp with time zone DEFAULT NULL::timestamp with time zone, day date DEFAULT NULL::date) returns TABLE(user_id uuid, time_zone text, refusal text, material jsonb)
 -- tacet.campaign_zone(campaign text, user_id uuid) returns text
 -- tacet.campaign_zones(campaign text) returns SETOF text
+-- tacet.cancel_occasions(campaign text, user_id uuid, reason text) returns integer
 -- tacet.cancel_pushes(cancel_key text) returns bigint
--- tacet.cancel_slot_rows(campaign text, user_id uuid, reason text) returns integer
 -- tacet.cancel_user_pushes(user_id uuid) returns bigint
 -- tacet.canonical_locale(locale text) returns text
 -- tacet.change_live_activity(running tacet.activities, declared tacet.activity_types, state jsonb, alert jsonb, priority integer, relevance double precision) returns text
+-- tacet.change_slots(campaign text, user_id uuid, zone text, wanted jsonb, default_slots jsonb, lead_us bigint, seen text) returns integer
 -- tacet.check_composer(composer jsonb) returns void
 -- tacet.check_in_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, refusal text)
 -- tacet.check_in_material(user_id uuid, moment timestamp with time zone) returns jsonb
@@ -1429,10 +1426,9 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.clear_messages(message_ids uuid[], conversation_ids uuid[]) returns void
 -- tacet.close_table(source regclass) returns void
 -- tacet.coaching_facts(user_id uuid, moment timestamp with time zone) returns jsonb
--- tacet.commit_campaign_push(campaign text, user_id uuid, local_day date, attempts integer, layer text, inputs jsonb, push_type text, title text, body text, data json, metadata jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns TABLE(reason text, push_id uuid)
--- tacet.commit_slot_rows(campaign text, way text, user_ids uuid[], slots text[], fire_dates date[], fire_ats timestamp with time zone[], attempts integer[], refusals text[], titles text[], bodies text[], categories text[], documents text[]) returns TABLE(place bigint, status text, reason text)
+-- tacet.commit_occasions(campaign text, way text, user_ids uuid[], slots text[], fire_dates date[], fire_ats timestamp with time zone[], attempts integer[], refusals text[], push_types text[], titles text[], bodies text[], categories text[], documents text[], findings jsonb[]) returns TABLE(place bigint, status text, reason text, push_id uuid)
 -- tacet.complete_micro_action(user_id uuid, day date, at timestamp with time zone) returns boolean
--- tacet.content_refusal(document jsonb, fresh_until timestamp with time zone, moment timestamp with time zone) returns text
+-- tacet.content_refusal(content tacet.notif_contents, zone text, moment timestamp with time zone) returns text
 -- tacet.count_missed_events(failed_kind text, failed_state text, failed_message text, failed_subject_ids uuid[]) returns void
 -- tacet.count_trigger_failure(failed_state text, failed_message text, failed_subject_ids text[] DEFAULT '{}'::text[]) returns void
 -- tacet.count_unread(user_id uuid, left_out uuid[] DEFAULT '{}'::uuid[]) returns TABLE(unread bigint)
@@ -1440,15 +1436,15 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.counts_by_default_when_planned() returns boolean
 -- tacet.current_streak(user_id uuid, day date) returns integer
 -- tacet.database_identity() returns text
--- tacet.decide_campaign(campaign text, user_id uuid, local_day date, attempts integer, decision text, reason text, layer text, inputs jsonb, input_tokens bigint, output_tokens bigint, cost_microdollars bigint) returns boolean
 -- tacet.define(IN definition text)
 -- tacet.deliver_slot(campaign text, user_id uuid, slot text) returns TABLE(refusal text, push_id uuid)
+-- tacet.denied_devices(user_id uuid) returns text
 -- tacet.device_token_owners(beginning text, owners_max integer) returns TABLE(user_id uuid, device_token text)
 -- tacet.device_tokens(user_id uuid) returns TABLE(device_token text, environment text, app text)
 -- tacet.drop_dead_device(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.drop_dead_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.drop_watch_triggers(kind text, source regclass, happenings text[] DEFAULT '{happened,deleted}'::text[]) returns void
--- tacet.due_slots(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns TABLE(time_zone text, local_day date, due_at timestamp with time zone)
+-- tacet.due_hours(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns TABLE(time_zone text, local_day date, due_at timestamp with time zone)
 -- tacet.end_live_activities(user_id uuid, reason text) returns bigint
 -- tacet.end_live_activity(id text, state jsonb, alert jsonb, reason text, is_pushed boolean DEFAULT true) returns text
 -- tacet.engagement(period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(total_users bigint, active_users bigint, recent_users bigint, lapsed_users bigint, churn_risk_users bigint, sessions bigint, session_seconds double precision)
@@ -1457,8 +1453,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.enqueue_inserted_messages() returns trigger
 -- tacet.enqueue_message(subject_id uuid) returns boolean
 -- tacet.enqueue_watched() returns trigger
--- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, cause text, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid) returns TABLE(run_id uuid, enrolled integer)
--- tacet.enrol_slot(campaign text, time_zone text, local_day date, due_at timestamp with time zone) returns bigint
+-- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, local_day date DEFAULT NULL::date, only_user uuid DEFAULT NULL::uuid, users_max bigint DEFAULT NULL::bigint) returns TABLE(run_id uuid, enrolled integer, is_finished boolean)
 -- tacet.enrol_slots(campaign text, default_slots jsonb, are_new boolean, after_user uuid, users_max bigint, lead_us bigint) returns TABLE(enrolled bigint, moved bigint, last_user uuid)
 -- tacet.erase_users(users_max integer, rows_max integer, settled interval) returns TABLE(erased bigint, finished bigint, has_more boolean)
 -- tacet.event_audience(push_kind text, event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
@@ -1507,6 +1502,8 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.is_cancelled(cancel_key text, asked_at timestamp with time zone) returns boolean
 -- tacet.is_default(installed regprocedure) returns boolean
 -- tacet.is_denied(user_id uuid) returns boolean
+-- tacet.is_done(push tacet.pushes) returns boolean
+-- tacet.is_failure(reason text) returns boolean
 -- tacet.is_localised(definition jsonb) returns boolean
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
 -- tacet.is_slot_off(push tacet.pushes) returns boolean
@@ -1537,6 +1534,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.looked_at_because(log_ids uuid[]) returns TABLE(log_id uuid, cause text)
 -- tacet.lowest_user_id() returns uuid
 -- tacet.mark_read(conversation_id uuid, user_id uuid, up_to_message_id uuid) returns SETOF uuid
+-- tacet.material_query(material text, user_id text, moment text, time_zone text) returns text
 -- tacet.may_view(surface_kind text, surface_id uuid, user_id uuid) returns boolean
 -- tacet.meal_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, refusal text)
 -- tacet.meal_material(user_id uuid, moment timestamp with time zone) returns jsonb
@@ -1554,16 +1552,21 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.note_active_users(user_ids uuid[], at timestamp with time zone) returns bigint
 -- tacet.note_activity(user_id uuid, at timestamp with time zone DEFAULT clock_timestamp()) returns boolean
 -- tacet.note_device_permission(user_id uuid, device_token text, is_denied boolean, tolerance_seconds integer, moment timestamp with time zone) returns void
--- tacet.note_eligible(campaign text, due_at timestamp with time zone, run_id uuid, only_zone text, only_user uuid, guarded boolean) returns integer
+-- tacet.note_eligible(campaign text, due_at timestamp with time zone, run_id uuid, only_zone text, only_user uuid, after_user uuid, users_max bigint, guarded boolean) returns TABLE(noted integer, last_user uuid, is_active boolean)
 -- tacet.note_gone_users(after uuid, users_max integer) returns uuid
 -- tacet.note_re_engagement(user_id uuid, moment timestamp with time zone) returns void
 -- tacet.note_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
 -- tacet.notify_service(payload text) returns void
+-- tacet.occasion_after(state text, event text) returns text
+-- tacet.occasion_state(occasion tacet.occasions) returns text
+-- tacet.occasion_status(state text) returns text
+-- tacet.offers_campaign(name text) returns boolean
 -- tacet.one_of(facts jsonb, name text, words text[]) returns text
 -- tacet.open_slot_pushes(user_id uuid, campaign text, slot text, day date, moment timestamp with time zone) returns void
 -- tacet.plural_fault(plural jsonb) returns text
 -- tacet.preferred_slot(wish jsonb, standard text) returns text
 -- tacet.preferred_time(wishes jsonb) returns time without time zone
+-- tacet.prepare_occasions(campaign text, user_ids uuid[], slots text[], versions integer[], attempts integer[], phases text[], fire_dates date[], fire_ats timestamp with time zone[], time_zones text[], refusals text[], titles text[], bodies text[], categories text[], documents text[], lead_us bigint) returns SETOF uuid
 -- tacet.presence_repeats_within() returns interval
 -- tacet.profile_name(user_id uuid) returns text
 -- tacet.profile_zones(only_user uuid) returns TABLE(user_id uuid, time_zone text)
@@ -1572,12 +1575,15 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.prune_statement(table_name text) returns text
 -- tacet.push_live_activity(running tacet.activities, declared tacet.activity_types, event text, state jsonb, alert jsonb, priority integer, relevance double precision) returns void
 -- tacet.push_metadata(subject_id uuid) returns jsonb
+-- tacet.push_refusal(user_id uuid, kind text, armed_by text[], moment timestamp with time zone) returns TABLE(refusal text, excluded text)
 -- tacet.push_targets(user_id uuid) returns TABLE(channel text, address text, environment text, app text, keys text)
 -- tacet.put_activity_token(id text, user_id uuid, device_token text, token text, app text, environment text) returns boolean
 -- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[]) returns void
 -- tacet.put_start_token(user_id uuid, device_token text, type text, token text, app text, environment text) returns boolean
 -- tacet.put_unread_preferences(user_id uuid, kinds text[], afters interval[]) returns void
 -- tacet.queue_changed_rows(type text, subjects uuid[]) returns void
+-- tacet.queue_occasion(occasion tacet.occasions, push_id uuid, excluded text, send_at timestamp with time zone, metadata jsonb DEFAULT NULL::jsonb, cancel_key text DEFAULT NULL::text) returns void
+-- tacet.queue_occasions(campaign text, user_ids uuid[], slots text[], fire_dates date[], fire_ats timestamp with time zone[], push_ids uuid[], push_types text[], titles text[], bodies text[], categories text[], documents text[], metadata jsonb[], excluded text[], moment timestamp with time zone, send_at timestamp with time zone DEFAULT NULL::timestamp with time zone, cancel_key text DEFAULT NULL::text) returns void
 -- tacet.quiet_hours_remaining(quiet_start time without time zone, quiet_end time without time zone, zone text, moment timestamp with time zone) returns interval
 -- tacet.read_conversation(conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean, OUT takes_part boolean, OUT knows_message boolean, OUT read_count bigint, OUT badge bigint, OUT sync_wait bigint) returns record
 -- tacet.read_sync_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
@@ -1608,10 +1614,12 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.retry_host_events() returns bigint
 -- tacet.ritual_action(user_id uuid, action text, day date, moment timestamp with time zone) returns jsonb
 -- tacet.ritual_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer)
--- tacet.ritual_material(user_id uuid, moment timestamp with time zone) returns jsonb
+-- tacet.ritual_material(user_id uuid, moment timestamp with time zone, time_zone text) returns TABLE(material jsonb)
 -- tacet.ritual_profile(user_id uuid) returns TABLE(terrain_type text, nickname text, is_onboarded boolean)
 -- tacet.row_of(subject_id uuid) returns uuid
+-- tacet.said_of_users(audience text, user_ids uuid[], moment timestamp with time zone) returns TABLE(place bigint, zone_name text, gap_days integer, refusal text)
 -- tacet.seen_by(conversation_id uuid) returns TABLE(user_id uuid, last_seen timestamp with time zone, left_at timestamp with time zone)
+-- tacet.seen_slots(campaign text, user_id uuid) returns text
 -- tacet.service_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.sessions_between(user_id uuid, first_moment timestamp with time zone, end_moment timestamp with time zone) returns TABLE(session_id uuid)
 -- tacet.sessions_of(user_id uuid, period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(began_at timestamp with time zone, ended_at timestamp with time zone)
@@ -1621,9 +1629,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.shows_nothing(user_id uuid, address text) returns boolean
 -- tacet.slot_days(slot text, zone text, first_day date, days integer, weekdays smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
 -- tacet.slot_instant(slot text, zone text, day date) returns timestamp with time zone
--- tacet.slot_push_parts(campaign text, slot text, fire_date date, category text, fire_at timestamp with time zone, document json, presentation jsonb) returns TABLE(collapse_id text, metadata jsonb, presentation jsonb)
--- tacet.slot_refusal(campaign text, user_id uuid, armed_by text[], moment timestamp with time zone) returns TABLE(refusal text, excluded text)
--- tacet.slot_situations(campaign text, user_ids uuid[]) returns TABLE(user_id uuid, time_zone text, is_denied boolean, material jsonb)
 -- tacet.slot_time(slot text) returns time without time zone
 -- tacet.slot_users(campaign text, are_new boolean, after_user uuid, users_max bigint) returns uuid[]
 -- tacet.snooze_key(campaign text, slot text, day date, user_id uuid) returns text
@@ -1639,7 +1644,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.sync_read(user_id uuid, conversation_id uuid, message_ids uuid[], device_token text) returns bigint
 -- tacet.table_of_users(schema_name name, table_name name) returns regclass
 -- tacet.tables_read(function_names text[]) returns TABLE(function_name text, relation regclass)
--- tacet.take_cap(user_id uuid, cap_group text) returns boolean
+-- tacet.take_cap(user_id uuid, cap_group text, day date DEFAULT NULL::date, moment timestamp with time zone DEFAULT clock_timestamp()) returns boolean
 -- tacet.take_row_texts(rows_max integer) returns TABLE(kind text, subject_id uuid, user_id uuid, composer text, facts text)
 -- tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
 -- tacet.takes_pushes(user_id uuid) returns boolean
@@ -1680,6 +1685,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.workout_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.workout_slots(schedule jsonb) returns jsonb
 -- tacet.workouts(schedule jsonb) returns TABLE(place bigint, slot text, weekday integer, type text)
--- tacet.write_slot_rows(campaign text, user_ids uuid[], slots text[], versions integer[], attempts integer[], phases text[], fire_dates date[], fire_ats timestamp with time zone[], time_zones text[], refusals text[], titles text[], bodies text[], categories text[], documents text[], lead_us bigint) returns SETOF uuid
 -- tacet.zone_aliases() returns TABLE(alias text, name text)
+-- tacet.zone_filter(zone text, named text) returns text
 -- tacet.zone_like(lost text) returns text

@@ -60,9 +60,11 @@ begin
       )
       select a.user_id, p.zone, case when o.is_eligible then p.local_day end, a.local_time
       from audience a
-      join places p on p.zone_name = a.zone_name and p.gap_days = a.gap_days
+      left join places p on p.zone_name = a.zone_name and p.gap_days = a.gap_days
       cross join lateral tacet.%I(a.user_id, $4, $5, $6, p.local_day, p.day_start, p.day_end, p.gap_start) g
-      cross join lateral (select g.reason is null and ($7 or tacet.has_account(a.user_id)) as is_eligible offset 0) o
+      cross join lateral (
+        select p.zone is not null and g.reason is null and ($7 or tacet.has_account(a.user_id)) as is_eligible offset 0
+      ) o
       where o.is_eligible or a.user_id = %s
     $query$,
     tacet.audience_query(found_campaign.audience, '$1', '$3'),

@@ -41,6 +41,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   seen_user tacet.user_id;
+  was_active boolean;
 begin
   run_id := gen_random_uuid();
   insert into tacet.campaign_runs (id, due_at, local_day, only_user, campaign, cause, time_zone)
@@ -66,14 +67,18 @@ begin
     return;
   end if;
   begin
-    select n.noted, n.last_user into enrolled, seen_user
+    select n.noted, n.last_user, n.is_active into enrolled, seen_user, was_active
     from tacet.note_eligible(campaign, due_at, run_id, only_zone, only_user, seen_user, users_max, false) n;
   exception
     when others then
       raise warning 'tacet: campaign % asks about each user apart: % (%)', campaign, sqlerrm, sqlstate;
-      select n.noted, n.last_user into enrolled, seen_user
+      select n.noted, n.last_user, n.is_active into enrolled, seen_user, was_active
       from tacet.note_eligible(campaign, due_at, run_id, only_zone, only_user, seen_user, users_max, true) n;
   end;
+  -- Of a campaign that is off there is no page, which does not end the hour.
+  if not was_active then
+    return;
+  end if;
   is_finished := users_max is null or seen_user is null;
   update tacet.campaign_runs r
   set
@@ -86,12 +91,12 @@ $$;
 
 -- Writes the occasions that a run opens. Users of a scheduled run, which has a zone, are due at the time that they want, and the
 -- others at once. noted: the number of users who were not enrolled for the same day before. last_user: of the page; null for one without
--- users.
+-- users. is_active: the campaign, when they were looked for.
 create or replace function tacet.note_eligible(
   campaign text, due_at timestamptz, run_id uuid, only_zone text, only_user tacet.user_id, after_user tacet.user_id,
   users_max bigint, guarded boolean
 )
-returns table (noted int, last_user tacet.user_id)
+returns table (noted int, last_user tacet.user_id, is_active boolean)
 language sql volatile
 set search_path = pg_catalog, pg_temp
 as $$
@@ -117,5 +122,7 @@ as $$
     on conflict do nothing
     returning 1
   )
-  select (select count(*)::int from entered), (select p.user_id from page p order by p.user_id desc limit 1)
+  select
+    (select count(*)::int from entered), (select p.user_id from page p order by p.user_id desc limit 1),
+    exists (select from tacet.campaigns c where c.name = note_eligible.campaign and c.is_active)
 $$;

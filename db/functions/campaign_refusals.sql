@@ -68,13 +68,14 @@ as $$
 declare
   found_campaign tacet.campaigns;
   moment timestamptz := clock_timestamp();
+  refusals text[];
 begin
   select c.* into found_campaign from tacet.campaigns c where c.name = campaign_refusals.campaign and c.is_active;
   if not found then
     return query select r.place, 'campaign_inactive' from unnest(user_ids) with ordinality as r (user_id, place);
     return;
   end if;
-  return query
+  -- Kept until all is known: rows that are returned before an error stay returned.
   with asked as materialized (
     select r.*, a.zone_name, a.gap_days, a.refusal
     from unnest(user_ids, due_ats, days, push_types) with ordinality as r (user_id, due_at, day, push_type, place)
@@ -88,8 +89,7 @@ begin
     ) p
     cross join lateral tacet.campaign_day(p.zone, p.gap_days, p.due_at) d
   )
-  select
-    a.place,
+  select array_agg(
     case
       when a.zone_name is null then 'not_in_audience'
       -- It becomes a label of metrics, so it is a word.
@@ -106,8 +106,11 @@ begin
         case when not tacet.has_account(a.user_id) and tacet.uses_accounts() then 'no_account' end,
         (select r.refusal from tacet.push_refusal(a.user_id, coalesce(a.push_type, ''), '{}', moment) r))
     end
+    order by a.place)
+  into refusals
   from asked a
   left join places p on p.zone_name = a.zone_name and p.gap_days = a.gap_days and p.due_at = a.due_at;
+  return query select r.place, r.refusal from unnest(refusals) with ordinality as r (refusal, place);
 exception
   when others then
     if cardinality(user_ids) = 1 then

@@ -292,20 +292,31 @@ begin
     for update;
   end if;
 
+  if way <> 'push' and 'too_late' = any (refusals) then
+    -- Its time has passed, and all devices have shown it.
+    refusals := array(
+      select case when r.refusal = 'too_late' and g.refusal = 'armed' then 'armed' else r.refusal end
+      from unnest(user_ids, slots, fire_dates, refusals) with ordinality as r (user_id, slot, fire_date, refusal, place)
+      left join lateral (
+        select d.armed_by, d.fire_at
+        from tacet.occasions d
+        where d.user_id = r.user_id and d.campaign = commit_occasions.campaign and d.slot = r.slot and d.fire_date = r.fire_date
+        limit 1
+      ) d on r.refusal = 'too_late'
+      left join lateral tacet.push_refusal(r.user_id, commit_occasions.campaign, d.armed_by, d.fire_at) g on d.armed_by <> '{}'
+      order by r.place);
+  end if;
+
   -- What the campaign itself says against a push.
   outcomes := array(
     select case
       when not r.place = any (locked) then 'claim_lost'
       when r.slot <> '' and not tacet.has_slot(commit_occasions.campaign, r.user_id, r.slot, d.phase, r.fire_date) then 'switched_off'
-      -- Its time has passed, and all devices have shown it.
-      when r.refusal = 'too_late' and way <> 'push' and d.armed_by <> '{}' and (
-        select g.refusal from tacet.push_refusal(r.user_id, commit_occasions.campaign, d.armed_by, d.fire_at) g
-      ) = 'armed' then 'armed'
       else coalesce(r.refusal, h.refusal)
     end
     from unnest(user_ids, slots, fire_dates, refusals) with ordinality as r (user_id, slot, fire_date, refusal, place)
     left join lateral (
-      select d.phase, d.fire_at, d.armed_by
+      select d.phase
       from tacet.occasions d
       where d.user_id = r.user_id and d.campaign = commit_occasions.campaign and d.slot = r.slot
         and d.fire_date = r.fire_date
@@ -403,7 +414,8 @@ begin
       documents, array(select f -> 'metadata' from unnest(findings) with ordinality as n (f, place) order by n.place), excluded,
       moment);
     if found_campaign.on_push is not null then
-      for pushed_user in select r.user_id from unnest(user_ids, outcomes) as r (user_id, outcome) where r.outcome is null loop
+      for pushed_user in select r.user_id from unnest(user_ids, slots, outcomes) as r (user_id, slot, outcome) where r.slot = '' and r.outcome is null
+      loop
         execute format('select %s($1, $2)', found_campaign.on_push::regproc) using pushed_user, moment;
       end loop;
     end if;

@@ -84,7 +84,7 @@ returning
   d.fire_at + :grace_us * interval '1 microsecond' < now() or exists (
     select from tacet.occasions l
     where l.user_id = d.user_id and l.campaign = d.campaign and l.status in ('scheduled', 'armed', 'sent', 'delivered', 'opened')
-      and (l.fire_at, l.slot) > (d.fire_at, d.slot) and l.fire_at <= now()
+      and l.fire_at > d.fire_at and l.fire_at <= now()
   ) as is_late,
   case when d.campaign = any (array(select c.name from composed c)) then d.title end as title,
   case when d.campaign = any (array(select c.name from composed c)) then d.body end as body, d.category,

@@ -152,8 +152,11 @@ package final class CampaignRunner {
   /// - Parameter age: at which the campaigns are read again.
   func updateCatalogue(after age: Duration, on reactor: isolated Reactor) async throws(PostgresError) {
     if let catalogueReadAt, Reactor.now - catalogueReadAt < age.clampedNanoseconds { return }
-    catalogue = try await catalogue.updated(from: store, logger: logger, on: reactor)
-    catalogueReadAt = Reactor.now
+    let askedAt = Reactor.now
+    let read = try await catalogue.updated(from: store, logger: logger, on: reactor)
+    // Another duty may have asked later, and been answered before.
+    guard catalogueReadAt.map({ $0 <= askedAt }) ?? true else { return }
+    (catalogue, catalogueReadAt) = (read, askedAt)
   }
 
   /// Reads the campaigns anew where there are occasions of one that is not known: it may be active since they were read last.

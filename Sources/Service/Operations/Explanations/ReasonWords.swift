@@ -92,7 +92,7 @@ enum CampaignWords {
     "nothing_to_say": "No layer found anything to say.",
     "already_done": "The user has done already what it reminds of.",
     "not_wanted": "The host's function says that nothing is to be said now.",
-    "too_late": "Its time was too long ago when a service came to look, or a later one of the campaign was due or sent.",
+    "too_late": "Its time was too long ago when a service looked, or a later one of the campaign was due or sent.",
     "content_missing": "The host's content was never fetched.",
     "content_stale": "The host's content is older than it may be.",
     "attempts_exhausted": "Every process that looked at the user ended before it had decided.",

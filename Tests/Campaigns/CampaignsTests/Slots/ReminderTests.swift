@@ -75,6 +75,7 @@ struct ReminderRunTests {
       shown == [
         "hydration|💧 Hydration Time!|HYDRATION|reminder.caf||hydration_reminder|||",
         "hydration|💧 Hydration Time!|HYDRATION|reminder.caf||hydration_reminder|||",
+        "hydration|💧 Hydration Time!|HYDRATION|reminder.caf||hydration_reminder|||",
         "meal.breakfast|🍳 Breakfast Reminder|MEAL|reminder.caf||meal_breakfast||breakfast|",
         "meal.dinner|🍽️ Dinner Reminder|MEAL|reminder.caf||meal_dinner||dinner|",
         "meal.lunch|🥗 Lunch Reminder|MEAL|reminder.caf||meal_lunch||lunch|",

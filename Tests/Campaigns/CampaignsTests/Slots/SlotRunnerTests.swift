@@ -86,17 +86,6 @@ struct SlotRunnerTests {
     }
   }
 
-  @Test("of two that a change of the clock brings together the later slot is pushed")
-  func together() async throws {
-    let scene = try await RitualScene()
-    try await scene.withRunner { runner, _, _, reactor in
-      let user = try await Self.rendered(scene, in: runner, on: reactor)
-      try await scene.sql("update tacet.occasions set fire_at = now(), available_at = now()")
-      await runner.lookAtSlots(on: reactor)
-      #expect(try await scene.rows(of: user) == "0800|skipped|too_late\n2000|sent|")
-    }
-  }
-
   @Test(
     "say why nothing is pushed",
     arguments: [

@@ -203,7 +203,37 @@ struct CampaignIsolationTests {
       cross join lateral tacet.campaign_refusals(
         'coach', '{\(bob), \(ada), \(bob)}', array_fill(now(), '{3}'), array_fill(d.day, '{3}'), '{null, null, null}') r
       """)
-    #expect(refusals == "none eligibility_unknown none")
+    #expect(refusals.hasSuffix("\nnone eligibility_unknown none"))
+  }
+
+  @Test("a page of nobody whom the campaign considers, or of a campaign that is off, does not end the hour")
+  func emptyPages() async throws {
+    let scene = try await CampaignScene()
+    for _ in 0..<5 { try await scene.addUser(zone: "'UTC'") }
+    try await scene.database.sql(
+      """
+      create or replace function tacet.check_in_audience(moment timestamptz, only_user uuid)
+      returns table (user_id uuid, time_zone text, gap_days int, refusal text)
+      language sql stable
+      as $$
+        select c.user_id, 'UTC', case when row_number() over (order by c.user_id) > 2 then 1 end::int, null
+        from public.context_profiles c
+      $$
+      """)
+    func page() async throws -> String {
+      try await scene.database.sql(
+        """
+        select coalesce(max(enrolled::text || is_finished), 'none')
+        from tacet.enrol_campaign('coach', '2026-06-15 10:00Z', 'UTC', '2026-06-15', null, 2)
+        """)
+    }
+    #expect(try await page() == "0false")
+    #expect(try await page() == "2false")
+    try await scene.database.sql("update tacet.campaigns set is_active = false")
+    #expect(try await page() == "none")
+    try await scene.database.sql("update tacet.campaigns set is_active = true")
+    #expect(try await page() == "1false")
+    #expect(try await page() == "0true")
   }
 
   @Test("material may come from a table function that is told the user's zone")
