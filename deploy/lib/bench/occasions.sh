@@ -31,12 +31,12 @@ SERVICE_KEY=$service_key"
   measure_step enrolled alone "$users" 'tacet.slots where true' 'select' "update tacet.campaigns set is_active = true where name = 'ritual'"
   if ((misses > 0)); then die 'Nothing can be rendered.'; fi
   for beside in alone beside; do
-    measure_step rendered "$beside" "$users" "tacet.notif_deliveries where status = 'scheduled'" \
+    measure_step rendered "$beside" "$users" "tacet.occasions where status = 'scheduled'" \
       'update tacet.slots set available_at = to_timestamp(:moment); vacuum analyze tacet.slots'
     check "$users users: rendered, in seconds: $step_seconds" "$step_seconds" '<' "$rendered_max"
     measure_step pushed "$beside" "$users" "tacet.push_log where push_type = 'ritual' and decision = 'sent' and enqueued_at >= to_timestamp(:moment)" \
-      "update tacet.notif_deliveries set fire_at = to_timestamp(:moment), available_at = to_timestamp(:moment) where status = 'scheduled';
-      vacuum analyze tacet.notif_deliveries"
+      "update tacet.occasions set fire_at = to_timestamp(:moment), available_at = to_timestamp(:moment) where status = 'scheduled';
+      vacuum analyze tacet.occasions"
     check "$users users: pushed, in seconds: $step_seconds" "$step_seconds" '<' "$pushed_max"
     check 'users with more than one push' "$(sql tacet <<<"select count(*) from (
       select from tacet.push_log where push_type = 'ritual' group by user_id having count(*) > $day) x")" '==' 0
@@ -52,10 +52,10 @@ measure_hours() {
   end_service
   make_hour_users "$1"
   for beside in alone beside; do
-    sql postgres <<<"truncate tacet.campaign_slots, tacet.campaign_decisions;
+    sql postgres <<<"truncate tacet.campaign_runs, tacet.occasions;
       update tacet.campaigns set is_active = name = 'coach', local_time = (now() at time zone 'Europe/Vienna' + interval '6 hours')::time"
     start_service_anywhere >/dev/null
-    measure_step hour "$beside" "$1" "tacet.campaign_decisions where campaign = 'coach'" \
+    measure_step hour "$beside" "$1" "tacet.occasions where campaign = 'coach'" \
       "update tacet.campaigns set local_time = (to_timestamp(:moment) at time zone 'Europe/Vienna')::time where name = 'coach'"
     end_service
   done
