@@ -113,7 +113,8 @@ struct ReminderSlotsTests {
     ] as [(String, String, String?)])
   func reasons(campaign: String, switch name: String, word: String?) async throws {
     let scene = try await EngagementScene()
-    let large = (0..<3_000).map { _ in String(Int.random(in: 0...999_999)) }.joined(separator: " ")
+    // Rows are measured as they are stored, so compressed.
+    let large = (0..<10_000).map { _ in String(Int.random(in: 0...999_999)) }.joined(separator: " ")
     let unreadable =
       [
         #"{"\#(name)": "yes"}"#, #"{"\#(name)": 1}"#, "[true]", #""\#(name)""#, "7",
