@@ -12,8 +12,7 @@ import Synchronization
 
 /// What a process does once, on the first of its reactors.
 final class ProcessDuties {
-  /// Hears the notifications; a reactor that finds more than it can take asks the others. Nil behind a pooler that
-  /// swallows them.
+  /// Hears the notifications. Nil behind a pooler that swallows them.
   private let listener: WakeListener?
   private let tokenTimer: TokenRenewal
   private let rescuer: Rescuer

@@ -2,7 +2,7 @@ package import PushRules
 
 /// How to reach APNs, and for which apps.
 package struct APNSSettings: Equatable, Sendable {
-  /// The most apps of one service. Each has two routes with separate figures on every reactor, and those of a team
+  /// The most apps of one service. Each has two routes with separate figures, and those of a team
   /// share their connections.
   package static let appsMax = 100
 

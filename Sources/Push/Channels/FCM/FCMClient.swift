@@ -156,7 +156,7 @@ package struct FCMConfiguration: Equatable, Sendable {
     self.baseURL = baseURL
     transfers = HTTPTransferConfiguration()
     transfers.reach = HTTPTransferReach(includesPlainHTTP: false)
-    // FCM allows 100 streams on a connection. With an answer after 100 ms: 4,000 messages a second on each reactor.
+    // FCM allows 100 streams on a connection. With an answer after 100 ms: 4,000 messages a second.
     transfers.transfersMax = 401
     transfers.waitingMax = 0
     transfers.multiplexes = true

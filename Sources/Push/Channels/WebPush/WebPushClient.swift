@@ -124,7 +124,7 @@ extension WebPushClient {
 }
 
 package struct WebPushClientConfiguration: Sendable {
-  /// Pushes in flight. 512: with an answer after 200 ms, 2,500 pushes a second on each reactor.
+  /// Pushes in flight. 512: with an answer after 200 ms, 2,500 pushes a second.
   package var pushesMax = 512
 
   /// Pushes in flight to one origin. 128: a quarter of all, so that two services that hang leave half of the places, and little

@@ -5,7 +5,7 @@ internal import PushRules
 internal import PushStore
 internal import Reactors
 
-/// The health of one route, as this reactor knows it: whether pushes go, and what their answers mean.
+/// The health of one route, as this process knows it: whether pushes go, and what their answers mean.
 ///
 /// New settings bring a new lane, which knows nothing of the old one. Pushes sent over the old one report to the old one.
 final class Lane {

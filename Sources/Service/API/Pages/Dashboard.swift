@@ -21,7 +21,7 @@ package enum DashboardRoutes {
   /// - Parameters:
   ///   - serviceKeys: any of which lets the operator in; without a key, the pages say how to set one.
   ///   - isTLS: whether the service itself is reached by TLS.
-  ///   - routes: what this process knows of its routes to APNs, each reactor by itself.
+  ///   - routes: what this process knows of its routes to APNs.
   ///   - explanations: tells why a push came or did not.
   package static func add(
     to table: inout HTTPRoutes, services: PerReactor<PushServices>, serviceKeys: [String], isTLS: Bool,

@@ -303,7 +303,7 @@ struct Attention {
   }
 }
 
-/// How one reactor of this process fares with a route to APNs.
+/// How this process fares with a route to APNs.
 package struct RouteCondition: Equatable, Sendable {
   /// App and environment, as lanes are named.
   package let name: String
@@ -324,7 +324,7 @@ package struct RouteCondition: Equatable, Sendable {
 /// A route to APNs as a person looks at it: what this process knows, and what waits in the database.
 struct RouteReport: Equatable {
   let name: String
-  /// Of this process's reactors; nil when it does not use the route, and others may.
+  /// Nil when this process does not use the route, and others may.
   let isReady: Bool?
   let isNeeded: Bool
   let problem: String?
@@ -335,11 +335,10 @@ struct RouteReport: Equatable {
   /// Every route that is known here or waited for, sorted by name.
   static func all(_ conditions: [RouteCondition], _ lanes: [WaitingLane]) -> [RouteReport] {
     Set(conditions.map(\.name) + lanes.map(\.name)).sorted().map { name in
-      let mine = conditions.filter { $0.name == name }
+      let mine = conditions.first { $0.name == name }
       let lane = lanes.first { $0.name == name }
       return RouteReport(
-        name: name, isReady: mine.isEmpty ? nil : mine.allSatisfy(\.isReady),
-        isNeeded: mine.contains(where: \.isNeeded), problem: mine.compactMap(\.problem).first ?? lane?.reason,
+        name: name, isReady: mine?.isReady, isNeeded: mine?.isNeeded ?? false, problem: mine?.problem ?? lane?.reason,
         lane: lane)
     }
   }

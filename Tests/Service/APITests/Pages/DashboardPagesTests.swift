@@ -36,7 +36,6 @@ struct DashboardPagesTests {
   @Test("the overview shows what happened, what waits, and what needs attention")
   func busy() async throws {
     let routes = [
-      RouteCondition(name: "com.example.app/production", isReady: true, isNeeded: true, problem: nil),
       RouteCondition(
         name: "com.example.app/production", isReady: false, isNeeded: true, problem: "InvalidProviderToken"),
       RouteCondition(name: "com.example.tv/production", isReady: false, isNeeded: false, problem: "not tried"),
