@@ -99,7 +99,11 @@ struct UnreadCrashTests {
     for person in chat.people {
       switch [Deed.nothing, .nothing, .reads, .opens].randomElement(using: &random) {
       case .reads:
-        sql += "update messages set read_by = read_by || '\(person)'::uuid where id = '\(message)';"
+        // And leaves: somebody who has just read may still be looking, and the next push would wait a minute.
+        sql += """
+          update messages set read_by = read_by || '\(person)'::uuid where id = '\(message)';
+          update conversation_participants set tacet_left_at = clock_timestamp() where user_id = '\(person)';
+          """
       case .opens:
         sql += """
           update tacet.push_log set opened = true, opened_at = now() where subject_id = '\(message)' and user_id = '\(person)';
