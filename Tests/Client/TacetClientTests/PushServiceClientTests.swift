@@ -236,10 +236,11 @@ struct ActivityTokensTests {
   func retries() async throws {
     let transport = MockTransport(Array(repeating: .status(503), count: 12) + [.status(401)])
     let tokens = tokens(transport)
-    sleeps.open()
     await tokens.use(deviceToken: device)
     await tokens.take(updateToken: Data([1]), ofActivity: "a")
     await tokens.take(updateToken: Data([2]), ofActivity: "a")
+    sleeps.open()
+    sleeps.wake()
     await tokens.settle()
     #expect(sleeps.asked == [15, 30, 60, 60, 60].map { .seconds($0) })
     #expect(transport.lines.count == 14)
