@@ -17,7 +17,7 @@ $$;
 -- The state after an event; null for an event that changes nothing.
 --
 --   rendered    its words or its time are new              pushed     it was due, and its push is queued
---   moved       its user lives in another zone             shown      it was due, and devices show it without a push
+--   moved       its user's clock is another                shown      it was due, and devices show it without a push
 --   armed       a device will show it by itself            refused    it was due, and something speaks against it
 --   disarmed    no device will show it by itself any more  failed     it was due, and something did not work
 --   denied      no device of the user may show anything    delivered  a device has shown it

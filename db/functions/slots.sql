@@ -305,6 +305,12 @@ begin
   if moved = 0 then
     return 0;
   end if;
+  -- Where the clocks are the same, devices go on showing at the right time what they have armed.
+  update tacet.occasions d
+  set time_zone = zone
+  where d.user_id = move_slots.user_id and d.campaign = move_slots.campaign and d.time_zone <> zone
+    and tacet.occasion_after(tacet.occasion_state(d), 'moved') is not null
+    and d.fire_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), zone);
   update tacet.occasions d
   set
     time_zone = zone, fire_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), zone),

@@ -232,6 +232,28 @@ struct SlotChoiceTests {
     }
   }
 
+  @Test(
+    "what devices have armed stays theirs in a zone with the same clock, and not in one with another",
+    arguments: [("Europe/Berlin", "armed|1", "0"), ("Europe/London", "scheduled|0", "1")])
+  func clock(zone: String, rows: String, notices: String) async throws {
+    let scene = try await RitualScene()
+    let user = try await scene.addUser(zone: "Europe/Vienna")
+    try await scene.withRunner { _, scheduler, _, reactor in
+      _ = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+      try await scene.sql(
+        """
+        update tacet.occasions set status = 'armed', armed_by = (select array_agg(device_token) from push_tokens);
+        update push_tokens set time_zone = '\(zone)'
+        """)
+      try await scheduler.userChanged(user, on: reactor)
+    }
+    #expect(try await scene.sql("select distinct time_zone from tacet.slots") == zone)
+    let found = "select distinct status, cardinality(armed_by), time_zone from tacet.occasions"
+    #expect(try await scene.sql(found) == "\(rows)|\(zone)")
+    let told = "select count(*) from tacet.pushes where kind = 'schedule_changed'"
+    #expect(try await scene.sql(told) == notices)
+  }
+
   @Test("a device's zone that changes moves slots and rows, and each is sent once a day")
   func flight() async throws {
     let scene = try await RitualScene()
