@@ -184,6 +184,43 @@ struct ContentFetcherTests {
   }
 }
 
+@Suite("What a host says, from its answer to the push", .timeLimit(.minutes(2)))
+struct ContentRunTests {
+  @Test("is in each day's schedule and push, where fetches fail for a day after the last answer, and then no more")
+  func days() async throws {
+    let answers: [ScriptedHost.Answer] = [
+      .document(#"{"headline": "Hello"}"#, etag: #""v1""#), .status(304), .status(500), .status(500),
+      .document(#"{"headline": "Bye"}"#),
+    ]
+    try await ContentScene.run(answers) { (scene) async throws in
+      let user = try await scene.addCampaign()
+      try await scene.withRunner { runner, scheduler, reactor in
+        // Nothing was fetched yet, so there is nothing to say.
+        var schedule = try await scheduler.schedule(of: user, days: 1, rowsMax: 64, deviceToken: nil, on: reactor)
+        #expect(schedule.isEmpty)
+        for (day, end) in [
+          "sent||Hello|[Content]", "sent||Hello|[Content]", "sent||Hello|[Content]", "skipped|content_stale||",
+          "sent||Bye|[Content]",
+        ].enumerated() {
+          if day > 0 { try await scene.passDay() }
+          _ = await runner.prepareAll(on: reactor)
+          #expect(scene.host.requests.count == day + 1)
+          if day == 0 {
+            schedule = try await scheduler.schedule(of: user, days: 1, rowsMax: 64, deviceToken: nil, on: reactor)
+            #expect(schedule.map(\.text.title) == ["Hello"])
+            let told = "select count(*) from tacet.pushes where kind = 'schedule_changed'"
+            #expect(try await scene.coach.sql(told) == "1")
+          }
+          #expect(try await scene.pushed(by: runner, on: reactor) == end, "day \(day)")
+        }
+      }
+      #expect(scene.host.requests.map(\.ifNoneMatch) == [nil] + Array(repeating: #""v1""#, count: 4))
+      let codes = ["FETCH_STORED": 2, "ETAG_NOT_MODIFIED": 1, "FETCH_STATUS": 2, "TEMPLATE_MISSING_TOKEN": 4]
+      #expect(scene.codes == codes)
+    }
+  }
+}
+
 /// A document of so many bytes.
 private func largeDocument(_ bytes: Int) -> String {
   let frame = #"{"a": ""}"#

@@ -27,6 +27,10 @@ struct ContentScene: Sendable {
 
   /// Runs a test; everything is stopped afterwards.
   static func run(_ answers: ScriptedHost.Answer..., test: (ContentScene) async throws -> Void) async throws {
+    try await run(answers, test: test)
+  }
+
+  static func run(_ answers: [ScriptedHost.Answer], test: (ContentScene) async throws -> Void) async throws {
     RunLogs.note(credential, as: .secret)
     let coach = try await CoachScene()
     let host = ScriptedHost(answers)
@@ -86,18 +90,80 @@ struct ContentScene: Sendable {
     isPrivateAllowed: Bool = true, limit: Duration = .seconds(20), roundLimit: Duration = .seconds(20),
     _ body: @escaping @Sendable (ContentFetcher, isolated Reactor) async throws -> Value
   ) async throws -> Value {
-    let (logger, registry) = (log.logger, registry)
-    return try await coach.withStore { store, reactor in
+    try await coach.withStore { store, reactor in
       var configuration = ContentConfiguration()
       configuration.authorization = Credential(Self.credential)
       configuration.allowsPrivateAddresses = isPrivateAllowed
       configuration.limit = limit
       configuration.roundLimit = roundLimit
       let fetcher = ContentFetcher(
-        store: store, configuration: configuration, metrics: CampaignMetrics(registry), logger: logger, on: reactor)
+        store: store, configuration: configuration, metrics: CampaignMetrics(registry), logger: log.logger, on: reactor)
       defer { fetcher.close(on: reactor) }
       return try await body(fetcher, reactor)
     }
+  }
+
+  /// Runs a body with a runner that fetches, and with a scheduler.
+  func withRunner(
+    _ body: @escaping @Sendable (CampaignRunner, SlotScheduler, isolated Reactor) async throws -> Void
+  ) async throws {
+    try await coach.withStore { store, reactor in
+      var configuration = ContentConfiguration()
+      configuration.allowsPrivateAddresses = true
+      let metrics = CampaignMetrics(registry)
+      let fetcher = ContentFetcher(
+        store: store, configuration: configuration, metrics: metrics, logger: log.logger, on: reactor)
+      defer { fetcher.close(on: reactor) }
+      let runner = CampaignRunner(
+        store: store, contents: fetcher, writer: nil, limits: .ample, metrics: metrics, logger: log.logger,
+        queued: { _ in })
+      try await body(runner, SlotScheduler(store: store, metrics: metrics, logger: log.logger), reactor)
+    }
+  }
+
+  /// A campaign that says what the host does, to one user, in ten minutes.
+  func addCampaign() async throws -> HostID {
+    let user = try await coach.addUser(zone: "UTC")
+    try await coach.sql(
+      """
+      insert into tacet.campaigns (is_scheduled, needs_no_session, name, audience, material, push_types, definition)
+      select false, false, 'daily', 'tacet.check_in_audience', 'tacet.hydration_material', '{daily}', jsonb_build_object(
+        'slots', jsonb_build_array(jsonb_build_object(
+          'slot', to_char(now() at time zone 'UTC' + interval '10 min', 'HH24MI'))),
+        'content', jsonb_build_object('url', '\(url)'),
+        'texts', '[{"title": "{{headline}}", "body": "{{summary}}"}]'::jsonb)
+      """)
+    return user
+  }
+
+  /// What the row of the day says in the end: its status, its reason, and its push's title and body.
+  func pushed(by runner: CampaignRunner, on reactor: isolated Reactor) async throws -> String {
+    try await coach.sql(
+      """
+      update tacet.occasions set fire_at = clock_timestamp(), available_at = clock_timestamp()
+      where fire_at < clock_timestamp() + interval '20 min' and status = 'scheduled'
+      """)
+    _ = await runner.pushAll(on: reactor)
+    return try await coach.sql(
+      """
+      select d.status, d.reason, p.title, p.body from tacet.occasions d left join tacet.pushes p on p.id = d.push_id
+      where d.status <> 'scheduled' order by d.fire_date desc limit 1
+      """)
+  }
+
+  /// Makes everything a day older, so that the slot of the next day is due in ten minutes.
+  func passDay() async throws {
+    try await coach.sql(
+      """
+      delete from tacet.occasions where status = 'scheduled';
+      update tacet.occasions set fire_date = fire_date - 1, fire_at = fire_at - interval '1 day';
+      update tacet.slots
+      set next_fire_at = next_fire_at - interval '1 day', fire_date = fire_date - 1,
+        available_at = available_at - interval '1 day';
+      update tacet.notif_contents
+      set fire_date = fire_date - 1, content_date = content_date - 1, attempted_at = attempted_at - interval '1 day',
+        fetched_at = fetched_at - interval '1 day', fresh_until = fresh_until - interval '1 day'
+      """)
   }
 
   /// How often each code was counted.
