@@ -234,7 +234,7 @@ let package = Package(
       [
         "Campaigns", "HTTP1", "Postgres", "PrometheusMetrics", "PushRules", "PushStore", "Reactors", "Simulators",
         "TemporalReferences", "TestIDs", "TestLogs", "TestPostgres", "TestRepository", httpTypes, logging,
-      ], exclude: ["Rules/Slots/Definitions"]),
+      ]),
     tests(
       "Campaigns/TemporalReferencesTests", ["TemporalReferences", "TestPostgres", "TestProcesses", "TestRandomness"],
       exclude: ["Cases"]),

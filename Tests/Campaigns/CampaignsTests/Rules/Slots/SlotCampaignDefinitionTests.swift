@@ -1,6 +1,6 @@
-import Foundation
 import PushRules
 import TemporalReferences
+import TestRepository
 import Testing
 
 @testable import Campaigns
@@ -289,7 +289,7 @@ enum SlotSample {
   static func values(_ json: String) throws -> CampaignValues { try #require(CampaignValues(json: json)) }
 
   static func ritual() throws -> CampaignDefinition {
-    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Definitions/ritual.json")
-    return try CampaignDefinition(json: String(contentsOf: file, encoding: .utf8))
+    let parts = try Repository.text("db/campaigns/ritual.sql").split(separator: "$json$")
+    return try CampaignDefinition(json: String(parts[1]))
   }
 }
