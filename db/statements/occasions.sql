@@ -207,8 +207,7 @@ returning
   c.slot, c.user_id, c.fire_date::text, case when c.document is not null and c.url = :url then c.etag end as etag;
 
 -- name: confirm_content
--- Notes that a document has not changed on its host. Returns whether it could not be used before; no row when a later attempt
--- has begun.
+-- Notes that a document has not changed on its host, unless a later attempt has begun.
 --
 --   :campaign   text           the campaign
 --   :slot       text           the slot
@@ -220,18 +219,11 @@ update tacet.notif_contents c
 set
   fetched_at = now(), fresh_until = now() + :ttl_us * interval '1 microsecond', content_date = c.fire_date,
   failure_code = null
-from (
-  select k.ctid as place, k.document is null or k.fresh_until < clock_timestamp() as is_refused
-  from tacet.notif_contents k
-  where k.campaign = :campaign and k.slot = :slot
-    and k.owner = coalesce('u' || :user_id::text, '') and k.fire_date = :fire_date::date
-  for update
-) k
-where c.ctid = k.place
-returning k.is_refused as is_changed;
+where c.campaign = :campaign and c.slot = :slot
+  and c.owner = coalesce('u' || :user_id::text, '') and c.fire_date = :fire_date::date;
 
 -- name: store_content
--- Stores a document that was fetched. Returns whether something else may be said now; no row when a later attempt has begun.
+-- Stores a document that was fetched, unless a later attempt has begun.
 --
 --   :campaign   text           the campaign
 --   :slot       text           the slot
@@ -246,15 +238,8 @@ update tacet.notif_contents c
 set
   fetched_at = now(), fresh_until = now() + :ttl_us * interval '1 microsecond', content_date = c.fire_date, url = :url,
   etag = :etag, failure_code = null, document = :document::jsonb
-from (
-  select k.ctid as place, k.document, k.document is null or k.fresh_until < clock_timestamp() as is_refused
-  from tacet.notif_contents k
-  where k.campaign = :campaign and k.slot = :slot
-    and k.owner = coalesce('u' || :user_id::text, '') and k.fire_date = :fire_date::date
-  for update
-) k
-where c.ctid = k.place
-returning k.is_refused or k.document is distinct from c.document as is_changed;
+where c.campaign = :campaign and c.slot = :slot
+  and c.owner = coalesce('u' || :user_id::text, '') and c.fire_date = :fire_date::date;
 
 -- name: fail_content
 -- Notes that a fetch has failed. The stored document stays.

@@ -47,10 +47,10 @@ struct ModelTexts {
     }
   }
 
-  private static func checked(_ reply: Result<String, WritingFailure>, _ check: ReplyCheck) -> Composition {
+  private static func checked(_ reply: Result<String, LanguageModelError.Code>, _ check: ReplyCheck) -> Composition {
     var composition = Composition(writing: .init(by: "model"))
     switch reply {
-    case .failure(let failure): composition.writing.failure = failure.reason
+    case .failure(let failure): composition.writing.failure = failure.rawValue
     case .success(let reply):
       do throws(ReplyDefect) {
         composition.text = try check.text(in: reply)
@@ -111,11 +111,10 @@ struct RowTextWriter {
     guard let userID = row.userID, let task = ModelTask(json: row.composer),
       let facts = row.facts.flatMap(CampaignValues.init(json:))
     else { return nil }
-    // The title is the kind's.
-    let form = ReplyForm.body(title: "push")
+    // The title is the kind's, and not known here.
     let composition = try await texts.write(
-      task.prompt(for: form, with: facts.lines), for: userID, on: "\(row.kind) \(row.subjectID.text)",
-      within: task.limit, check: ReplyCheck(form: form, rules: task.rules), on: reactor)
+      task.prompt(with: facts.lines, isBodyOnly: true), for: userID, on: "\(row.kind) \(row.subjectID.text)",
+      within: task.limit, check: ReplyCheck(rules: task.rules, title: "push"), on: reactor)
     return composition.text?.body
   }
 }
@@ -132,76 +131,7 @@ package protocol CheckInWriter {
 
 /// The result of a call for a text.
 package struct WrittenText: Sendable {
-  let text: Result<String, WritingFailure>
+  let text: Result<String, LanguageModelError.Code>
   /// The usage of the call, as far as known.
   let usage: CampaignUsage
-}
-
-struct WritingFailure: Error {
-  /// A word for records and metrics, such as `model_timed_out`.
-  let reason: String
-}
-
-/// A language model that writes check-ins, with its prices.
-package struct ModelWriter: CheckInWriter {
-  /// The least bytes of a token, in any language.
-  private static let bytesPerToken = 2
-  /// Tokens that the interface adds to the texts.
-  private static let framingTokens = 50
-
-  private let client: LanguageModelClient
-  private let replyTokensMax: Int
-  private let inputPrice: Double
-  private let outputPrice: Double
-
-  /// - Parameters:
-  ///   - replyTokensMax: the client's setting.
-  ///   - inputPrice: the price of a token that the model reads, in millionths of a dollar, from 0 to 10,000.
-  ///   - outputPrice: likewise of a token that it writes.
-  package init(_ client: LanguageModelClient, replyTokensMax: Int, inputPrice: Double, outputPrice: Double) {
-    self.client = client
-    self.replyTokensMax = replyTokensMax
-    self.inputPrice = inputPrice
-    self.outputPrice = outputPrice
-  }
-
-  /// Assumes two bytes for each token of the prompt, and a reply of the greatest length.
-  package func usageMax(of prompt: ModelPrompt) -> CampaignUsage {
-    let bytes = prompt.instructions.utf8.count + prompt.material.utf8.count
-    return usage(
-      LanguageModelUsage(inputTokens: bytes / Self.bytesPerToken + Self.framingTokens, outputTokens: replyTokensMax))
-  }
-
-  /// A call that may have been billed without a reported usage counts with the maximum.
-  package func write(
-    _ prompt: ModelPrompt, within limit: Duration?, on reactor: isolated Reactor
-  ) async -> WrittenText {
-    do throws(LanguageModelError) {
-      let reply = try await client.reply(to: prompt, within: limit, on: reactor)
-      return WrittenText(text: .success(reply.text), usage: reply.usage.map(usage) ?? usageMax(of: prompt))
-    } catch {
-      let known = error.usage.map(usage) ?? (error.code.mayHaveCost ? usageMax(of: prompt) : CampaignUsage())
-      return WrittenText(text: .failure(WritingFailure(reason: error.code.rawValue)), usage: known)
-    }
-  }
-
-  private func usage(_ tokens: LanguageModelUsage) -> CampaignUsage {
-    var usage = CampaignUsage()
-    usage.inputTokens = tokens.inputTokens
-    usage.outputTokens = tokens.outputTokens
-    let cost = Double(tokens.inputTokens) * inputPrice + Double(tokens.outputTokens) * outputPrice
-    usage.costMicrodollars = Int(cost.rounded(.up))
-    return usage
-  }
-}
-
-extension LanguageModelError.Code {
-  /// Whether the model may have written something before the call failed.
-  fileprivate var mayHaveCost: Bool {
-    switch self {
-    case .timedOut, .connectionLost, .unusableReply, .truncatedReply, .declined, .replyTooLarge, .cancelled, .closed:
-      true
-    default: false
-    }
-  }
 }

@@ -93,14 +93,13 @@ struct OccasionWriter {
   ) async throws(PostgresError) -> ModelTexts.Composition {
     let about = "\(occasion.campaign) \(occasion.fireDate)"
     guard let task else {
-      let check = ReplyCheck(
-        form: .titleAndBody, rules: .coach, sources: material.quotableTexts, takesLine: false)
+      let check = ReplyCheck(rules: .coach, sources: material.quotableTexts, takesLine: false)
       return try await texts.write(
         ModelPrompt(for: finding, in: material), for: occasion.userID, on: about, check: check, on: reactor)
     }
     return try await texts.write(
-      task.prompt(for: .titleAndBody, with: material.facts.lines), for: occasion.userID, on: about, within: task.limit,
-      check: ReplyCheck(form: .titleAndBody, rules: task.rules, sources: material.quotableTexts), on: reactor)
+      task.prompt(with: material.facts.lines), for: occasion.userID, on: about, within: task.limit,
+      check: ReplyCheck(rules: task.rules, sources: material.quotableTexts), on: reactor)
   }
 }
 
@@ -116,13 +115,9 @@ struct OccasionLook {
 
   /// Nil for material that is not an object.
   init?(_ situation: CampaignSituation, of occasion: Occasion, by definition: CampaignDefinition) {
-    let text = situation.material ?? "{}"
-    guard let document = try? JSONDecoder().decode(MaterialDocument.self, from: Data(text.utf8)) else { return nil }
     let moment = Date(microseconds: situation.now)
-    let finder = HappeningFinder(zoneName: occasion.timeZone, locale: document.locale)
-    var material = document.material(at: moment, localTime: finder?.localTime(at: moment) ?? .utc)
-    material.happenings = finder?.happenings(in: material.messages) ?? []
-    material.facts = CampaignValues(json: text) ?? CampaignValues()
+    guard let material = CampaignMaterial(json: situation.material ?? "{}", at: moment, zoneName: occasion.timeZone)
+    else { return nil }
     self.material = material
     evaluation = definition.evaluation(of: material)
   }

@@ -69,8 +69,9 @@ struct SlotRenderer {
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> [FetchedValues] {
     guard let url = definition.contentURL else { return occasions.map { _ in .values(CampaignValues()) } }
-    if isAhead { _ = try await contents?.refresh(occasions, of: campaign, at: url, on: reactor) }
-    let outcomes = try await store.storedContents(for: occasions, of: campaign, at: url, on: reactor)
+    if isAhead { try await contents?.refresh(occasions, of: campaign, at: url, on: reactor) }
+    let outcomes = try await store.contents(
+      for: occasions, of: campaign, isPerUser: ContentSource.isPerUser(url), on: reactor)
     // A document of all users is read once.
     var known: [String: FetchedValues] = [:]
     return outcomes.map { outcome in
@@ -212,7 +213,7 @@ struct SlotDraftWriter {
       return try await texts.write(
         draft.prompt, for: occasion.userID, on: "\(occasion.campaign) \(occasion.slot) \(occasion.fireDate)",
         within: task.limit,
-        check: ReplyCheck(form: .body(title: draft.title), rules: task.rules), on: reactor)
+        check: ReplyCheck(rules: task.rules, title: draft.title), on: reactor)
     } catch {
       texts.logger.warning("a model is not asked", metadata: ["error": "\(error)"])
       return nil

@@ -26,18 +26,8 @@ final class CampaignDuty {
     pool = sessions.pool(logger: logger)
     let store = PushDatabase(pool: pool)
     audiencePool = PushDatabase.analysisPool(sessions.configuration, logger: logger)
-    var writer: ModelWriter?
-    if let key = settings.modelKey {
-      let configuration = LanguageModelConfiguration(settings, key: key)
-      let model = LanguageModelClient(configuration, on: reactor)
-      self.model = model
-      writer = ModelWriter(
-        model, replyTokensMax: configuration.replyTokensMax, inputPrice: settings.modelInputPrice,
-        outputPrice: settings.modelOutputPrice)
-    } else {
-      model = nil
-      logger.notice("campaigns are on, and no language model is set up: only templates are sent")
-    }
+    model = settings.modelKey.map { LanguageModelClient(LanguageModelConfiguration(settings, key: $0), on: reactor) }
+    if model == nil { logger.notice("campaigns are on, and no language model is set up: only templates are sent") }
     var pace = CampaignPace()
     pace.standardMinutes = settings.minutes
     let metrics = CampaignMetrics(metrics)
@@ -47,7 +37,7 @@ final class CampaignDuty {
     let limits = ModelUsageLimits(
       tokensMax: settings.dailyTokensMax, costMicrodollarsMax: settings.dailyMicrodollarsMax)
     runner = CampaignRunner(
-      store: store, audiences: PushDatabase(pool: audiencePool), contents: contents, writer: writer, limits: limits,
+      store: store, audiences: PushDatabase(pool: audiencePool), contents: contents, writer: model, limits: limits,
       pace: pace, metrics: metrics, sleep: sleep, logger: logger,
       queued: { pipeline.wake(.due, on: $0) })
   }
@@ -81,6 +71,8 @@ extension LanguageModelConfiguration {
       settings.modelProvider == .anthropic ? .anthropicMessages : .openAICompatible
     self.init(provider, baseURL: settings.modelURL?.exposed, key: Credential(key.exposed))
     if let name = settings.modelName { model = name }
+    inputPrice = settings.modelInputPrice
+    outputPrice = settings.modelOutputPrice
     deadline = settings.modelLimit
     if let certificates = settings.modelCertificates { trust = .only(certificates) }
   }

@@ -4,37 +4,6 @@ internal import PushRules
 
 // What the folders of the channels share.
 
-extension PayloadObject {
-  /// What a service answered, or an operator's file. Nil for anything but a JSON object.
-  init?(reading body: some Collection<UInt8>) {
-    guard case .object(let object)? = try? PayloadValue(json: Array(body), limits: .hostRow) else { return nil }
-    self = object
-  }
-
-  /// Members of a wrong type count as missing, so that a strange answer never hides the words that are there.
-  func text(_ name: String) -> String? { self[name]?.text }
-
-  func integer(_ name: String) -> Int64? {
-    switch self[name] {
-    case .integer(let number): number
-    case .number(let number): Int64(exactly: number.value)
-    default: nil
-    }
-  }
-
-  func object(_ name: String) -> PayloadObject? { self[name]?.object }
-
-  func objects(_ name: String) -> [PayloadObject] {
-    if case .array(let values)? = self[name] { values.compactMap(\.object) } else { [] }
-  }
-}
-
-extension PayloadValue {
-  var text: String? { if case .string(let text) = self { text } else { nil } }
-
-  fileprivate var object: PayloadObject? { if case .object(let object) = self { object } else { nil } }
-}
-
 /// A statement of the sender that a service believes by its signature: a JSON Web Token (RFC 7519).
 enum SignedStatement {
   /// - Parameters: both JSON objects.

@@ -121,11 +121,11 @@ struct CampaignRunnerTests {
   @Test(
     "a reply that breaks a rule, or none, is the campaign's policy",
     arguments: [
-      (.failure(WritingFailure(reason: "model_timed_out")), "model_timed_out"), (.success("Sure!"), "reply_not_json"),
+      (.failure(.timedOut), "model_timed_out"), (.success("Sure!"), "reply_not_json"),
       (.success(#"{"title":"Hi","body":"We spoke about my garden and roses, right?"}"#), "reply_quotes_user"),
       (.success(#"{"title":"Hi","body":"Look at http://evil.example now?"}"#), "reply_has_link"),
-    ] as [(Result<String, WritingFailure>, String)])
-  func failures(reply: Result<String, WritingFailure>, reason: String) async throws {
+    ] as [(Result<String, LanguageModelError.Code>, String)])
+  func failures(reply: Result<String, LanguageModelError.Code>, reason: String) async throws {
     let scene = try await CoachScene()
     let user = try await scene.addUser()
     try await scene.addConversation(of: user, daysAgo: 4, ["We spoke about my garden and roses."])

@@ -164,21 +164,20 @@ extension ModelUsageLimits {
 /// Writes what it was told to, and remembers what it was asked.
 final class ScriptedWriter: CheckInWriter, @unchecked Sendable {
   // Unchecked: it is made by a test before its reactor uses it, and read when that has ended.
-  private let reply: Result<String, WritingFailure>
+  private let reply: Result<String, LanguageModelError.Code>
   private(set) var prompts: [ModelPrompt] = []
   private(set) var limits: [Duration?] = []
   var onCall: (@Sendable () async throws -> Void)?
 
-  init(_ reply: Result<String, WritingFailure> = .success(#"{"title":"Thinking of you","body":"How is it going?"}"#)) {
+  init(
+    _ reply: Result<String, LanguageModelError.Code> = .success(
+      #"{"title":"Thinking of you","body":"How is it going?"}"#)
+  ) {
     self.reply = reply
   }
 
   func usageMax(of prompt: ModelPrompt) -> CampaignUsage {
-    var usage = CampaignUsage()
-    usage.inputTokens = 100
-    usage.outputTokens = 20
-    usage.costMicrodollars = 200
-    return usage
+    CampaignUsage(inputTokens: 100, outputTokens: 20, costMicrodollars: 200)
   }
 
   func write(_ prompt: ModelPrompt, within limit: Duration?, on reactor: isolated Reactor) async -> WrittenText {

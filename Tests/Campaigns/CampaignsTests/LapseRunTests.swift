@@ -44,10 +44,10 @@ struct LapseRunTests {
       (.success("Hi Ada | We miss you, come back!"), "Hi Ada|We miss you, come back!", "model|"),
       (.success("Hi Ada"), template, "template|reply_wrong_shape"),
       (.success("Hi|Look at www.example.com"), template, "template|reply_has_link"),
-      (.failure(WritingFailure(reason: "model_timed_out")), template, "template|model_timed_out"),
-      (.failure(WritingFailure(reason: "model_server_failure")), template, "template|model_server_failure"),
-    ] as [(Result<String, WritingFailure>, String, String)])
-  func writes(reply: Result<String, WritingFailure>, text: String, by: String) async throws {
+      (.failure(.timedOut), template, "template|model_timed_out"),
+      (.failure(.serverFailure), template, "template|model_server_failure"),
+    ] as [(Result<String, LanguageModelError.Code>, String, String)])
+  func writes(reply: Result<String, LanguageModelError.Code>, text: String, by: String) async throws {
     let scene = try await CoachScene(with: "engagement")
     let user = try await Self.addUser(scene)
     let writer = ScriptedWriter(reply)

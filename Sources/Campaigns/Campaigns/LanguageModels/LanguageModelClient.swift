@@ -1,35 +1,32 @@
-internal import DequeModule
 internal import FoundationEssentials
 package import HTTPTransfers
 internal import HTTPTypes
+package import PushStore
 package import Reactors
 
 /// Calls a language model over HTTP, on one reactor.
 ///
 /// A call is one request, plus a retry if the provider says when. The call keeps its turn during the wait, so that all
 /// calls together respect the provider's rate limit. In addition libcurl replaces a kept connection that turns out to
-/// be closed before the first byte of the response, as servers close idle ones. That is not an attempt, and the
-/// deadline still applies.
+/// be closed before the first byte of the response, as servers close idle ones.
 package final class LanguageModelClient {
   /// The largest response. 64 KiB: a reply has 1 KiB, and 2 with its envelope. Some servers add the model's reasoning.
   static let answerBytesMax = 64 * 1024
 
   private let configuration: LanguageModelConfiguration
   private let transfers: HTTPTransferClient
-  private let turns: CallTurns
-  /// The signals that calls wait for, before their first request and before a retry.
-  private var signals: [ObjectIdentifier: Signal] = [:]
+  /// A signal for each call, in their order, to end its waits. The first `callsMax` have their turn.
+  private var calls: [Signal] = []
   private var isClosed = false
 
   /// Makes a client without a connection. Use all other members on the same reactor.
   package init(_ configuration: LanguageModelConfiguration, on reactor: isolated Reactor) {
     self.configuration = configuration
     transfers = HTTPTransferClient(configuration.transfers, on: reactor)
-    turns = CallTurns(activeMax: configuration.callsMax, waitingMax: configuration.waitingMax)
   }
 
   /// Calls that have their turn or wait for it.
-  var pendingCount: Int { turns.count }
+  var pendingCount: Int { calls.count }
 
   /// Asks the model and waits for the whole reply. Ends early when the calling task is cancelled.
   ///
@@ -40,135 +37,111 @@ package final class LanguageModelClient {
     to prompt: ModelPrompt, within limit: Duration? = nil, on reactor: isolated Reactor
   ) async throws(LanguageModelError) -> LanguageModelReply {
     let begunAt = Reactor.now
-    guard !isClosed else { throw LanguageModelError(.closed) }
-    let signal = Signal()
-    let admission = turns.enter(signal)
-    if admission == .refused { throw LanguageModelError(.busy) }
-    signals[ObjectIdentifier(signal)] = signal
-    defer {
-      signals[ObjectIdentifier(signal)] = nil
-      turns.leave(signal, on: reactor)
+    if isClosed { throw LanguageModelError(.closed) }
+    if calls.count >= configuration.callsMax + configuration.waitingMax { throw LanguageModelError(.busy) }
+    let call = Signal()
+    calls.append(call)
+    defer { end(call, on: reactor) }
+    if calls.count > configuration.callsMax { try await wait(for: call, atMost: limit, on: reactor) }
+    var request = request(prompt)
+    if let limit {
+      let rest = limit - .nanoseconds(Int64(clamping: Reactor.now - begunAt))
+      guard rest > .zero else { throw LanguageModelError(.busy) }
+      request.deadline = min(rest, request.deadline)
     }
-    if admission == .queued { try await wait(for: signal, atMost: limit, on: reactor) }
-    guard let limit else {
-      return try await converse(
-        request(prompt, deadline: configuration.deadline), retries: true, waitingOn: signal, on: reactor)
+    do throws(LanguageModelError) {
+      return try await reply(to: request, on: reactor)
+    } catch {
+      guard limit == nil, let wait = error.retryWait, wait <= configuration.retryWaitMax else { throw error }
+      try await self.wait(for: call, atMost: wait, on: reactor)
+      return try await reply(to: request, on: reactor)
     }
-    let rest = limit - .nanoseconds(Int64(clamping: Reactor.now - begunAt))
-    guard rest > .zero else { throw LanguageModelError(.busy) }
-    return try await converse(
-      request(prompt, deadline: min(rest, configuration.deadline)), retries: false, waitingOn: signal, on: reactor)
   }
 
   /// Cancels all calls and closes all connections. Idempotent.
   package func close(on reactor: isolated Reactor) {
     isClosed = true
-    for signal in signals.values { signal.signal(on: reactor) }
+    for call in calls { call.signal(on: reactor) }
     transfers.close(on: reactor)
   }
 
-  /// A call that has its turn.
-  private func converse(
-    _ request: HTTPTransferRequest, retries: Bool, waitingOn signal: Signal, on reactor: isolated Reactor
-  ) async throws(LanguageModelError) -> LanguageModelReply {
-    var attempts = 1
-    var disposition = await answer(to: request, on: reactor)
-    if retries, case .retry(let wait, _) = disposition, wait <= configuration.retryWaitMax {
-      try await self.wait(for: signal, atMost: wait, attempts: attempts, on: reactor)
-      attempts += 1
-      disposition = await answer(to: request, on: reactor)
-    }
-    switch disposition {
-    case .reply(let text, let usage): return LanguageModelReply(text: text, usage: usage, attempts: attempts)
-    case .failure(var error), .retry(_, var error):
-      error.attempts = attempts
-      throw error
-    }
-  }
-
-  private func answer(to request: HTTPTransferRequest, on reactor: isolated Reactor) async -> AnswerDisposition {
-    do throws(HTTPTransferError) {
-      let response = try await transfers.send(request, on: reactor)
-      return AnswerDisposition(response, configuration.provider.dialect, now: Date().timeIntervalSince1970)
-    } catch {
-      return .failure(LanguageModelError(error))
-    }
-  }
-
-  private func request(_ prompt: ModelPrompt, deadline: Duration) -> HTTPTransferRequest {
-    let dialect = configuration.provider.dialect
-    var fields = dialect.fields(key: configuration.key)
-    fields[.contentType] = "application/json"
-    guard
-      let content = try? dialect.content(
-        prompt, model: configuration.model, replyTokensMax: configuration.replyTokensMax)
-    else { preconditionFailure("texts and numbers cannot be written as JSON") }
-    return HTTPTransferRequest(
-      .post, url: configuration.url, fields: fields, body: Array(content), deadline: deadline,
-      bodyBytesMax: Self.answerBytesMax)
+  /// Gives the turn of a call, if it had one, to the call that has waited longest.
+  private func end(_ call: Signal, on reactor: isolated Reactor) {
+    guard let place = calls.firstIndex(where: { $0 === call }) else { return }
+    calls.remove(at: place)
+    let last = configuration.callsMax - 1
+    if place <= last, calls.indices.contains(last) { calls[last].signal(on: reactor) }
   }
 
   /// Waits for the signal or the limit. Cancellation and close end the wait too.
   private func wait(
-    for signal: Signal, atMost limit: Duration? = nil, attempts: Int = 0, on reactor: isolated Reactor
+    for call: Signal, atMost limit: Duration?, on reactor: isolated Reactor
   ) async throws(LanguageModelError) {
-    let bound = ReactorBound(signal, on: reactor)
+    let bound = ReactorBound(call, on: reactor)
     await withTaskCancellationHandler {
-      _ = await signal.wait(for: limit, on: reactor)
+      _ = await call.wait(for: limit, on: reactor)
     } onCancel: {
       bound.submit { $0.signal(on: $1) }
     }
-    if isClosed { throw LanguageModelError(.closed, attempts: attempts) }
-    if Task.isCancelled { throw LanguageModelError(.cancelled, attempts: attempts) }
+    if isClosed { throw LanguageModelError(.closed) }
+    if Task.isCancelled { throw LanguageModelError(.cancelled) }
+  }
+
+  private func request(_ prompt: ModelPrompt) -> HTTPTransferRequest {
+    let provider = configuration.provider
+    var fields = provider.fields(key: configuration.key)
+    fields[.contentType] = "application/json"
+    let content = provider.content(
+      prompt, model: configuration.model, replyTokensMax: configuration.replyTokensMax)
+    return HTTPTransferRequest(
+      .post, url: configuration.url, fields: fields, body: content, deadline: configuration.deadline,
+      bodyBytesMax: Self.answerBytesMax)
+  }
+
+  private func reply(
+    to request: HTTPTransferRequest, on reactor: isolated Reactor
+  ) async throws(LanguageModelError) -> LanguageModelReply {
+    let response: HTTPTransferResponse
+    do throws(HTTPTransferError) {
+      response = try await transfers.send(request, on: reactor)
+    } catch {
+      throw LanguageModelError(.init(error))
+    }
+    return try configuration.provider.reply(in: response, now: Int64(Date().timeIntervalSince1970))
   }
 }
 
-/// Limits the number of active calls. The others wait in order.
-final class CallTurns {
-  private let activeMax: Int
-  private let waitingMax: Int
-  private var activeCount = 0
-  private var waiting = Deque<Signal>()
-
-  init(activeMax: Int, waitingMax: Int) {
-    precondition(activeMax > 0, "no call would ever have its turn")
-    self.activeMax = activeMax
-    self.waitingMax = waitingMax
+extension LanguageModelClient: CheckInWriter {
+  /// Assumes two bytes for each token of the prompt, the least of any language, 50 tokens that the interface adds, and a reply of
+  /// the greatest length.
+  package func usageMax(of prompt: ModelPrompt) -> CampaignUsage {
+    let bytes = prompt.instructions.utf8.count + prompt.material.utf8.count
+    return priced(CampaignUsage(inputTokens: bytes / 2 + 50, outputTokens: configuration.replyTokensMax))
   }
 
-  var count: Int { activeCount + waiting.count }
-
-  enum Admission {
-    case turn
-    /// The call becomes active when its signal is given.
-    case queued
-    /// Too many calls wait.
-    case refused
-  }
-
-  func enter(_ signal: Signal) -> Admission {
-    if activeCount < activeMax {
-      activeCount += 1
-      return .turn
+  /// A call that may have been billed without a reported usage counts with the maximum.
+  package func write(
+    _ prompt: ModelPrompt, within limit: Duration?, on reactor: isolated Reactor
+  ) async -> WrittenText {
+    do throws(LanguageModelError) {
+      let reply = try await reply(to: prompt, within: limit, on: reactor)
+      return WrittenText(text: .success(reply.text), usage: reply.usage.map(priced) ?? usageMax(of: prompt))
+    } catch {
+      let usage = error.usage.map(priced) ?? (error.code.mayHaveCost ? usageMax(of: prompt) : CampaignUsage())
+      return WrittenText(text: .failure(error.code), usage: usage)
     }
-    guard waiting.count < waitingMax else { return .refused }
-    waiting.append(signal)
-    return .queued
   }
 
-  /// Ends a call. Its turn, if it had one, goes to the call that has waited longest.
-  func leave(_ signal: Signal, on reactor: isolated Reactor) {
-    if let place = waiting.firstIndex(where: { $0 === signal }) {
-      waiting.remove(at: place)
-    } else if let next = waiting.popFirst() {
-      next.signal(on: reactor)
-    } else {
-      activeCount -= 1
-    }
+  private func priced(_ tokens: CampaignUsage) -> CampaignUsage {
+    var usage = tokens
+    let cost =
+      Double(usage.inputTokens) * configuration.inputPrice + Double(usage.outputTokens) * configuration.outputPrice
+    usage.costMicrodollars = Int(cost.rounded(.up))
+    return usage
   }
 }
 
-/// The model that a client calls, and the limits of its calls.
+/// The model that a client calls, its price, and the limits of its calls.
 package struct LanguageModelConfiguration: Sendable {
   /// The default model: small and fast, which suffices for two sentences.
   package static let modelDefault = "claude-haiku-4-5-20251001"
@@ -176,14 +149,18 @@ package struct LanguageModelConfiguration: Sendable {
   package var provider: LanguageModelProvider
 
   /// The address: scheme, host, port and perhaps a path, such as `https://models.example.com/proxy`. Trailing slashes
-  /// are ignored. The provider's path is appended: `/v1/messages` for ``LanguageModelProvider/anthropicMessages``, and
-  /// `/chat/completions` for ``LanguageModelProvider/openAICompatible``, whose base therefore usually ends in `/v1`.
+  /// are ignored. The provider's path is appended, which for ``LanguageModelProvider/openAICompatible`` has no `/v1`.
   package var baseURL: String
 
   /// The caller's secret; nil for a server without authentication.
   package var key: Credential?
 
   package var model = modelDefault
+
+  /// The price of a token that the model reads, in millionths of a dollar, from 0 to 10,000.
+  package var inputPrice = 0.0
+  /// Likewise of a token that it writes.
+  package var outputPrice = 0.0
 
   /// The most tokens of a reply. The provider cuts longer ones. 150: a title and two sentences as JSON have about 80.
   package var replyTokensMax = 150
@@ -209,11 +186,11 @@ package struct LanguageModelConfiguration: Sendable {
   /// - Parameter baseURL: nil for the provider's own.
   package init(_ provider: LanguageModelProvider, baseURL: String? = nil, key: Credential? = nil) {
     self.provider = provider
-    self.baseURL = baseURL ?? provider.standardBaseURL
+    self.baseURL = baseURL ?? provider.addresses.base
     self.key = key
   }
 
-  var url: String { base + provider.path }
+  var url: String { base + provider.addresses.replies }
 
   /// The base URL without trailing slashes.
   private var base: String {
@@ -230,60 +207,14 @@ package struct LanguageModelConfiguration: Sendable {
     return transfers
   }
 
-  /// Larger than one page of any provider's list.
-  private static let listBytesMax = 1024 * 1024
-
   /// Requests the provider's list of models, which is free and needs the key.
   /// - Returns: the status of the response.
-  /// - Throws: when there is no response.
-  package func statusOfModels(on reactor: isolated Reactor) async throws(LanguageModelError) -> Int {
+  package func statusOfModels(on reactor: isolated Reactor) async throws(HTTPTransferError) -> Int {
     let client = HTTPTransferClient(transfers, on: reactor)
     defer { client.close(on: reactor) }
-    do throws(HTTPTransferError) {
-      let request = HTTPTransferRequest(
-        url: base + provider.modelsPath, fields: provider.dialect.fields(key: key), deadline: deadline,
-        bodyBytesMax: Self.listBytesMax)
-      return try await client.send(request, on: reactor).status.code
-    } catch {
-      throw LanguageModelError(error)
-    }
-  }
-}
-
-/// A provider's HTTP interface.
-package enum LanguageModelProvider: String, Sendable, CaseIterable {
-  /// Anthropic's Messages. Source: docs.claude.com, "Messages".
-  case anthropicMessages = "anthropic"
-  /// OpenAI's chat completions, which many servers offer too. Source: platform.openai.com, "Chat Completions".
-  case openAICompatible = "openai"
-
-  package var standardBaseURL: String {
-    switch self {
-    case .anthropicMessages: "https://api.anthropic.com"
-    case .openAICompatible: "https://api.openai.com/v1"
-    }
-  }
-
-  /// The path after the base URL. OpenAI's libraries make the version part of the base; Anthropic's do not.
-  var path: String {
-    switch self {
-    case .anthropicMessages: "/v1/messages"
-    case .openAICompatible: "/chat/completions"
-    }
-  }
-
-  var modelsPath: String {
-    switch self {
-    case .anthropicMessages: "/v1/models"
-    case .openAICompatible: "/models"
-    }
-  }
-
-  var dialect: any ModelDialect.Type {
-    switch self {
-    case .anthropicMessages: MessagesDialect.self
-    case .openAICompatible: ChatCompletionsDialect.self
-    }
+    let request = HTTPTransferRequest(
+      url: base + provider.addresses.models, fields: provider.fields(key: key), deadline: deadline)
+    return try await client.send(request, on: reactor).status.code
   }
 }
 

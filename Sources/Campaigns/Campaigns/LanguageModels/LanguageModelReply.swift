@@ -1,75 +1,29 @@
-package import HTTPTransfers
+internal import HTTPTransfers
+internal import PushStore
 
 struct LanguageModelReply: Undisclosed {
   /// The unchanged text; never only white space. Several blocks are joined without a separator.
   let text: String
-  /// The billed tokens; nil if the provider does not report them, like some compatible servers.
-  let usage: LanguageModelUsage?
-  /// Requests sent: 2 after a retry.
-  let attempts: Int
-
-  /// The length of the text in bytes of UTF-8. The text itself is personal.
-  var description: String { "a reply of \(text.utf8.count) bytes" }
+  /// The billed tokens, without their price; nil if the provider does not report them, like some compatible servers.
+  let usage: CampaignUsage?
 }
 
-/// The tokens of a call, as the provider counts them.
-package struct LanguageModelUsage: Sendable, Equatable {
-  let inputTokens: Int
-  let outputTokens: Int
-
-  /// Ten times the largest context, so that sums and prices of any reported counts stay in range.
-  static let tokensMax = 10_000_000
-
-  /// Counts, each clamped to 0 ... ``tokensMax``.
-  init(inputTokens: Int, outputTokens: Int) {
-    self.inputTokens = min(max(0, inputTokens), Self.tokensMax)
-    self.outputTokens = min(max(0, outputTokens), Self.tokensMax)
-  }
-}
-
-/// Why there is no reply.
-///
-/// ``description`` may be shown to a stranger: it has the code's sentence, the status and the provider's word.
-/// ``debugDescription`` adds libcurl's message, which names the host. Neither has the key, the prompt or the reply.
-package struct LanguageModelError: Error, Equatable, CustomStringConvertible, CustomDebugStringConvertible {
-  package let code: Code
-  /// The status of the last response; nil without one.
-  let status: Int?
-  /// The provider's word for the failure, such as `overloaded_error`. Nil unless it is 1 to 64 letters a to z and
-  /// underscores, so that no other text of a response gets into records.
-  let providerType: String?
+/// Why there is no reply. It has no text of the prompt, the key or the response.
+package struct LanguageModelError: Error, Equatable {
+  let code: Code
   /// The billed usage, if the provider reported it, for example of a truncated reply.
-  let usage: LanguageModelUsage?
-  /// Requests sent, as far as known: 0 for a call that never had its turn, 2 after a retry.
-  var attempts: Int
-  let transfer: HTTPTransferError?
+  let usage: CampaignUsage?
+  /// How long to wait before a retry; nil unless the provider says that one may help.
+  let retryWait: Duration?
 
-  package init(
-    _ code: Code, status: Int? = nil, providerType: String? = nil, usage: LanguageModelUsage? = nil,
-    attempts: Int = 0, transfer: HTTPTransferError? = nil
-  ) {
+  init(_ code: Code, usage: CampaignUsage? = nil, retryWait: Duration? = nil) {
     self.code = code
-    self.status = status
-    self.providerType = providerType
     self.usage = usage
-    self.attempts = attempts
-    self.transfer = transfer
+    self.retryWait = retryWait
   }
 
-  init(_ error: HTTPTransferError) { self.init(Code(error.code), transfer: error) }
-
-  /// `the provider limits the rate (429, rate_limit_error)`
-  package var description: String {
-    let details = [status.map(String.init), providerType].compactMap(\.self)
-    return details.isEmpty ? code.sentence : "\(code.sentence) (\(details.joined(separator: ", ")))"
-  }
-
-  package var debugDescription: String {
-    transfer.map { "\(description): \($0.debugDescription)" } ?? description
-  }
-
-  /// The kind of failure. The raw value is its stable word in records.
-  package enum Code: String, Sendable, CaseIterable {
+  /// The kind of failure. The raw value is its stable word in records and metrics.
+  package enum Code: String, Error, CaseIterable {
     /// The deadline passed. The call may have been billed.
     case timedOut = "model_timed_out"
     /// The host has no address or refuses connections. Nothing was sent.
@@ -99,34 +53,25 @@ package struct LanguageModelError: Error, Equatable, CustomStringConvertible, Cu
     case unusableAddress = "model_unusable_address"
     case cancelled = "model_cancelled"
     case closed = "model_closed"
-
-    var sentence: String {
-      switch self {
-      case .timedOut: "the model did not answer in time"
-      case .unreachable: "the model's host cannot be reached"
-      case .untrusted: "no trusted connection to the model's host could be made"
-      case .connectionLost: "the connection to the model was lost"
-      case .rateLimited: "the provider limits the rate"
-      case .overloaded: "the provider is overloaded"
-      case .serverFailure: "the provider failed"
-      case .refusedRequest: "the provider refused the request"
-      case .unusableReply: "the model's answer cannot be used"
-      case .truncatedReply: "the model's reply was cut off"
-      case .declined: "the model declined to write"
-      case .replyTooLarge: "the model's answer is too large"
-      case .busy: "too many calls are waiting for the model"
-      case .unusableAddress: "the model's address cannot be used"
-      case .cancelled: "the call was cancelled"
-      case .closed: "the client is closed"
-      }
-    }
   }
 }
 
 extension LanguageModelError.Code {
-  fileprivate init(_ code: HTTPTransferError.Code) {
+  /// Of a response without a reply.
+  init(status: Int) {
     self =
-      switch code {
+      switch status {
+      case 429: .rateLimited
+      case 503, 529: .overloaded
+      case 500...: .serverFailure
+      case 400...: .refusedRequest
+      default: .unusableReply
+      }
+  }
+
+  init(_ error: HTTPTransferError) {
+    self =
+      switch error.code {
       case .invalidRequest: .unusableAddress
       case .tooManyWaiting: .busy
       case .unresolved, .forbidden, .unreachable: .unreachable
@@ -139,5 +84,14 @@ extension LanguageModelError.Code {
       case .cancelled: .cancelled
       case .closed: .closed
       }
+  }
+
+  /// Whether the model may have written something before the call failed.
+  var mayHaveCost: Bool {
+    switch self {
+    case .timedOut, .connectionLost, .unusableReply, .truncatedReply, .declined, .replyTooLarge, .cancelled, .closed:
+      true
+    default: false
+    }
   }
 }

@@ -1,3 +1,5 @@
+import FoundationEssentials
+
 /// What a language model's reply must be to be sent.
 ///
 /// A reply that breaks a rule is refused as a whole. Nothing is repaired: a cut or cleaned text may say what the model
@@ -11,20 +13,21 @@ struct ReplyCheck {
   /// character escaped in six bytes for two, have 8,400.
   static let replyBytesMax = 16_384
 
-  let form: ReplyForm
   let rules: ReplyRules
   /// The texts that must not be quoted, where the rules say so; see ``CampaignMaterial/quotableTexts``.
   var sources: [String] = []
   /// Whether a reply may be one line instead of a JSON object: the body, or `title|body`, whose body may have a `|`.
   var takesLine = true
+  /// The title above a body that the model writes alone; nil for one that it writes too.
+  var title: String?
 
   /// The title and the body of a reply, both trimmed.
   ///
   /// The rules are checked in the order of ``ReplyDefect``'s cases, cheap ones first. The time is linear in the reply
   /// and the sources together.
-  /// - Parameter modelText: a JSON object of exactly the form's members, or a line. White space around it is allowed, and one
-  ///   Markdown fence (three backticks, alone or with `json`), because models add it even when told not to. No other word may
-  ///   precede or follow it.
+  /// - Parameter modelText: a JSON object of exactly `title` and `body`, or of `body` alone, or a line. White space around it is
+  ///   allowed, and one Markdown fence (three backticks, alone or with `json`), because models add it even when told not to. No
+  ///   other word may precede or follow it.
   /// - Throws: the first ``ReplyDefect``.
   func text(in modelText: String) throws(ReplyDefect) -> CampaignText {
     if modelText.utf8.count > Self.replyBytesMax { throw .tooLarge }
@@ -42,18 +45,19 @@ struct ReplyCheck {
     return text
   }
 
-  /// A JSON object with exactly the members of a form.
   private func object(_ content: String) throws(ReplyDefect) -> CampaignText {
-    guard let value = JSONValue(content) else { throw .notJSON }
-    guard case .object(let members) = value, case .string(let body) = members["body"] else { throw .wrongShape }
-    switch form {
-    case .body(let title):
-      guard members.count == 1 else { throw .wrongShape }
-      return CampaignText(title: title, body: body.trimmed)
-    case .titleAndBody:
-      guard members.count == 2, case .string(let title) = members["title"] else { throw .wrongShape }
-      return CampaignText(title: title.trimmed, body: body.trimmed)
+    var members: [String: String]
+    do {
+      members = try JSONDecoder().decode([String: String].self, from: Data(content.utf8))
+    } catch DecodingError.dataCorrupted {
+      throw .notJSON
+    } catch {
+      throw .wrongShape
     }
+    guard let body = members.removeValue(forKey: "body"), let title = title ?? members.removeValue(forKey: "title"),
+      members.isEmpty
+    else { throw .wrongShape }
+    return CampaignText(title: title.trimmed, body: body.trimmed)
   }
 
   /// The content of one Markdown fence around the whole text; the text itself without a fence.
@@ -66,13 +70,10 @@ struct ReplyCheck {
 
   private func line(_ content: String) throws(ReplyDefect) -> CampaignText {
     if content.contains(where: \.isNewline) { throw .wrongShape }
-    switch form {
-    case .body(let title): return CampaignText(title: title, body: content)
-    case .titleAndBody:
-      let parts = content.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
-      guard parts.count == 2 else { throw .wrongShape }
-      return CampaignText(title: parts[0].trimmed, body: parts[1].trimmed)
-    }
+    if let title { return CampaignText(title: title, body: content) }
+    let parts = content.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { throw .wrongShape }
+    return CampaignText(title: parts[0].trimmed, body: parts[1].trimmed)
   }
 }
 
@@ -116,7 +117,7 @@ enum WordingCheck {
   /// The first rule that the title or the body breaks; nil when both keep all of them.
   static func defect(in text: CampaignText, rules: ReplyRules) -> ReplyDefect? {
     let parts = [text.title, text.body]
-    let words = parts.map { FoldedWords($0).words }
+    let words = parts.map(\.foldedWords)
     func has(_ phrases: [[String]]) -> Bool { words.contains { words in phrases.contains(where: words.contains) } }
 
     if parts.contains(where: hasLink) { return .hasLink }
@@ -143,7 +144,7 @@ enum WordingCheck {
 
   private static let formatPhrases = folded(["JSON", "system prompt", "previous instructions", "all instructions"])
 
-  private static func folded(_ phrases: [String]) -> [[String]] { phrases.map { FoldedWords($0).words } }
+  private static func folded(_ phrases: [String]) -> [[String]] { phrases.map(\.foldedWords) }
 
   private static let commands: Set<String> = [
     "act", "begin", "buy", "check", "claim", "click", "complete", "continue", "download", "finish", "hurry",
@@ -157,7 +158,7 @@ enum WordingCheck {
   /// does an order to tell or to share, which coaches use: "Tell me how it went, if you like."
   private static func endsWithCommand(_ body: String) -> Bool {
     if let last = body.last(where: { $0.isPunctuation || $0.isLetter }), "?？؟".contains(last) { return false }
-    let sentences = body.split(whereSeparator: { ".!?…\n".contains($0) }).map { FoldedWords(String($0)).words }
+    let sentences = body.split(whereSeparator: { ".!?…\n".contains($0) }).map { String($0).foldedWords }
     guard let sentence = sentences.last(where: { !$0.isEmpty }) else { return false }
     return commands.contains(sentence[sentence[0] == "please" && sentence.count > 1 ? 1 : 0])
   }
@@ -173,31 +174,11 @@ enum WordingCheck {
 
   /// Whether the text has a link, an address, or something that a phone may turn into one.
   ///
-  /// Four signs between adjacent characters: `://` or another colon between letters, `@`, `www` before a dot, and a dot
-  /// between a letter or digit and two letters. The last sign also refuses a missing space after a full stop, because
-  /// phones draw it as a link.
+  /// Four signs between adjacent characters: `:/` or another colon between letters, `@`, and a dot between a letter or digit and
+  /// two letters. The last sign also refuses a missing space after a full stop, because phones draw it as a link.
   private static func hasLink(_ text: String) -> Bool {
-    let scalars = text.unicodeScalars.map { $0 == "\u{FF0E}" ? "." : $0 }
-    return scalars.indices.contains { index in
-      switch scalars[index] {
-      case "@", "\u{FF20}": true
-      case ":", "\u{FF1A}": isScheme(scalars[..<index], scalars[(index + 1)...])
-      case ".": isDomain(scalars[..<index], scalars[(index + 1)...])
-      default: false
-      }
-    }
-  }
-
-  private static func isScheme(_ before: ArraySlice<Unicode.Scalar>, _ after: ArraySlice<Unicode.Scalar>) -> Bool {
-    guard let first = after.first else { return false }
-    if first == "/" { return true }
-    return before.last?.properties.isAlphabetic == true && first.properties.isAlphabetic
-  }
-
-  private static func isDomain(_ before: ArraySlice<Unicode.Scalar>, _ after: ArraySlice<Unicode.Scalar>) -> Bool {
-    guard let last = before.last, after.count >= 2 else { return false }
-    let isName = last.properties.isAlphabetic || last.properties.numericType != nil
-    return isName && after.prefix(2).allSatisfy(\.properties.isAlphabetic)
+    let link = /[@＠]|[:：]\/|\p{Alphabetic}[:：]\p{Alphabetic}|[\p{Alphabetic}\p{N}][.．]\p{Alphabetic}{2}/
+    return text.contains(link.matchingSemantics(.unicodeScalar))
   }
 }
 
@@ -207,28 +188,19 @@ enum WordingCheck {
 /// set holds the units themselves and not hashes of them, so no crafted text can cause a false match.
 struct QuotationCheck {
   private let unit: QuotationUnit
-  /// A number for each unit of the reply. Any other unit ends a run.
-  private let numbers: [String: Int]
-  private let runs: Set<ArraySlice<Int>>
+  /// The units of the reply. Any other unit ends a run.
+  private var known: Set<String> = []
+  private var runs: Set<ArraySlice<String>> = []
 
   /// - Parameter parts: the texts of the reply. No run continues from one to the next.
   init(parts: [String], unit: QuotationUnit) {
-    var numbers: [String: Int] = [:]
-    var runs: Set<ArraySlice<Int>> = []
-    for part in parts {
-      let sequence = unit.units(of: part).map { text in
-        if let number = numbers[text] { return number }
-        numbers[text] = numbers.count
-        return numbers.count - 1
-      }
-      for end in sequence.indices.dropFirst(unit.runMin - 1) {
-        runs.insert(sequence[(end - unit.runMin + 1)...end])
-      }
-    }
-    numbers[""] = nil
     self.unit = unit
-    self.numbers = numbers
-    self.runs = runs
+    for part in parts {
+      let units = unit.units(of: part)
+      known.formUnion(units)
+      for end in units.indices.dropFirst(unit.runMin - 1) { runs.insert(units[(end - unit.runMin + 1)...end]) }
+    }
+    known.remove("")
   }
 
   /// Searches one source.
@@ -236,22 +208,22 @@ struct QuotationCheck {
   func search(_ source: String) -> (isQuoted: Bool, lookups: Int) {
     if runs.isEmpty { return (false, 0) }
     var lookups = 0
-    var known: [Int] = []
+    var run: [String] = []
     for text in unit.units(of: source) {
-      guard let number = numbers[text] else {
-        known.removeAll(keepingCapacity: true)
+      guard known.contains(text) else {
+        run.removeAll(keepingCapacity: true)
         continue
       }
-      known.append(number)
-      if known.count < unit.runMin { continue }
+      run.append(text)
+      if run.count < unit.runMin { continue }
       lookups += 1
-      if runs.contains(known.suffix(unit.runMin)) { return (true, lookups) }
+      if runs.contains(run.suffix(unit.runMin)) { return (true, lookups) }
     }
     return (false, lookups)
   }
 
   static func isAnyQuoted(of sources: [String], in parts: [String]) -> Bool {
-    QuotationUnit.allCases.contains { unit in
+    QuotationUnit.all.contains { unit in
       let check = QuotationCheck(parts: parts, unit: unit)
       return sources.contains { check.search($0).isQuoted }
     }
@@ -262,38 +234,30 @@ struct QuotationCheck {
 ///
 /// Five words in a row are a quotation. Scripts without spaces count characters: about as many as five words have, and
 /// more than the longest everyday word has, so that naming the topic is not a quotation.
-enum QuotationUnit: CaseIterable {
-  case words
-  /// Chinese characters and Japanese kana. Five Chinese words have eight to ten; プレゼンテーション alone has nine.
-  case ideographs
-  /// Letters of Thai, Lao, Khmer and Burmese without marks. Five words have about sixteen.
-  case southEastAsianLetters
-
+struct QuotationUnit {
   /// The shortest run that is a quotation.
-  var runMin: Int {
-    switch self {
-    case .words: 5
-    case .ideographs: 10
-    case .southEastAsianLetters: 16
-    }
-  }
+  let runMin: Int
+  /// Of the letters that are units; empty where words are.
+  var letters: [ClosedRange<UInt32>] = []
+
+  static let words = QuotationUnit(runMin: 5)
+  /// Chinese characters and Japanese kana. Five Chinese words have eight to ten; プレゼンテーション alone has nine.
+  static let ideographs = QuotationUnit(
+    runMin: 10,
+    // Kana with its long vowel mark, the two common blocks of ideographs, compatibility ideographs, the planes beyond.
+    letters: [
+      0x3005...0x3005, 0x3040...0x30FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF,
+    ])
+  /// Letters of Thai, Lao, Khmer and Burmese without marks. Five words have about sixteen.
+  static let southEastAsianLetters = QuotationUnit(
+    runMin: 16, letters: [0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF])
+  static let all = [words, ideographs, southEastAsianLetters]
 
   /// The units of a text in order, with an empty one where a run must end. Punctuation and spaces do not end a run.
   func units(of text: String) -> [String] {
-    if self == .words { return FoldedWords(text).words }
-    return text.unicodeScalars.compactMap { scalar in
-      guard case .letter(let letter) = FoldedScalar(scalar) else { return nil }
-      return isOwn(letter) ? String(letter) : ""
-    }
-  }
-
-  private func isOwn(_ letter: Unicode.Scalar) -> Bool {
-    switch letter.value {
-    // Kana with its long vowel mark, the two common blocks of ideographs, compatibility ideographs, the planes beyond.
-    case 0x3005, 0x3040...0x30FF, 0x3400...0x4DBF, 0x4E00...0x9FFF, 0xF900...0xFAFF, 0x20000...0x3FFFF:
-      self == .ideographs
-    case 0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF: self == .southEastAsianLetters
-    default: false
+    if letters.isEmpty { return text.foldedWords }
+    return text.unicodeScalars.compactMap(\.folded).filter { $0 != " " }.map { letter in
+      letters.contains { $0.contains(letter.value) } ? String(letter) : ""
     }
   }
 }

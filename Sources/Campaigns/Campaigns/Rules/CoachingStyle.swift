@@ -1,61 +1,56 @@
 /// How a coach should address a user, in four dimensions.
-///
-/// Each value is in 0...1, from the end named first to the end named second; nil is unknown.
 struct CoachingStyle: Equatable {
-  /// 0 direct, 1 exploratory.
-  let directExploratory: Double?
-  /// 0 brief, 1 detailed.
-  let briefDetailed: Double?
-  /// 0 action, 1 reflective.
-  let actionReflective: Double?
-  /// 0 challenging, 1 supportive.
-  let challengingSupportive: Double?
+  /// A dimension, by its name in the host's document.
+  enum Dimension: String, CaseIterable, CodingKey {
+    case directExploratory = "direct_vs_exploratory"
+    case briefDetailed = "brief_vs_detailed"
+    case actionReflective = "action_vs_reflective"
+    case challengingSupportive = "challenging_vs_supportive"
 
-  static let unknown = CoachingStyle()
-
-  /// A style. A value outside 0...1, or NaN, counts as unknown: it uses another scale.
-  init(
-    directExploratory: Double? = nil,
-    briefDetailed: Double? = nil,
-    actionReflective: Double? = nil,
-    challengingSupportive: Double? = nil
-  ) {
-    self.directExploratory = directExploratory.flatMap(Self.onScale)
-    self.briefDetailed = briefDetailed.flatMap(Self.onScale)
-    self.actionReflective = actionReflective.flatMap(Self.onScale)
-    self.challengingSupportive = challengingSupportive.flatMap(Self.onScale)
+    /// What a language model is told for each end.
+    var leanings: (first: String, second: String) {
+      switch self {
+      case .directExploratory: ("Be direct: name things plainly.", "Be exploratory: wonder together.")
+      case .briefDetailed: ("Be brief: a few words are enough.", "Be detailed: give it some context.")
+      case .actionReflective: ("Lean towards a small next step.", "Lean towards reflection.")
+      case .challengingSupportive: ("Challenge gently.", "Be especially supportive.")
+      }
+    }
   }
+
+  /// In 0...1, from the end named first to the end named second. An absent one is unknown.
+  let values: [Dimension: Double]
+
+  static let unknown = CoachingStyle([:])
+
+  /// A value outside 0...1, or NaN, counts as unknown: it uses another scale.
+  init(_ values: [Dimension: Double]) { self.values = values.filter { (0...1).contains($0.value) } }
 
   /// The instructions for a language model, one line of at most 400 characters.
   ///
   /// Warmth always comes first: a challenge still comes from a coach. Dimensions in the middle are left out. When all
   /// are, the style is the default: warm, supportive, balanced.
   var instructions: String {
-    let leanings = [
-      Self.sentence(directExploratory, "Be direct: name things plainly.", "Be exploratory: wonder together."),
-      Self.sentence(briefDetailed, "Be brief: a few words are enough.", "Be detailed: give it some context."),
-      Self.sentence(actionReflective, "Lean towards a small next step.", "Lean towards reflection."),
-      Self.sentence(challengingSupportive, "Challenge gently.", "Be especially supportive."),
-    ].compactMap(\.self)
+    let leanings = Dimension.allCases.compactMap { dimension -> String? in
+      // The three tenths between are a slider near its centre.
+      switch values[dimension] {
+      case .some(...0.35): dimension.leanings.first
+      case .some(0.65...): dimension.leanings.second
+      default: nil
+      }
+    }
     return leanings.isEmpty ? "Be warm, supportive and balanced." : (["Be warm."] + leanings).joined(separator: " ")
   }
+}
 
-  private static func onScale(_ value: Double) -> Double? {
-    (0...1).contains(value) ? value : nil
+extension CoachingStyle: Decodable {
+  /// A dimension that is not a number is unknown, also a number in a string.
+  init(from decoder: any Decoder) throws {
+    let members = try decoder.container(keyedBy: Dimension.self)
+    var values: [Dimension: Double] = [:]
+    for dimension in Dimension.allCases { values[dimension] = try? members.decode(Double.self, forKey: dimension) }
+    self.init(values)
   }
-
-  private static func sentence(_ value: Double?, _ first: String, _ second: String) -> String? {
-    switch value {
-    case .some(...firstMax): first
-    case .some(secondMin...): second
-    default: nil
-    }
-  }
-
-  /// The greatest value that leans to the first end, inclusive.
-  private static let firstMax = 0.35
-  /// The least value that leans to the second end, inclusive. The three tenths between are a slider near its centre.
-  private static let secondMin = 0.65
 }
 
 /// A user's styles: one for each domain, and one for all others.
@@ -64,13 +59,14 @@ struct CoachingPreferences: Equatable {
   private static let domainsMax = 64
 
   /// By domain; never ``CoachingStyle/unknown``.
-  let domains: [String: CoachingStyle]
-  let general: CoachingStyle
+  var domains: [String: CoachingStyle] = [:]
+  var general = CoachingStyle.unknown
 
-  init(domains: [String: CoachingStyle] = [:], general: CoachingStyle = .unknown) {
-    self.domains = domains.filter { $0.value != .unknown }
-    self.general = general
-  }
+  func style(in domain: String?) -> CoachingStyle { domain.flatMap { domains[$0] } ?? general }
+}
+
+extension CoachingPreferences: Decodable {
+  private enum Key: String, CodingKey { case domainStyles = "domain_styles" }
 
   /// Reads the profile's `coaching_preferences`. The styles of `domain_styles` come first. Then comes the style of the
   /// whole object. If it has none, its other members are styles by domain.
@@ -80,43 +76,22 @@ struct CoachingPreferences: Equatable {
   ///  "direct_vs_exploratory": 0.4, "action_vs_reflective": 0.9, "challenging_vs_supportive": 1}
   /// ```
   ///
-  /// The host's app wrote the document, so nothing is refused. A value that is not a number in 0...1 is unknown, also a
-  /// number in a string. An entry that is not an object is ignored, and so is a document that is not an object.
-  init(_ document: JSONValue?) {
-    guard case .object(let members) = document else {
-      self.init()
-      return
+  /// The host's app wrote the document. An entry that is not an object is ignored.
+  /// - Throws: for a document that is not an object.
+  init(from decoder: any Decoder) throws {
+    typealias Styles = [String: Lenient<CoachingStyle>]
+    general = try CoachingStyle(from: decoder)
+    if general == .unknown {
+      domains = Self.known(try Styles(from: decoder))
+      domains[Key.domainStyles.rawValue] = nil
     }
-    let general = CoachingStyle(members)
-    var domains: [String: CoachingStyle] = general == .unknown ? Self.styles(members) : [:]
-    if case .object(let named) = members["domain_styles"] {
-      domains["domain_styles"] = nil
-      domains.merge(Self.styles(named)) { $1 }
-    }
-    self.init(domains: domains, general: general)
+    let named = try? decoder.container(keyedBy: Key.self).decode(Styles.self, forKey: .domainStyles)
+    domains.merge(Self.known(named ?? [:])) { $1 }
   }
 
-  func style(in domain: String?) -> CoachingStyle { domain.flatMap { domains[$0] } ?? general }
-
-  private static func styles(_ members: [String: JSONValue]) -> [String: CoachingStyle] {
-    var styles: [String: CoachingStyle] = [:]
-    for (domain, value) in members.sorted(by: { $0.key < $1.key }).prefix(domainsMax) {
-      if case .object(let dimensions) = value { styles[domain] = CoachingStyle(dimensions) }
-    }
-    return styles
-  }
-}
-
-extension CoachingStyle {
-  fileprivate init(_ dimensions: [String: JSONValue]) {
-    func value(_ key: String) -> Double? {
-      if case .number(let value) = dimensions[key] { return value }
-      return nil
-    }
-    self.init(
-      directExploratory: value("direct_vs_exploratory"),
-      briefDetailed: value("brief_vs_detailed"),
-      actionReflective: value("action_vs_reflective"),
-      challengingSupportive: value("challenging_vs_supportive"))
+  private static func known(_ styles: [String: Lenient<CoachingStyle>]) -> [String: CoachingStyle] {
+    let read = styles.sorted { $0.key < $1.key }.prefix(domainsMax)
+    return Dictionary(uniqueKeysWithValues: read.map { ($0.key, $0.value.value ?? .unknown) })
+      .filter { $0.value != .unknown }
   }
 }

@@ -2,7 +2,7 @@ internal import PushRules
 
 /// A value of a definition with its path, so that a defect can name it.
 struct DefinitionField {
-  let value: JSONValue
+  let value: PayloadValue
   let path: String
 
   func defect(_ code: CampaignDefinitionDefect.Code, expected: String) -> CampaignDefinitionDefect {
@@ -25,12 +25,15 @@ struct DefinitionField {
   }
 
   func number() throws(CampaignDefinitionDefect) -> Double {
-    guard case .number(let number) = value else { throw defect(.wrongType, expected: "a number") }
-    return number
+    switch value {
+    case .number(let number): return number.value
+    case .integer(let number): return Double(number)
+    default: throw defect(.wrongType, expected: "a number")
+    }
   }
 
   func flag() throws(CampaignDefinitionDefect) -> Bool {
-    guard case .bool(let flag) = value else { throw defect(.wrongType, expected: "true or false") }
+    guard case .boolean(let flag) = value else { throw defect(.wrongType, expected: "true or false") }
     return flag
   }
 
@@ -99,8 +102,10 @@ struct DefinitionField {
   }
 
   func object() throws(CampaignDefinitionDefect) -> DefinitionObject {
-    guard case .object(let members) = value else { throw defect(.wrongType, expected: "an object") }
-    return DefinitionObject(field: self, members: members)
+    guard case .object(let object) = value else { throw defect(.wrongType, expected: "an object") }
+    let members = object.members.map { ($0.key, $0.value) }
+    // Different bytes may be equal texts.
+    return DefinitionObject(field: self, members: Dictionary(members) { first, _ in first })
   }
 
   /// An object with no other keys. The alphabetically first unknown one is refused.
@@ -115,16 +120,16 @@ struct DefinitionField {
 
 struct DefinitionObject {
   let field: DefinitionField
-  let members: [String: JSONValue]
+  let members: [String: PayloadValue]
 
   init(json: String) throws(CampaignDefinitionDefect) {
-    guard let value = JSONValue(json) else {
+    guard let value = try? PayloadValue(json: Array(json.utf8), limits: .hostRow) else {
       throw CampaignDefinitionDefect(code: .notJSON, field: "$", expected: "an object")
     }
     self = try DefinitionField(value: value, path: "$").object()
   }
 
-  fileprivate init(field: DefinitionField, members: [String: JSONValue]) {
+  fileprivate init(field: DefinitionField, members: [String: PayloadValue]) {
     self.field = field
     self.members = members
   }

@@ -1,5 +1,3 @@
-import FoundationEssentials
-
 /// Foreign text made safe for one line of a prompt's fence, a template or the log.
 ///
 /// - Line breaks, tabs, other control characters and runs of white space become one space, so that a value cannot begin
@@ -21,20 +19,20 @@ struct DataLine {
     var kept = String.UnicodeScalarView()
     var room = scalarsMax
     var spaceIsDue = false
-    for scalar in source.unicodeScalars {
-      switch ScalarTreatment(of: scalar, isFenced: isFenced) {
-      case .leaveOut: continue
-      case .space: spaceIsDue = !kept.isEmpty
-      case .keep(let visible):
-        room -= spaceIsDue ? 2 : 1
-        guard room >= 0 else {
-          text = String(kept).withoutLastCluster(ifContinuedBy: spaceIsDue ? " " : visible)
-          return
-        }
-        if spaceIsDue { kept.append(" ") }
-        kept.append(visible)
-        spaceIsDue = false
+    for scalar in source.unicodeScalars where !scalar.isHidden {
+      if scalar.isBlank {
+        spaceIsDue = !kept.isEmpty
+        continue
       }
+      let visible = isFenced ? scalar.withoutBracket : scalar
+      room -= spaceIsDue ? 2 : 1
+      guard room >= 0 else {
+        text = String(kept).withoutLastCluster(ifContinuedBy: spaceIsDue ? " " : visible)
+        return
+      }
+      if spaceIsDue { kept.append(" ") }
+      kept.append(visible)
+      spaceIsDue = false
     }
     text = String(kept)
   }
@@ -49,28 +47,22 @@ extension String {
   }
 }
 
-private enum ScalarTreatment {
-  /// Keep this scalar, which may be a replacement.
-  case keep(Unicode.Scalar)
-  case space
-  case leaveOut
-
-  init(of scalar: Unicode.Scalar, isFenced: Bool) {
-    switch scalar {
-    case "<", "\u{FE64}", "\u{FF1C}", "\u{2329}", "\u{3008}": self = .keep(isFenced ? "‹" : scalar)
-    case ">", "\u{FE65}", "\u{FF1E}", "\u{232A}", "\u{3009}": self = .keep(isFenced ? "›" : scalar)
-    case "!"..."~": self = .keep(scalar)
-    default: self = scalar.isHidden ? .leaveOut : scalar.isBlank ? .space : .keep(scalar)
+extension Unicode.Scalar {
+  /// Itself, or ‹ or › in place of an angle bracket.
+  fileprivate var withoutBracket: Unicode.Scalar {
+    switch self {
+    case "<", "\u{FE64}", "\u{FF1C}", "\u{2329}", "\u{3008}": "‹"
+    case ">", "\u{FE65}", "\u{FF1E}", "\u{232A}", "\u{3009}": "›"
+    default: self
     }
   }
-}
 
-extension Unicode.Scalar {
   /// Whether it is invisible and changes the text: format characters except the two joiners, and the supplementary
   /// variation selectors.
   var isHidden: Bool {
     switch value {
-    case 0x200C, 0x200D: false
+    // Most text is ASCII, whose category need not be looked up.
+    case 0...0x7F, 0x200C, 0x200D: false
     case 0xE0100...0xE01EF: true
     default: properties.generalCategory == .format
     }
@@ -78,7 +70,8 @@ extension Unicode.Scalar {
 
   /// Whether it is white space, a control character, or a line or paragraph separator.
   var isBlank: Bool {
-    properties.isWhitespace || properties.generalCategory == .control
+    if ("!"..."~").contains(self) { return false }
+    return properties.isWhitespace || properties.generalCategory == .control
   }
 }
 
@@ -111,139 +104,60 @@ extension StringProtocol {
   }
 }
 
-/// The words of a text in order, without case, accents, apostrophes and punctuation: `Don’t` and `dont` are equal.
-///
-/// A stretch of a script without spaces is one word.
-struct FoldedWords: Equatable {
-  let words: [String]
-
-  init(_ text: String) {
-    var words: [String] = []
-    var word = ""
-    for scalar in text.unicodeScalars {
-      switch FoldedScalar(scalar) {
-      case .letter(let letter): word.unicodeScalars.append(letter)
-      case .nothing: continue
-      case .separator:
-        if !word.isEmpty { words.append(word) }
-        word = ""
-      }
-    }
-    if !word.isEmpty { words.append(word) }
-    self.words = words
+extension String {
+  /// The words in order, without case, accents, apostrophes and punctuation: `Don’t` and `dont` are equal.
+  ///
+  /// A stretch of a script without spaces is one word.
+  var foldedWords: [String] {
+    unicodeScalars.compactMap(\.folded).split(separator: " ").map { String(String.UnicodeScalarView($0)) }
   }
 }
 
-/// The role of a scalar when texts are compared without case, accents and punctuation.
-enum FoldedScalar: Equatable {
-  /// A letter or digit in lower case without accents.
-  case letter(Unicode.Scalar)
-  /// Ignored inside a word: a combining accent, an apostrophe or an invisible character.
-  case nothing
-  case separator
-
-  init(_ scalar: Unicode.Scalar) {
-    switch scalar {
-    case "a"..."z", "0"..."9": self = .letter(scalar)
-    case "A"..."Z": self = .letter(Unicode.Scalar(UInt8(scalar.value) + 32))
-    case "'", "\u{2018}", "\u{2019}", "\u{201B}", "\u{02BC}", "\u{FF07}", "\u{B4}", "`": self = .nothing
-    case "\0"..."\u{7F}": self = .separator
-    default: self = Self.beyondASCII(scalar)
+extension Unicode.Scalar {
+  /// A letter or digit in lower case without accents, or a space for what separates words. Nil for what is ignored inside a word: a
+  /// combining accent, an apostrophe or an invisible character.
+  var folded: Unicode.Scalar? {
+    switch self {
+    case "a"..."z", "0"..."9": return self
+    case "A"..."Z": return Unicode.Scalar(UInt8(value) + 32)
+    case "'", "\u{2018}", "\u{2019}", "\u{201B}", "\u{02BC}", "\u{FF07}", "\u{B4}", "`": return nil
+    case "\0"..."\u{7F}": return " "
+    default: break
+    }
+    switch properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .format: return nil
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter: return lowerCaseWithoutAccent
+    case .otherLetter, .modifierLetter, .spacingMark, .decimalNumber, .letterNumber, .otherNumber: return self
+    default: return " "
     }
   }
 
-  private static func beyondASCII(_ scalar: Unicode.Scalar) -> FoldedScalar {
-    switch scalar.properties.generalCategory {
-    case .nonspacingMark, .enclosingMark, .format: return .nothing
-    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter: return .letter(lowerCase(scalar))
-    case .otherLetter, .modifierLetter, .spacingMark, .decimalNumber, .letterNumber, .otherNumber:
-      return .letter(scalar)
-    default: return .separator
-    }
-  }
-
-  /// The first scalar of its lower case without accents; a full-width letter becomes the usual one. A second scalar of
-  /// a lower case is always an accent.
-  private static func lowerCase(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
-    let lower = scalar.properties.lowercaseMapping.unicodeScalars.first ?? scalar
+  /// A full-width letter becomes the usual one. A second scalar of a lower case is always an accent.
+  private var lowerCaseWithoutAccent: Unicode.Scalar {
+    let lower = properties.lowercaseMapping.unicodeScalars.first ?? self
     if ("\u{FF41}"..."\u{FF5A}").contains(lower), let usual = Unicode.Scalar(lower.value - 0xFEE0) { return usual }
-    return BaseLetters.base(of: lower)
+    return BaseLetters.all[lower] ?? lower
   }
 }
 
-/// Letters without their accents.
+/// Accented letters without their accents.
 ///
 /// The Unicode names of accented letters contain the base letter: `LATIN SMALL LETTER E WITH ACUTE`. Unlike a canonical
 /// decomposition this includes ø and ł.
 private enum BaseLetters {
-  static func base(of scalar: Unicode.Scalar) -> Unicode.Scalar {
-    accented[scalar] ?? scalar
-  }
-
-  /// The two Cyrillic letters have no ` WITH ` in their names, but people write them without marks too.
-  private static let accented: [Unicode.Scalar: Unicode.Scalar] = {
+  static let all: [Unicode.Scalar: Unicode.Scalar] = {
+    let scripts: [ClosedRange<UInt32>] = [
+      0x0061...0x007A, 0x00C0...0x024F, 0x0370...0x03FF, 0x0400...0x04FF, 0x1E00...0x1EFF, 0x1F00...0x1FFF,
+    ]
+    var named: [String: Unicode.Scalar] = [:]
+    for letter in scripts.joined().compactMap(Unicode.Scalar.init) {
+      if let name = letter.properties.name { named[name] = letter }
+    }
+    // Two Cyrillic letters have no ` WITH ` in their names, but people write them without marks too.
     var bases: [Unicode.Scalar: Unicode.Scalar] = ["ё": "е", "й": "и"]
-    for range in scripts {
-      let named = byName(range)
-      for (name, letter) in named {
-        if let base = baseName(of: name).flatMap({ baseLetters[$0] ?? named[$0] }) { bases[letter] = base }
-      }
+    for (name, letter) in named {
+      if let end = name.firstRange(of: " WITH ")?.lowerBound { bases[letter] = named[String(name[..<end])] }
     }
     return bases
   }()
-
-  private static let scripts: [ClosedRange<UInt32>] = [
-    0x00C0...0x024F, 0x0370...0x03FF, 0x0400...0x04FF, 0x1E00...0x1EFF, 0x1F00...0x1FFF,
-  ]
-
-  /// Base letters of accented letters in other blocks.
-  private static let baseLetters = byName(0x61...0x7A).merging(byName(0x03B1...0x03C9)) { one, _ in one }
-
-  private static func byName(_ range: ClosedRange<UInt32>) -> [String: Unicode.Scalar] {
-    let letters = range.compactMap(Unicode.Scalar.init)
-    return Dictionary(letters.compactMap { letter in letter.properties.name.map { ($0, letter) } }) { one, _ in one }
-  }
-
-  /// The part before ` WITH `; nil without one.
-  private static func baseName(of name: String) -> String? {
-    name.firstRange(of: " WITH ").map { String(name[..<$0.lowerBound]) }
-  }
-}
-
-/// A JSON document of any shape, for readers that must find unknown members.
-///
-/// Foundation's decoder reads it. It accepts a trailing comma and keeps one of several members with the same key.
-enum JSONValue: Equatable {
-  case null
-  case bool(Bool)
-  case number(Double)
-  case string(String)
-  case array([JSONValue])
-  case object([String: JSONValue])
-
-  /// Reads a whole document; nil when it is not JSON, or nested deeper than the decoder goes (512).
-  init?(_ text: String) {
-    guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) else { return nil }
-    self = value
-  }
-}
-
-extension JSONValue: Decodable {
-  /// Tries each kind. A number beyond `Double` becomes null.
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if let value = try? container.decode(Bool.self) {
-      self = .bool(value)
-    } else if let value = try? container.decode(Double.self) {
-      self = .number(value)
-    } else if let value = try? container.decode(String.self) {
-      self = .string(value)
-    } else if let value = try? container.decode([JSONValue].self) {
-      self = .array(value)
-    } else if let value = try? container.decode([String: JSONValue].self) {
-      self = .object(value)
-    } else {
-      self = .null
-    }
-  }
 }

@@ -59,7 +59,7 @@ extension CampaignDefinition {
     let title = composer.title(on: occasion.fireDate, with: lines) ?? title
     let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
     lines["weekday"] = lines["weekday"] ?? weekdays[occasion.fireDate.weekday - 1]
-    return SlotDraft(prompt: task.prompt(for: .body(title: title), with: lines), title: title)
+    return SlotDraft(prompt: task.prompt(with: lines, isBodyOnly: true), title: title)
   }
 
   /// The custom members of a push; those of which a name has no value are left out.

@@ -40,6 +40,38 @@ extension Members {
   }
 }
 
+// What a service answered, or an operator's file. Members of a wrong type count as missing, so that a strange answer never hides
+// the words that are there.
+extension PayloadObject {
+  /// Nil for anything but a JSON object.
+  package init?(reading body: some Collection<UInt8>) {
+    guard case .object(let object)? = try? PayloadValue(json: Array(body), limits: .hostRow) else { return nil }
+    self = object
+  }
+
+  package func text(_ name: String) -> String? { self[name]?.text }
+
+  package func integer(_ name: String) -> Int64? {
+    switch self[name] {
+    case .integer(let number): number
+    case .number(let number): Int64(exactly: number.value)
+    default: nil
+    }
+  }
+
+  package func object(_ name: String) -> PayloadObject? { self[name]?.object }
+
+  package func objects(_ name: String) -> [PayloadObject] {
+    if case .array(let values)? = self[name] { values.compactMap(\.object) } else { [] }
+  }
+}
+
+extension PayloadValue {
+  package var text: String? { if case .string(let text) = self { text } else { nil } }
+
+  fileprivate var object: PayloadObject? { if case .object(let object) = self { object } else { nil } }
+}
+
 extension String {
   /// Whether it can be written in paths, header fields and logs, and is not empty.
   package func isVisibleASCII(upTo bytesMax: Int) -> Bool {

@@ -76,11 +76,15 @@ extension PushDatabase {
 
 /// What a language model has used.
 package struct CampaignUsage: Equatable, Sendable {
-  package var inputTokens = 0
-  package var outputTokens = 0
-  package var costMicrodollars = 0
+  package var inputTokens: Int
+  package var outputTokens: Int
+  package var costMicrodollars: Int
 
-  package init() {}
+  package init(inputTokens: Int = 0, outputTokens: Int = 0, costMicrodollars: Int = 0) {
+    self.inputTokens = inputTokens
+    self.outputTokens = outputTokens
+    self.costMicrodollars = costMicrodollars
+  }
 }
 
 /// A row of a watched kind whose body a language model is to write.

@@ -61,26 +61,24 @@ extension PushDatabase {
 
   /// Stores what a fetch has returned.
   /// - Parameter document: a JSON object of strings.
-  /// - Returns: whether rows may say something else now.
   package func store(
     _ document: String, etag: String?, from due: DueContent, of campaign: String, at url: String, timeToLive: Duration,
     on reactor: isolated Reactor
-  ) async throws(PostgresError) -> Bool {
+  ) async throws(PostgresError) {
     let call = StatementCall.storeContent(
       campaign: campaign, slot: due.key.slot, userID: due.key.userID, fireDate: due.fireDate, url: url, etag: etag,
       document: document, ttlMicroseconds: timeToLive.wholeMicroseconds)
-    return try await pool.query(call, on: reactor).first?.decode("is_changed") ?? false
+    try await pool.query(call, on: reactor)
   }
 
   /// Notes that the stored document is still the host's.
-  /// - Returns: whether rows may say something else now: the document could not be used before.
   package func confirm(
     _ due: DueContent, of campaign: String, timeToLive: Duration, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> Bool {
+  ) async throws(PostgresError) {
     let call = StatementCall.confirmContent(
       campaign: campaign, slot: due.key.slot, userID: due.key.userID, fireDate: due.fireDate,
       ttlMicroseconds: timeToLive.wholeMicroseconds)
-    return try await pool.query(call, on: reactor).first?.decode("is_changed") ?? false
+    try await pool.query(call, on: reactor)
   }
 
   /// Notes why a fetch has failed. The stored document stays.

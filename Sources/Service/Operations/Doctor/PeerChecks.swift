@@ -54,7 +54,7 @@ extension ServiceExamination {
       baseURL: campaigns.modelURL?.exposed, key: Credential(key.exposed))
     configuration.deadline = Self.limit
     if let certificates = campaigns.modelCertificates { configuration.trust = .only(certificates) }
-    do throws(LanguageModelError) {
+    do throws(HTTPTransferError) {
       return .languageModel(status: try await configuration.statusOfModels(on: reactor))
     } catch {
       return .languageModel(error)
@@ -100,9 +100,9 @@ extension Judgement {
     return .ok("\(document.keys.count) keys (\(Set(types).sorted().joined(separator: ", ")))")
   }
 
-  static func languageModel(_ error: LanguageModelError) -> Judgement {
+  static func languageModel(_ error: HTTPTransferError) -> Judgement {
     .failure(
-      error.debugDescription,
+      "it cannot be reached: \(error.debugDescription)",
       remedy:
         "see whether LANGUAGE_MODEL_URL and LANGUAGE_MODEL_CA_FILE are right and the host can be reached from here")
   }

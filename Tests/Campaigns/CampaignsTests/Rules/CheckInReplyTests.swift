@@ -11,7 +11,7 @@ private func reply(_ title: String, _ body: String) throws -> String {
 
 /// The check of a coach's reply.
 private func check(_ sources: [String] = []) -> ReplyCheck {
-  ReplyCheck(form: .titleAndBody, rules: .coach, sources: sources, takesLine: false)
+  ReplyCheck(rules: .coach, sources: sources, takesLine: false)
 }
 
 private func defect(_ modelText: String, _ sources: [String] = []) -> ReplyDefect? {

@@ -71,18 +71,14 @@ struct ContentScene: Sendable {
   }
 
   /// What rows of a slot have, after the fetch that is due.
+  @discardableResult
   func content(_ rows: Occasion..., url: String? = nil, isPrivateAllowed: Bool = true) async throws -> [ContentOutcome]
   {
     let url = url ?? self.url
-    _ = try await withFetcher(isPrivateAllowed: isPrivateAllowed) {
+    try await withFetcher(isPrivateAllowed: isPrivateAllowed) {
       try await $0.refresh(rows, of: "daily", at: url, on: $1)
     }
-    return try await coach.withStore { try await $0.storedContents(for: rows, of: "daily", at: url, on: $1) }
-  }
-
-  /// The slots whose documents have changed.
-  func refresh(_ rows: Occasion...) async throws -> [String] {
-    try await withFetcher { try await $0.refresh(rows, of: "daily", at: url, on: $1).map(\.slot) }
+    return try await coach.withStore { try await $0.contents(for: rows, of: "daily", isPerUser: false, on: $1) }
   }
 
   /// Runs a body with the fetcher of another process.

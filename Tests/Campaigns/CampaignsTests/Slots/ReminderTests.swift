@@ -137,7 +137,7 @@ struct ReminderRunTests {
     try await scene.sql("update tacet.campaigns set is_active = false where name <> '\(kind.name)'")
     let writer = ScriptedWriter(
       `case` == "failing"
-        ? .failure(WritingFailure(reason: "model_timed_out")) : .success(`case` == "bad" ? "a\nb" : "Fine."))
+        ? .failure(.timedOut) : .success(`case` == "bad" ? "a\nb" : "Fine."))
     try await Self.run(
       scene, writer,
       limits: `case` == "budget" ? ModelUsageLimits(tokensMax: 1, costMicrodollarsMax: 1) : .ample,
@@ -310,9 +310,9 @@ struct ReminderExampleTests {
       """)
     let waits = "select available_at > clock_timestamp() + interval '5 s' from tacet.inbox"
     #expect(try await scene.sql(waits) == "t")
-    let reply: Result<String, WritingFailure> =
+    let reply: Result<String, LanguageModelError.Code> =
       switch model {
-      case "failing": .failure(WritingFailure(reason: "model_timed_out"))
+      case "failing": .failure(.timedOut)
       case "bad": .success("see www.example.com")
       default: .success("Five early runs, and faster than ever.")
       }

@@ -2,6 +2,7 @@ import Campaigns
 import TemporalReferences
 import Testing
 
+@testable import HTTPTransfers
 @testable import Operations
 @testable import PushStore
 
@@ -38,7 +39,7 @@ struct CampaignJudgementTests {
 
   @Test("a model that cannot be reached fails, with what to do")
   func unreachable() {
-    let judgement = Judgement.languageModel(LanguageModelError(.unreachable))
+    let judgement = Judgement.languageModel(HTTPTransferError(.unreachable))
     #expect(judgement.verdict == .failure && judgement.remedy?.contains("LANGUAGE_MODEL_URL") == true)
   }
 
