@@ -122,7 +122,7 @@ struct ActivityRoutesTests {
 
 extension ServiceRig {
   /// Returns once a user's activity is written, which is some time after the answer.
-  fileprivate func awaitActivity(of user: String) async throws {
+  func awaitActivity(of user: String) async throws {
     while try await psql("select count(*) from tacet.activity where user_id = '\(user)'") != "1\n" {
       try await Task.sleep(for: .milliseconds(10))
     }

@@ -1,5 +1,7 @@
+import Channels
 import Foundation
 import PushRules
+import Reactors
 import TestIDs
 import Testing
 
@@ -66,6 +68,12 @@ struct ReportRoutesTests {
         let answer = try await rig.ask("POST", "/v1/actions", as: user, body: body)
         #expect(answer.status == 200 && answer.body == #"{"streak": 4}"#)
       }
+      let told = "select count(*) from tacet.pushes where kind = 'schedule_changed'"
+      #expect(try await rig.psql(told) == "1\n")
+      let after = try await rig.ask("GET", "/v1/schedule", as: user).decode(ScheduleDocument.self).rows
+      #expect(after.map(\.identifier) == rows.map(\.identifier))
+      #expect(Set(after.map(\.title)) == ["Day 4 — your Low Flame rhythm", "Day 4 — wind-down time"])
+      try await rig.awaitActivity(of: user)
       let noted = """
         select count(*) from daily_logs where day = '\(row.fire_date)' and micro_action_completed_at is not null
         """
@@ -76,6 +84,46 @@ struct ReportRoutesTests {
       #expect(other.status == 422 && other.field == "id")
       let start = Self.action(row.identifier, action: "START_RITUAL")
       #expect(try await rig.ask("POST", "/v1/actions", as: user, body: start).body == "{}")
+    }
+  }
+
+  /// What devices have armed, what changes then, the row's end, and the devices that get a push.
+  @Test(
+    "a row that devices show by themselves is pushed to the others, unless it has changed since, as the way says",
+    arguments: [
+      ("auto", [], false, "sent|", ["aa", "bb"]), ("auto", ["aa"], false, "sent|", ["bb"]),
+      ("auto", ["aa", "bb"], false, "armed|", []), ("auto", ["aa", "bb"], true, "sent|", ["aa", "bb"]),
+      ("local", [], false, "skipped|not_armed", []), ("local", ["aa"], false, "armed|", []),
+      ("local", ["aa"], true, "skipped|not_armed", []), ("push", ["aa"], false, "sent|", ["aa", "bb"]),
+    ] as [(String, [String], Bool, String, [String])])
+  func ways(way: String, armed: [String], isChanged: Bool, end: String, pushed: [String]) async throws {
+    try await Self.run { (rig, user, rows) async throws in
+      let row = try #require(rows.first).identifier
+      try await rig.psql(
+        """
+        update tacet.campaigns set definition = jsonb_set(definition, '{way}', '"\(way)"') where name = 'ritual';
+        insert into push_tokens (user_id, device_token) values ('\(user)', 'bb')
+        """)
+      let events = armed.map { Self.event("armed", identifier: row, token: $0) }
+      #expect(try await Self.report(events, as: user, in: rig).accepted == armed.count)
+      if isChanged {
+        try await rig.psql("update terrain_profiles set nickname = 'Ember'; delete from tacet.schedules")
+        #expect(try await rig.ask("GET", "/v1/schedule", as: user).body.contains("Ember"))
+      }
+      let isRow = "campaign || '.' || slot || '.' || fire_date = '\(row)'"
+      try await rig.psql(
+        "update tacet.occasions set fire_at = clock_timestamp(), available_at = clock_timestamp() where \(isRow)")
+      rig.startPipeline()
+      rig.startCampaigns()
+      let found = "select status, reason from tacet.occasions where \(isRow) and available_at"
+      while try await rig.psql("\(found) < 'infinity' and status in ('scheduled', 'armed')") != "" {}
+      #expect(try await rig.psql("\(found) is not null") == end + "\n")
+      let decided = "select count(*) from tacet.push_log where push_type = 'ritual' and decision = 'sent'"
+      if end == "sent|" { while try await rig.psql(decided) != "1\n" {} }
+      let devices = await rig.parts.perform { parts, _ in
+        parts.channel.requests.filter { $0.collapseIdentifier?.text == row }.map(\.deviceToken.hexadecimal)
+      }
+      #expect(devices.sorted() == pushed)
     }
   }
 

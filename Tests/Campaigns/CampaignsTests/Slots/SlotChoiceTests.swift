@@ -130,6 +130,26 @@ struct SlotChoiceTests {
     }
   }
 
+  @Test(
+    "a schedule that is read again within thirty seconds is the last one, and later it is rendered anew",
+    arguments: [("25 s", "Low Flame"), ("30 s", "Ember")])
+  func again(age: String, nickname: String) async throws {
+    #expect(CampaignPace().requestPause == .seconds(30))
+    let scene = try await RitualScene()
+    let user = try await scene.addUser()
+    try await scene.withRunner { _, scheduler, _, reactor in
+      let first = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+      try await scene.sql(
+        """
+        update terrain_profiles set nickname = 'Ember';
+        update tacet.schedules set run_at = clock_timestamp() - interval '\(age)'
+        """)
+      let second = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+      #expect(second.map(\.identifier) == first.map(\.identifier))
+      #expect(second.allSatisfy { $0.text.title.contains(nickname) })
+    }
+  }
+
   @Test("days that are not wanted have no rows")
   func weekdays() async throws {
     let scene = try await RitualScene()
@@ -197,6 +217,23 @@ struct SlotChoiceTests {
       #expect(try await scene.sql("\(slots) '\(user)'") == "0815 2000")
       #expect(try await scene.sql("\(slots) '\(other)'") == "0800 2000")
     }
+  }
+
+  @Test(
+    "a user whom SQL adds has slots after the next look at the audience, a quarter of an hour after the last",
+    arguments: [(CampaignPace().enrolInterval, "2"), (.zero, "4")] as [(Duration, String)])
+  func added(interval: Duration, slots: String) async throws {
+    #expect(CampaignPace().enrolInterval == .seconds(900))
+    let scene = try await RitualScene()
+    var pace = CampaignPace()
+    pace.enrolInterval = interval
+    _ = try await scene.addUser()
+    try await scene.withRunner(pace: pace) { runner, _, _, reactor in
+      await runner.followAudiences(on: reactor)
+      _ = try await scene.addUser()
+      await runner.followAudiences(on: reactor)
+    }
+    #expect(try await scene.sql("select count(*) from tacet.slots") == slots)
   }
 
   @Test("for a user no device of whom may show anything, nothing is queued until one may")
