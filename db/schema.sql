@@ -1223,6 +1223,8 @@ CREATE TRIGGER tacet_profile_deleted AFTER DELETE ON public.profiles REFERENCING
 
 CREATE TRIGGER live_activity_recorded AFTER INSERT OR UPDATE ON tacet.push_log FOR EACH ROW WHEN (((new.push_type = 'live_activity'::text) AND (new.decision = ANY (ARRAY['sent'::text, 'held'::text])))) EXECUTE FUNCTION tacet.space_live_activity();
 
+CREATE TRIGGER occasion_unsent AFTER INSERT OR UPDATE ON tacet.push_log FOR EACH ROW WHEN (((new.decision = ANY (ARRAY['skipped'::text, 'failed'::text])) AND (new.push_type <> 'message'::text) AND (new.reason IS DISTINCT FROM 'shadow'::text))) EXECUTE FUNCTION tacet.note_unsent();
+
 ALTER TABLE ONLY public.conversation_participants
     ADD CONSTRAINT conversation_participants_conversation_id_fkey FOREIGN KEY (conversation_id) REFERENCES public.conversations(id) ON DELETE CASCADE;
 
@@ -1376,7 +1378,7 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 
 -- Functions, whose bodies are in functions/:
--- tacet.acknowledge_slot_row(user_id uuid, campaign text, slot text, fire_date date, code text, token text) returns void
+-- tacet.acknowledge_slot_row(user_id uuid, campaign text, slot text, fire_date date, code text, token text, moment timestamp with time zone) returns void
 -- tacet.activity_interval() returns interval
 -- tacet.adopt_database(keeps_waiting boolean) returns TABLE(what text, dropped bigint)
 -- tacet.advance_slots(campaign text, user_ids uuid[], slots text[], versions integer[], attempts integer[], lead_us bigint) returns SETOF bigint
@@ -1406,7 +1408,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.campaign_situations(campaign text, user_ids uuid[], due_at timestamp with time zone DEFAULT NULL::timestamp with time zone, day date DEFAULT NULL::date) returns TABLE(user_id uuid, time_zone text, refusal text, material jsonb)
 -- tacet.campaign_zone(campaign text, user_id uuid) returns text
 -- tacet.campaign_zones(campaign text) returns SETOF text
--- tacet.cancel_occasions(campaign text, user_id uuid, reason text) returns integer
 -- tacet.cancel_pushes(cancel_key text) returns bigint
 -- tacet.cancel_user_pushes(user_id uuid) returns bigint
 -- tacet.canonical_locale(locale text) returns text
@@ -1455,6 +1456,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.enqueue_watched() returns trigger
 -- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, local_day date DEFAULT NULL::date, only_user uuid DEFAULT NULL::uuid, users_max bigint DEFAULT NULL::bigint) returns TABLE(run_id uuid, enrolled integer, is_finished boolean)
 -- tacet.enrol_slots(campaign text, default_slots jsonb, are_new boolean, after_user uuid, users_max bigint, lead_us bigint) returns TABLE(enrolled bigint, moved bigint, last_user uuid)
+-- tacet.entry_lock(campaign text) returns bigint
 -- tacet.erase_users(users_max integer, rows_max integer, settled interval) returns TABLE(erased bigint, finished bigint, has_more boolean)
 -- tacet.event_audience(push_kind text, event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.event_content(event_kind text, subject_id uuid) returns TABLE(push_kind text, surface_id uuid, actor_id uuid, dated_at timestamp with time zone, life_us bigint, quiet_policy text, excluded_device text, withheld text, is_silent boolean, content text)
@@ -1556,13 +1558,14 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.note_gone_users(after uuid, users_max integer) returns uuid
 -- tacet.note_re_engagement(user_id uuid, moment timestamp with time zone) returns void
 -- tacet.note_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
+-- tacet.note_unsent() returns trigger
 -- tacet.notify_service(payload text) returns void
 -- tacet.occasion_after(state text, event text) returns text
 -- tacet.occasion_state(occasion tacet.occasions) returns text
 -- tacet.occasion_status(state text) returns text
 -- tacet.offers_campaign(name text) returns boolean
 -- tacet.one_of(facts jsonb, name text, words text[]) returns text
--- tacet.open_slot_pushes(user_id uuid, campaign text, slot text, day date, moment timestamp with time zone) returns void
+-- tacet.open_slot_row(user_id uuid, campaign text, slot text, day date, moment timestamp with time zone) returns void
 -- tacet.plural_fault(plural jsonb) returns text
 -- tacet.preferred_slot(wish jsonb, standard text) returns text
 -- tacet.preferred_time(wishes jsonb) returns time without time zone
@@ -1588,6 +1591,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.read_conversation(conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean, OUT takes_part boolean, OUT knows_message boolean, OUT read_count bigint, OUT badge bigint, OUT sync_wait bigint) returns record
 -- tacet.read_sync_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.read_sync_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
+-- tacet.recall_push(push_id uuid, user_id uuid) returns void
 -- tacet.recipient_preferences(user_id uuid, kind text, surface_id uuid, moment timestamp with time zone) returns TABLE(is_opted_out boolean, is_muted boolean, mentions_only boolean, quiet_hours_remaining interval, quiet_hours_policy text)
 -- tacet.refusal(message text) returns text
 -- tacet.register_device(user_id uuid, device_token text, environment text, app text, platform text, locale text, time_zone text, devices_max integer) returns void
@@ -1625,6 +1629,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.sessions_of(user_id uuid, period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(began_at timestamp with time zone, ended_at timestamp with time zone)
 -- tacet.settle_host_event(event_id bigint, attempt integer, status integer, error text, next_try interval, gives_up interval) returns text
 -- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
+-- tacet.settle_occasions(campaign text, user_id uuid, reason text) returns integer
 -- tacet.shard_of(kind text, subject_id uuid, conversation_id uuid) returns integer
 -- tacet.shows_nothing(user_id uuid, address text) returns boolean
 -- tacet.slot_days(slot text, zone text, first_day date, days integer, weekdays smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)

@@ -12,10 +12,10 @@ as $$
     case
       when t.devices = 0 then 'no_tokens'
       when t.denied = t.devices then 'permission_denied'
+      when t.excluded = t.devices then 'armed'
       when p.is_opted_out then 'opted_out'
       when p.is_muted then 'muted'
       when p.quiet_hours_remaining > interval '0' then 'quiet_hours'
-      when t.excluded = t.devices then 'armed'
     end,
     t.tokens
   from (

@@ -18,27 +18,29 @@ $$;
 --
 --   rendered    its words or its time are new              pushed     it was due, and its push is queued
 --   moved       its user's clock is another                shown      it was due, and devices show it without a push
---   armed       a device will show it by itself            refused    it was due, and something speaks against it
---   disarmed    no device will show it by itself any more  failed     it was due, and something did not work
---   denied      no device of the user may show anything    delivered  a device has shown it
---   off         its slot is off or gone                    opened     the user has opened it
+--   armed       a device will show it by itself            refused    it was due, or queued, and something speaks against it
+--   disarmed    no device will show it by itself any more  failed     it was due, or queued, and something did not work
+--   denied      no device of the user may show anything    recalled   it was queued, and its push is taken back
+--   off         its slot is off or gone, or its campaign   delivered  a device has shown it
+--                                                          opened     its time has come, and the user has opened it
 create or replace function tacet.occasion_after(state text, event text)
 returns text
 language sql immutable
 as $$
   select case event
     when 'rendered' then case when state in ('scheduled', 'armed', 'denied', 'cancelled') then 'scheduled' end
-    when 'moved' then case when state in ('scheduled', 'armed') then 'scheduled' end
+    when 'moved' then case when state in ('scheduled', 'armed') then 'scheduled' when state = 'denied' then 'denied' end
     when 'armed' then case when state in ('scheduled', 'armed') then 'armed' end
     when 'disarmed' then case when state in ('armed', 'shown') then 'scheduled' end
     when 'denied' then case when state in ('scheduled', 'armed') then 'denied' end
     when 'off' then case when state in ('scheduled', 'armed', 'denied') then 'cancelled' end
     when 'pushed' then case when state in ('scheduled', 'armed') then 'sent' end
     when 'shown' then case when state in ('scheduled', 'armed') then 'shown' end
-    when 'refused' then case when state in ('scheduled', 'armed') then 'skipped' end
-    when 'failed' then case when state in ('scheduled', 'armed') then 'failed' end
+    when 'refused' then case when state in ('scheduled', 'armed', 'sent') then 'skipped' end
+    when 'failed' then case when state in ('scheduled', 'armed', 'sent') then 'failed' end
+    when 'recalled' then case when state = 'sent' then 'cancelled' end
     when 'delivered' then case when state in ('sent', 'shown') then 'delivered' end
-    when 'opened' then case when state in ('sent', 'delivered', 'shown') then 'opened' end
+    when 'opened' then case when state in ('scheduled', 'armed', 'shown', 'sent', 'delivered') then 'opened' end
   end
 $$;
 
@@ -55,5 +57,53 @@ create or replace function tacet.is_failure(reason text)
 returns boolean
 language sql immutable
 as $$
-  select reason in ('attempts_exhausted', 'campaign_unusable', 'material_failed', 'material_unreadable')
+  select reason in ('attempts_exhausted', 'campaign_unusable', 'material_failed', 'material_unreadable', 'on_push_failed')
+$$;
+
+-- The trigger on the ledger: an occasion whose push was not sent is none that was. One that a shadow has withheld is, as the
+-- service that it shadows would have it.
+create or replace function tacet.note_unsent()
+returns trigger
+language plpgsql
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  event text := case when new.reason = 'cancelled' then 'recalled' when new.decision = 'failed' then 'failed' else 'refused' end;
+begin
+  update tacet.occasions d
+  set
+    status = tacet.occasion_status(tacet.occasion_after(tacet.occasion_state(d), event)), reason = new.reason,
+    changed_at = clock_timestamp()
+  where d.user_id = new.user_id and d.push_id = tacet.row_of(new.subject_id)
+    and tacet.occasion_after(tacet.occasion_state(d), event) is not null;
+  return null;
+end
+$$;
+
+do $$
+begin
+  if not exists (
+    select from pg_trigger t where t.tgrelid = 'tacet.push_log'::regclass and t.tgname = 'occasion_unsent')
+  then
+    create trigger occasion_unsent after insert or update on tacet.push_log
+      for each row when (
+        new.decision in ('skipped', 'failed') and new.push_type <> 'message' and new.reason is distinct from 'shadow')
+      execute function tacet.note_unsent();
+  end if;
+end
+$$;
+
+-- Takes the push of an occasion from the inbox, if the pipeline has not taken it yet, and notes it in the ledger.
+create or replace function tacet.recall_push(push_id uuid, user_id tacet.user_id)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  with recalled as (
+    delete from tacet.inbox i
+    where i.subject_id = tacet.subject_of(recall_push.push_id) and not i.is_claimed
+    returning i.enqueued_at, i.subject_id, i.kind
+  )
+  insert into tacet.push_log (enqueued_at, user_id, subject_id, push_type, decision, reason)
+  select r.enqueued_at, recall_push.user_id, r.subject_id, r.kind, 'skipped', 'cancelled' from recalled r
 $$;

@@ -258,7 +258,7 @@ declare
   outcomes text[];
   excluded text[];
   push_ids uuid[];
-  pushed_user tacet.user_id;
+  noted bigint;
 begin
   perform set_config('synchronous_commit', 'on', true);
   select c.* into found_campaign from tacet.campaigns c where c.name = commit_occasions.campaign;
@@ -290,21 +290,6 @@ begin
     where f.user_id = any (array(select user_ids[n] from unnest(open) as n)) and f.cap_group = found_campaign.cap_group
     order by f.user_id
     for update;
-  end if;
-
-  if way <> 'push' and 'too_late' = any (refusals) then
-    -- Its time has passed, and all devices have shown it.
-    refusals := array(
-      select case when r.refusal = 'too_late' and g.refusal = 'armed' then 'armed' else r.refusal end
-      from unnest(user_ids, slots, fire_dates, refusals) with ordinality as r (user_id, slot, fire_date, refusal, place)
-      left join lateral (
-        select d.armed_by, d.fire_at
-        from tacet.occasions d
-        where d.user_id = r.user_id and d.campaign = commit_occasions.campaign and d.slot = r.slot and d.fire_date = r.fire_date
-        limit 1
-      ) d on r.refusal = 'too_late'
-      left join lateral tacet.push_refusal(r.user_id, commit_occasions.campaign, d.armed_by, d.fire_at) g on d.armed_by <> '{}'
-      order by r.place);
   end if;
 
   -- What the campaign itself says against a push.
@@ -341,12 +326,14 @@ begin
       where h.users is not null
     ) h on h.place = r.place
     order by r.place);
-  if array_position(outcomes, null) is not null then
-    -- What the user, the devices and the rules say.
+  if array_position(outcomes, null) is not null or way <> 'push' then
+    -- What the user, the devices and the rules say. Devices show what they have armed, whatever speaks against a push.
     select array_agg(
-      coalesce(
-        r.outcome, g.refusal,
-        case when way = 'local' and r.slot <> '' then case when d.armed_by = '{}' then 'not_armed' else 'armed' end end)
+      case
+        when r.outcome in ('claim_lost', 'switched_off') then r.outcome
+        when g.refusal = 'armed' or way = 'local' and d.armed_by <> '{}' and g.refusal is null then 'armed'
+        else coalesce(r.outcome, g.refusal, case when way = 'local' and r.slot <> '' then 'not_armed' end)
+      end
       order by r.place), array_agg(g.excluded order by r.place)
     into outcomes, excluded
     from unnest(user_ids, slots, fire_dates, push_types, outcomes)
@@ -357,10 +344,10 @@ begin
       where d.user_id = r.user_id and d.campaign = commit_occasions.campaign and d.slot = r.slot
         and d.fire_date = r.fire_date
       limit 1
-    ) d on r.outcome is null
+    ) d on r.outcome is null or way <> 'push'
     left join lateral tacet.push_refusal(
       r.user_id, coalesce(r.push_type, commit_occasions.campaign), case when way = 'push' then '{}' else d.armed_by end, moment
-    ) g on r.outcome is null;
+    ) g on r.outcome is null or d.armed_by <> '{}';
     if found_campaign.cap_group is not null then
       outcomes := array(
         select coalesce(
@@ -368,6 +355,21 @@ begin
           case when not tacet.take_cap(r.user_id, found_campaign.cap_group, r.fire_date, moment) then 'pushed_today' end)
         from unnest(user_ids, fire_dates, outcomes) with ordinality as r (user_id, fire_date, outcome, place)
         order by r.place);
+    end if;
+    if found_campaign.on_push is not null then
+      for noted in
+        select r.place
+        from unnest(slots, outcomes) with ordinality as r (slot, outcome, place)
+        where r.slot = '' and r.outcome is null
+      loop
+        begin
+          execute format('select %s($1, $2)', found_campaign.on_push::regproc) using user_ids[noted], moment;
+        exception
+          when others then
+            raise warning 'tacet: campaign % cannot note a push: % (%)', commit_occasions.campaign, sqlerrm, sqlstate;
+            outcomes[noted] := 'on_push_failed';
+        end;
+      end loop;
     end if;
   end if;
   push_ids := array(
@@ -413,12 +415,6 @@ begin
       commit_occasions.campaign, user_ids, slots, fire_dates, fire_ats, push_ids, push_types, titles, bodies, categories,
       documents, array(select f -> 'metadata' from unnest(findings) with ordinality as n (f, place) order by n.place), excluded,
       moment);
-    if found_campaign.on_push is not null then
-      for pushed_user in select r.user_id from unnest(user_ids, slots, outcomes) as r (user_id, slot, outcome) where r.slot = '' and r.outcome is null
-      loop
-        execute format('select %s($1, $2)', found_campaign.on_push::regproc) using pushed_user, moment;
-      end loop;
-    end if;
   end if;
 end
 $$;

@@ -11,29 +11,6 @@ as $$
   from (select from tacet.notif_events e where e.user_id = has_reported_enough.user_id limit 5000) e
 $$;
 
--- Marks the pushes of a row as opened: the row's own, and those that it has been snoozed to.
-create or replace function tacet.open_slot_pushes(user_id tacet.user_id, campaign text, slot text, day date, moment timestamptz)
-returns void
-language sql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-  update tacet.push_log l
-  set opened = true, opened_at = least(open_slot_pushes.moment, clock_timestamp())
-  from (
-    select d.push_id
-    from tacet.occasions d
-    where d.user_id = open_slot_pushes.user_id and d.campaign = open_slot_pushes.campaign and d.slot = open_slot_pushes.slot
-      and d.fire_date = open_slot_pushes.day
-    union
-    select p.id
-    from tacet.pushes p
-    where p.user_id = open_slot_pushes.user_id
-      and p.cancel_key = tacet.snooze_key(
-        open_slot_pushes.campaign, open_slot_pushes.slot, open_slot_pushes.day, open_slot_pushes.user_id)
-  ) p
-  where l.subject_id = tacet.subject_of(p.push_id) and l.user_id = open_slot_pushes.user_id and l.decision = 'sent' and not l.opened
-$$;
-
 -- Notes an action that a user has taken of a row's notification, and calls the campaign's function for it. The first report of an
 -- id counts. A repeated one calls the function for its answer alone: what the function writes is undone.
 --
@@ -75,7 +52,7 @@ begin
     outcome := 'other_report';
   else
     if outcome = 'noted' then
-      perform tacet.open_slot_pushes(
+      perform tacet.open_slot_row(
         first_report.user_id, report_slot_action.campaign, report_slot_action.slot, report_slot_action.day,
         first_report.happened_at);
     end if;
@@ -232,11 +209,12 @@ begin
     order by r.place
   loop
     if event.campaign is not null then
-      perform tacet.acknowledge_slot_row(
-        report_slot_events.user_id, event.campaign, event.slot, event.fire_date, event.code, event.token);
       if event.code = 'opened' then
-        perform tacet.open_slot_pushes(
+        perform tacet.open_slot_row(
           report_slot_events.user_id, event.campaign, event.slot, event.fire_date, event.happened_at);
+      else
+        perform tacet.acknowledge_slot_row(
+          report_slot_events.user_id, event.campaign, event.slot, event.fire_date, event.code, event.token, event.happened_at);
       end if;
     end if;
     if event.token is not null then
@@ -256,9 +234,10 @@ end
 $$;
 
 -- Notes what a device did with an occasion. armed adds the device to those that show it by themselves, at most 64, and cancelled takes
--- it back. token: of the user's device; null when unknown.
+-- it back. token: of the user's device; null when unknown. What is opened more than ten minutes before its time, as early as a device
+-- without exact alarms may show it, was sent on demand.
 create or replace function tacet.acknowledge_slot_row(
-  user_id tacet.user_id, campaign text, slot text, fire_date date, code text, token text
+  user_id tacet.user_id, campaign text, slot text, fire_date date, code text, token text, moment timestamptz
 )
 returns void
 language sql volatile
@@ -274,11 +253,17 @@ as $$
       a.place, a.armed_by, a.is_known,
       tacet.occasion_after(
         a.state,
-        case when acknowledge_slot_row.code <> 'cancelled' then acknowledge_slot_row.code when a.armed_by = '{}' then 'disarmed' end
+        case acknowledge_slot_row.code
+          when 'cancelled' then case when a.armed_by = '{}' then 'disarmed' end
+          when 'opened' then case when a.state not in ('scheduled', 'armed') or a.is_due then 'opened' end
+          else acknowledge_slot_row.code
+        end
       ) as state
     from (
       select
-        o.ctid as place, tacet.occasion_state(o) as state, acknowledge_slot_row.token = any (o.armed_by) as is_known,
+        o.ctid as place, tacet.occasion_state(o) as state,
+        o.fire_at <= acknowledge_slot_row.moment + interval '10 minutes' as is_due,
+        acknowledge_slot_row.token = any (o.armed_by) as is_known,
         case acknowledge_slot_row.code
           when 'armed' then o.armed_by || acknowledge_slot_row.token
           when 'cancelled' then array_remove(o.armed_by, acknowledge_slot_row.token)
@@ -297,6 +282,36 @@ as $$
       when 'cancelled' then n.is_known and d.status = 'armed' and (n.state is not null or n.armed_by <> '{}')
       else n.state is not null
     end
+$$;
+
+-- Marks a row as opened, and its pushes: the row's own, which does not come any more if it still waits, and those that it has been
+-- snoozed to.
+create or replace function tacet.open_slot_row(user_id tacet.user_id, campaign text, slot text, day date, moment timestamptz)
+returns void
+language sql volatile
+set search_path = pg_catalog, pg_temp
+as $$
+  select tacet.acknowledge_slot_row(
+    open_slot_row.user_id, open_slot_row.campaign, open_slot_row.slot, open_slot_row.day, 'opened', null, open_slot_row.moment);
+  select tacet.recall_push(d.push_id, d.user_id)
+  from tacet.occasions d
+  where d.user_id = open_slot_row.user_id and d.campaign = open_slot_row.campaign and d.slot = open_slot_row.slot
+    and d.fire_date = open_slot_row.day and d.status = 'opened';
+  update tacet.push_log l
+  set opened = true, opened_at = least(open_slot_row.moment, clock_timestamp())
+  from (
+    select d.push_id
+    from tacet.occasions d
+    where d.user_id = open_slot_row.user_id and d.campaign = open_slot_row.campaign and d.slot = open_slot_row.slot
+      and d.fire_date = open_slot_row.day
+    union
+    select p.id
+    from tacet.pushes p
+    where p.user_id = open_slot_row.user_id
+      and p.cancel_key = tacet.snooze_key(
+        open_slot_row.campaign, open_slot_row.slot, open_slot_row.day, open_slot_row.user_id)
+  ) p
+  where l.subject_id = tacet.subject_of(p.push_id) and l.user_id = open_slot_row.user_id and l.decision = 'sent' and not l.opened
 $$;
 
 create or replace function tacet.shows_nothing(user_id tacet.user_id, address text)
@@ -365,6 +380,9 @@ begin
       select from tacet.device_tokens(note_device_permission.user_id) d where lower(d.device_token) = p.device_token
     );
   if note_device_permission.is_denied and tacet.is_denied(note_device_permission.user_id) then
+    -- What is being rendered does not know it.
+    perform tacet.lock_slots(note_device_permission.user_id);
+    update tacet.slots s set version = s.version + 1 where s.user_id = note_device_permission.user_id;
     update tacet.occasions d
     set
       status = tacet.occasion_status(tacet.occasion_after(tacet.occasion_state(d), 'denied')), reason = 'permission_denied',

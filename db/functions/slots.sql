@@ -13,6 +13,15 @@ as $$
   select pg_advisory_xact_lock(hashtextextended('slots ' || lock_slots.user_id, 1952539493))
 $$;
 
+-- What names the lock that keeps users from choosing slots of a campaign while new users enter it: a choice that is not committed yet
+-- cannot be seen.
+create or replace function tacet.entry_lock(campaign text)
+returns bigint
+language sql immutable
+as $$
+  select hashtextextended('slots of ' || campaign, 1952539493)
+$$;
+
 -- Brings the slots of some users in line with the campaign's audience: gives them to users who have none, moves those of users whose
 -- zone has changed, replaces those that the audience says otherwise, and takes them from users who are not in it. Returns how many
 -- users were given slots, and how many had them changed. default_slots: [{"slot": "0800", "phase": "morning", "weekdays": [1, 2]}, ...].
@@ -32,6 +41,7 @@ begin
     return query select 0::bigint, 0::bigint;
     return;
   end if;
+  perform tacet.lock_slots(user_ids[1]) where cardinality(user_ids) = 1;
   return query execute format(
     $query$
       with said as materialized (
@@ -221,6 +231,8 @@ declare
   users tacet.user_id[] := tacet.slot_users(campaign, are_new, after_user, page_max);
 begin
   last_user := case when cardinality(users) = page_max then users[page_max] end;
+  -- Too many users to take the lock of each.
+  perform pg_advisory_xact_lock(tacet.entry_lock(campaign)) where are_new;
   select f.enrolled, f.moved into enrolled, moved from tacet.follow_audience(campaign, default_slots, users, lead_us) f;
   return next;
 end
@@ -305,20 +317,7 @@ begin
   if moved = 0 then
     return 0;
   end if;
-  -- Where the clocks are the same, devices go on showing at the right time what they have armed.
-  update tacet.occasions d
-  set time_zone = zone
-  where d.user_id = move_slots.user_id and d.campaign = move_slots.campaign and d.time_zone <> zone
-    and tacet.occasion_after(tacet.occasion_state(d), 'moved') is not null
-    and d.fire_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), zone);
-  update tacet.occasions d
-  set
-    time_zone = zone, fire_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), zone),
-    available_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), zone), changed_at = clock_timestamp(),
-    status = tacet.occasion_after(tacet.occasion_state(d), 'moved'), armed_by = '{}'
-  where d.user_id = move_slots.user_id and d.campaign = move_slots.campaign and d.time_zone <> zone
-    and tacet.occasion_after(tacet.occasion_state(d), 'moved') is not null;
-  if found then
+  if tacet.settle_occasions(move_slots.campaign, move_slots.user_id, 'switched_off') > 0 then
     perform tacet.tell_devices(move_slots.user_id);
   end if;
   return moved;
@@ -344,7 +343,7 @@ begin
   set version = s.version + 1, next_fire_at = null, fire_date = null, available_at = null
   where s.user_id = leave_slots.user_id and s.campaign = leave_slots.campaign and s.next_fire_at is not null;
   get diagnostics rested_count = row_count;
-  if tacet.cancel_occasions(leave_slots.campaign, leave_slots.user_id, 'not_in_audience') > 0 then
+  if tacet.settle_occasions(leave_slots.campaign, leave_slots.user_id, 'not_in_audience') > 0 then
     perform tacet.tell_devices(leave_slots.user_id);
   end if;
   return left_count + rested_count;
@@ -363,30 +362,54 @@ as $$
       and extract(isodow from has_slot.day)::smallint = any (s.weekdays))
 $$;
 
--- Cancels what was to come of a user's slots that are off or gone: rows, and pushes that the user has put off. Returns the number of
--- rows.
-create or replace function tacet.cancel_occasions(campaign text, user_id tacet.user_id, reason text)
+-- Brings what is to come of a user's slots in line with them: cancels rows of those that are off or gone, or whose campaign is off,
+-- with this reason, their pushes that wait, and those that the user has put off; and moves rows to their slots' zone. Returns the
+-- number of rows.
+create or replace function tacet.settle_occasions(campaign text, user_id tacet.user_id, reason text)
 returns int
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  is_active boolean := exists (select from tacet.campaigns c where c.name = settle_occasions.campaign and c.is_active);
   cancelled int;
+  moved int;
 begin
-  perform tacet.cancel_pushes(tacet.snooze_key(d.campaign, d.slot, d.fire_date, d.user_id))
-  from tacet.occasions d
-  where d.user_id = cancel_occasions.user_id and d.campaign = cancel_occasions.campaign and d.snoozes > 0
-    and d.fire_at > clock_timestamp() - interval '3 days'
-    and not tacet.has_slot(d.campaign, d.user_id, d.slot, d.phase, d.fire_date);
   update tacet.occasions d
   set
-    status = tacet.occasion_after(tacet.occasion_state(d), 'off'), reason = cancel_occasions.reason,
+    status = tacet.occasion_after(tacet.occasion_state(d), 'off'), reason = settle_occasions.reason,
     changed_at = clock_timestamp(), armed_by = '{}'
-  where d.user_id = cancel_occasions.user_id and d.campaign = cancel_occasions.campaign
+  where d.user_id = settle_occasions.user_id and d.campaign = settle_occasions.campaign
     and tacet.occasion_after(tacet.occasion_state(d), 'off') is not null
-    and not tacet.has_slot(d.campaign, d.user_id, d.slot, d.phase, d.fire_date);
+    and not (is_active and tacet.has_slot(d.campaign, d.user_id, d.slot, d.phase, d.fire_date));
   get diagnostics cancelled = row_count;
-  return cancelled;
+  -- After that, which waits for a commit at the same time.
+  perform
+    case when d.status in ('sent', 'delivered') then tacet.recall_push(d.push_id, d.user_id) end,
+    case when d.snoozes > 0 then tacet.cancel_pushes(tacet.snooze_key(d.campaign, d.slot, d.fire_date, d.user_id)) end
+  from tacet.occasions d
+  where d.user_id = settle_occasions.user_id and d.campaign = settle_occasions.campaign
+    and (d.status in ('sent', 'delivered') or d.snoozes > 0) and d.fire_at > clock_timestamp() - interval '3 days'
+    and not (is_active and tacet.has_slot(d.campaign, d.user_id, d.slot, d.phase, d.fire_date));
+  -- Where the clocks are the same, devices go on showing at the right time what they have armed.
+  update tacet.occasions d
+  set time_zone = s.time_zone
+  from tacet.slots s
+  where s.user_id = settle_occasions.user_id and s.campaign = settle_occasions.campaign
+    and d.user_id = s.user_id and d.campaign = s.campaign and d.slot = s.slot and d.time_zone <> s.time_zone
+    and tacet.occasion_after(tacet.occasion_state(d), 'moved') is not null
+    and d.fire_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), s.time_zone);
+  update tacet.occasions d
+  set
+    time_zone = s.time_zone, fire_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), s.time_zone),
+    available_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), s.time_zone), changed_at = clock_timestamp(),
+    status = tacet.occasion_status(tacet.occasion_after(tacet.occasion_state(d), 'moved')), armed_by = '{}'
+  from tacet.slots s
+  where s.user_id = settle_occasions.user_id and s.campaign = settle_occasions.campaign
+    and d.user_id = s.user_id and d.campaign = s.campaign and d.slot = s.slot and d.time_zone <> s.time_zone
+    and tacet.occasion_after(tacet.occasion_state(d), 'moved') is not null;
+  get diagnostics moved = row_count;
+  return cancelled + moved;
 end
 $$;
 
@@ -405,6 +428,7 @@ declare
   own_zone text;
 begin
   perform set_config('synchronous_commit', 'on', true);
+  perform pg_advisory_xact_lock_shared(tacet.entry_lock(choose_slots.campaign)) where choose_slots.is_chosen;
   perform tacet.lock_slots(choose_slots.user_id);
   if choose_slots.is_chosen then
     select s.time_zone into own_zone
@@ -435,7 +459,7 @@ begin
     is distinct from (
       excluded.is_on, excluded.is_enabled, excluded.is_chosen, excluded.phase, excluded.time_zone, excluded.weekdays,
       excluded.next_fire_at is null);
-  perform tacet.cancel_occasions(choose_slots.campaign, choose_slots.user_id, 'switched_off');
+  perform tacet.settle_occasions(choose_slots.campaign, choose_slots.user_id, 'switched_off');
   perform tacet.tell_devices(choose_slots.user_id);
 end
 $$;

@@ -152,7 +152,8 @@ returning
   s.time_zone, s.version, s.attempts, false as is_late;
 
 -- name: advance_slots
--- Ends the claims of slots of which nothing is rendered; see tacet.advance_slots.
+-- Ends the claims of slots of which nothing is rendered; see tacet.advance_slots. Where that is because their campaign is off, devices
+-- are told that they have armed what does not come.
 --
 --   :campaign  text             the campaign
 --   :user_ids  tacet.user_id[]  the users
@@ -161,7 +162,14 @@ returning
 --   :attempts  integer[]        the claims' attempts
 --   :lead_us   bigint           how long before it is due the next row may be rendered
 
-select a.place from tacet.advance_slots(:campaign, :user_ids, :slots, :versions, :attempts, :lead_us) as a (place);
+with told as materialized (
+  select case when tacet.settle_occasions(:campaign, u.user_id, 'campaign_inactive') > 0 then tacet.tell_devices(u.user_id) end
+  from (select distinct n.user_id from unnest(:user_ids) as n (user_id)) u
+  where not exists (select from tacet.campaigns c where c.name = :campaign and c.is_active)
+)
+select a.place
+from tacet.advance_slots(:campaign, :user_ids, :slots, :versions, :attempts, :lead_us) as a (place)
+cross join (select count(*) from told) t;
 
 -- name: deliver_slot
 -- Sends a user's last rendered row of a slot; see tacet.deliver_slot.

@@ -40,6 +40,37 @@ struct CampaignRunnerTests {
     )
   }
 
+  @Test("an old list of campaigns does not replace one that was read later, and answered before")
+  func oldList() async throws {
+    let scene = try await CoachScene()
+    try await scene.sql(
+      """
+      create table answers (); create sequence looks;
+      create function look() returns void language plpgsql as $$
+      begin
+        if nextval('public.looks') = 1 then
+          while not exists (select from public.answers) loop perform pg_sleep(0.005); end loop;
+        end if;
+      end $$;
+      alter table tacet.campaigns rename to stored_campaigns;
+      create view tacet.campaigns as select s.* from (select public.look() offset 0) l, tacet.stored_campaigns s
+      """)
+    try await scene.withRunner { runner, _, reactor in
+      let ended = Signal()
+      reactor.start {
+        try? await runner.updateCatalogue(after: .zero, on: reactor)
+        ended.signal(on: reactor)
+      }
+      while try await scene.sql("select is_called from looks") != "t" {}
+      try await scene.sql("update tacet.stored_campaigns set is_active = name = 'lapse'")
+      try await runner.updateCatalogue(after: .zero, on: reactor)
+      #expect(runner.catalogue.active == ["lapse"])
+      try await scene.sql("insert into answers default values")
+      _ = await ended.wait(on: reactor)
+      #expect(runner.catalogue.active == ["lapse"])
+    }
+  }
+
   @Test("leaves those alone whose campaign was switched off after they were noted")
   func inactive() async throws {
     let scene = try await CoachScene()

@@ -143,9 +143,9 @@ extension SlotRowFacts {
     switch status {
     case "scheduled": "It is scheduled."
     case "armed": armedBy == 1 ? "A device shows it without a push." : "\(armedBy) devices show it without a push."
-    case "cancelled": "It was cancelled. \(CampaignWords.sentence(reason ?? "unknown"))"
-    case "sent": push.outcome
     case "delivered", "opened": "\(push.outcome) It was shown."
+    case _ where status == "sent" || push != nil: push.outcome
+    case "cancelled": "It was cancelled. \(CampaignWords.sentence(reason ?? "unknown"))"
     default: "Nothing was sent. \(CampaignWords.sentence(reason ?? "unknown"))"
     }
   }

@@ -98,6 +98,7 @@ enum CampaignWords {
     "attempts_exhausted": "Every process that looked at the user ended before it had decided.",
     "campaign_unusable": "The campaign's definition cannot be used; the service's log says why.",
     "material_failed": "The host's function for the user's material failed; the service's log has the error.",
+    "on_push_failed": "The host's function that notes pushes failed; the database's log has the error.",
     "material_unreadable": "What the host's function says of the user is no JSON object.",
     "no_template": "No template could be filled.",
     "no_text": "Nothing was written.",

@@ -125,6 +125,7 @@ struct CampaignExplanationTests {
       ("armed", nil, 2, nil, "2 devices show it without a push."), ("sent", nil, 0, "sent", "A push was sent."),
       ("opened", nil, 0, "sent", "A push was sent. It was shown."),
       ("cancelled", "switched_off", 0, nil, "It was cancelled. The user has switched the slot off, or moved it."),
+      ("cancelled", "cancelled", 0, "skipped", "A push was queued and is skipped."),
       ("skipped", "content_missing", 0, nil, "Nothing was sent. The host's content was never fetched."),
     ] as [(String, String?, Int, String?, String)])
   func slots(status: String, reason: String?, armedBy: Int, decision: String?, summary: String) throws {
