@@ -124,6 +124,11 @@ struct ReportRoutesTests {
         parts.channel.requests.filter { $0.collapseIdentifier?.text == row }.map(\.deviceToken.hexadecimal)
       }
       #expect(devices.sorted() == pushed)
+      let sentences = [
+        "sent|": "A push was sent.", "armed|": "without a push.", "skipped|not_armed": "none has reported that it will.",
+      ]
+      let told = try await rig.ask("GET", "/v1/explain?campaign=ritual&user_id=\(user)").body
+      #expect(told.contains(try #require(sentences[end])), "\(told)")
     }
   }
 

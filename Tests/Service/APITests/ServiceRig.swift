@@ -350,6 +350,7 @@ extension ServiceRig {
       set is_scheduled = false, definition = '{"layers": ["re_engagement"],
         "texts": [{"title": "A moment for you", "body": "Shall we talk about {domain}?"}],
         "payload": {"action": "new_conversation"}}'
+      where name = 'coach'
       """)
   }
 

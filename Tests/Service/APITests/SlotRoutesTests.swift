@@ -6,6 +6,7 @@ import PushRules
 import PushStore
 import TestIDs
 import TestPostgres
+import TestRepository
 import Testing
 
 @testable import API
@@ -171,19 +172,38 @@ struct SlotRoutesTests {
     }
   }
 
-  @Test("the configuration has flags and categories, and an entity tag")
+  @Test("the configuration has flags and the categories of all campaigns, and an entity tag")
   func configuration() async throws {
     try await Self.run { (rig, user) async throws in
+      try await rig.makeCoach()
+      try await rig.psql("\\i '\(try IDTypes.tested(Repository.file("db/examples/engagement.sql")).path)'")
       let answer = try await rig.ask("GET", "/v1/config", as: user)
       #expect(answer.status == 200)
       for part in [
-        #""scheduler":"auto""#, #""prefetchLeadMinutes":20"#, #""runnerRearm":false"#, #""id":"TS_DAILY""#,
-        #"{"id":"DID_THIS","title":"Did This ✓","options":[]}"#, #""options":["foreground"]"#,
+        #""scheduler":"auto""#, #""prefetchLeadMinutes":20"#, #""runnerRearm":false"#, #""mode":"online_first""#,
+        #""ttlSeconds":86400"#, #""iosCategoryIdentifier":"TS_DAILY""#, #""androidChannelId":"daily_reminders""#,
+        #""prefetchRunner":"none""#,
+        Self.category("TS_DAILY", ("OPEN", "Open", true)),
+        Self.category("TERRAIN_RITUAL", ("DID_THIS", "Did This ✓", false), ("START_RITUAL", "Start Ritual →", true)),
+        Self.category("DAILY_CHECK", ("LOG_MOOD", "Log Mood", true), ("QUICK_CHAT", "Chat with Coach", true)),
+        Self.category("WORKOUT", ("START_WORKOUT", "Start Workout", true), ("SNOOZE_30", "Remind in 30 min", false)),
+        Self.category("MEAL", ("LOG_MEAL", "Log Meal", true), ("QUICK_ADD", "Quick Add", true)),
+        Self.category("HYDRATION"), Self.category("ACHIEVEMENT"), Self.category("RE_ENGAGEMENT"),
         #""channels":[{"id":"daily_reminders","name":"Daily reminders","importance":"high"}]"#,
       ] { #expect(answer.body.contains(part), "\(part)") }
       let tag = try #require(answer.fields["etag"])
       #expect(try await rig.ask("GET", "/v1/config", as: user, fields: ["If-None-Match": tag]).status == 304)
     }
+  }
+}
+
+extension SlotRoutesTests {
+  /// A category as the configuration tells it.
+  private static func category(_ id: String, _ actions: (id: String, title: String, isForeground: Bool)...) -> String {
+    let told = actions.map {
+      #"{"id":"\#($0.id)","title":"\#($0.title)","options":[\#($0.isForeground ? #""foreground""# : "")]}"#
+    }
+    return #"{"id":"\#(id)","actions":[\#(told.joined(separator: ","))]}"#
   }
 }
 

@@ -21,6 +21,7 @@ struct ServeSettingsTests {
     #expect(settings.retention == .seconds(14 * 86_400))
     #expect(settings.devicesPerUserMax == 10 && settings.badgeMax == 999)
     #expect(!settings.campaigns.isEnabled && settings.campaigns.minutes == 600 && settings.campaigns.modelKey == nil)
+    #expect(settings.campaigns.modelLimit == .seconds(2))
     #expect(settings.campaigns.dailyTokensMax == 1_000_000 && settings.campaigns.dailyMicrodollarsMax == 5_000_000)
     #expect(settings.isReadSyncEnabled && settings.reactors == nil && settings.drainLimit == .seconds(15))
     #expect(settings.log == LogSettings())

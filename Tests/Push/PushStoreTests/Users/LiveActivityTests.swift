@@ -106,6 +106,42 @@ struct LiveActivityTests {
     #expect(dismissal.map { $0 - payload.timestamp } == 30)
   }
 
+  @Test("a meal is stale two hours after its start and half an hour after an update, and is dismissed with its end")
+  func meal() async throws {
+    let scene = try await LiveActivityScene()
+    let (user, type) = (scene.user, "MealTrackingActivityAttributes")
+    try await withStore(scene.database) {
+      _ = try await $0.put(LiveActivityToken(token: "bb02", deviceToken: "aa01"), startingType: type, of: user, on: $1)
+      var request = LiveActivityStartRequest(id: "lunch", userID: user, type: type)
+      request.attributes = #"{"mealType": "Lunch"}"#
+      request.isPushed = true
+      #expect(try await $0.start(request, on: $1) == .started)
+    }
+    func payload() async throws -> LiveActivityPayload {
+      let events = try await claim(scene.database)
+      try await scene.take(events)
+      return try #require(events.first?.liveActivity)
+    }
+    let first = try await payload()
+    guard case .start(let start) = first.event else { return #expect(Bool(false), "it is a start") }
+    #expect(start.attributes["targetCalories"] == 600)
+    #expect(first.contentState["itemsLogged"] == 0 && first.contentState["lastFoodItem"] == .null)
+    #expect(first.staleDate == first.timestamp + 7200)
+    try await scene.report("cc02", "lunch")
+    let state = #"{"itemsLogged": 1, "totalCalories": 250, "totalProtein": 12.5, "lastFoodItem": "Soup"}"#
+    _ = try await withStore(scene.database) { try await $0.updateLiveActivity("lunch", state: state, on: $1) }
+    try await scene.passTime()
+    let update = try await payload()
+    #expect(update.contentState["totalProtein"] == .number(12.5) && update.staleDate == update.timestamp + 1800)
+    try await scene.end("lunch")
+    try await scene.passTime()
+    let last = try await payload()
+    guard case .end(let dismissal) = last.event else { return #expect(Bool(false), "it is an end") }
+    #expect(last.contentState["itemsLogged"] == 1 && last.staleDate == nil)
+    // A moment that has passed is at once.
+    #expect(try #require(dismissal) < last.timestamp)
+  }
+
   @Test("an end before the start was sent leaves nothing to push; one during its retries takes it back")
   func endBeforeStart() async throws {
     let scene = try await LiveActivityScene()
