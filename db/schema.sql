@@ -178,6 +178,28 @@ CREATE TABLE tacet.occasions (
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
 
+CREATE TABLE tacet.slots (
+    next_fire_at timestamp with time zone,
+    available_at timestamp with time zone,
+    delivered_at timestamp with time zone,
+    fire_date date,
+    user_id uuid NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    version integer DEFAULT 0 NOT NULL,
+    is_on boolean DEFAULT true NOT NULL,
+    is_enabled boolean DEFAULT true NOT NULL,
+    is_chosen boolean DEFAULT false NOT NULL,
+    campaign text NOT NULL,
+    slot text NOT NULL,
+    phase text,
+    time_zone text NOT NULL,
+    weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[] NOT NULL,
+    CONSTRAINT slots_phase_check CHECK ((phase ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT slots_slot_check CHECK ((slot ~ '^([01][0-9]|2[0-3])[0-5][0-9]$'::text)),
+    CONSTRAINT slots_weekdays_check CHECK ((weekdays <@ '{1,2,3,4,5,6,7}'::smallint[]))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
+
 CREATE TABLE public.conversation_participants (
     conversation_id uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -761,28 +783,6 @@ CREATE TABLE tacet.shards (
 )
 WITH (fillfactor='50', vacuum_truncate=off);
 
-CREATE TABLE tacet.slots (
-    next_fire_at timestamp with time zone,
-    available_at timestamp with time zone,
-    delivered_at timestamp with time zone,
-    fire_date date,
-    user_id uuid NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    version integer DEFAULT 0 NOT NULL,
-    is_on boolean DEFAULT true NOT NULL,
-    is_enabled boolean DEFAULT true NOT NULL,
-    is_chosen boolean DEFAULT false NOT NULL,
-    campaign text NOT NULL,
-    slot text NOT NULL,
-    phase text,
-    time_zone text NOT NULL,
-    weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[] NOT NULL,
-    CONSTRAINT slots_phase_check CHECK ((phase ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
-    CONSTRAINT slots_slot_check CHECK ((slot ~ '^([01][0-9]|2[0-3])[0-5][0-9]$'::text)),
-    CONSTRAINT slots_weekdays_check CHECK ((weekdays <@ '{1,2,3,4,5,6,7}'::smallint[]))
-)
-WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
-
 CREATE TABLE tacet.surface_views (
     last_seen timestamp with time zone,
     left_at timestamp with time zone,
@@ -1155,8 +1155,6 @@ CREATE INDEX occasions_fire_idx ON tacet.occasions USING btree (fire_at);
 
 CREATE UNIQUE INDEX occasions_phase_idx ON tacet.occasions USING btree (user_id, campaign, phase, fire_date) WHERE ((phase IS NOT NULL) AND (status <> ALL (ARRAY['skipped'::text, 'cancelled'::text, 'failed'::text])));
 
-CREATE INDEX occasions_push_idx ON tacet.occasions USING btree (push_id) WHERE (push_id IS NOT NULL);
-
 CREATE INDEX occasions_run_idx ON tacet.occasions USING btree (run_id) WHERE (run_id IS NOT NULL);
 
 CREATE INDEX parked_parked_idx ON tacet.parked USING btree (parked_at);
@@ -1486,7 +1484,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.has_index(source regclass, columns text, predicate text DEFAULT NULL::text) returns boolean
 -- tacet.has_reported_enough(user_id uuid) returns boolean
 -- tacet.has_seen(last_seen timestamp with time zone, dated_at timestamp with time zone, enqueued_at timestamp with time zone) returns boolean
--- tacet.has_slot(campaign text, user_id uuid, slot text, phase text, day date) returns boolean
 -- tacet.has_targets(user_id uuid) returns boolean
 -- tacet.hidden_rows(tables text[]) returns TABLE(relation oid, place text, column_name text, before text, after text, words text, is_wish boolean)
 -- tacet.hides_writes(contract_function text, written text, conversation_id uuid) returns boolean
@@ -1508,7 +1505,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.is_failure(reason text) returns boolean
 -- tacet.is_localised(definition jsonb) returns boolean
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
--- tacet.is_slot_off(push tacet.pushes) returns boolean
 -- tacet.join_kinds()
 -- tacet.keep_wishes(user_id uuid, channel text, address text, wishes text) returns void
 -- tacet.known_facts(user_id uuid, moment timestamp with time zone) returns jsonb
@@ -1631,9 +1627,9 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
 -- tacet.settle_occasions(campaign text, user_id uuid, reason text) returns integer
 -- tacet.shard_of(kind text, subject_id uuid, conversation_id uuid) returns integer
--- tacet.shows_nothing(user_id uuid, address text) returns boolean
 -- tacet.slot_days(slot text, zone text, first_day date, days integer, weekdays smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
 -- tacet.slot_instant(slot text, zone text, day date) returns timestamp with time zone
+-- tacet.slot_of_day(campaign text, user_id uuid, slot text, phase text, day date) returns SETOF tacet.slots
 -- tacet.slot_time(slot text) returns time without time zone
 -- tacet.slot_users(campaign text, are_new boolean, after_user uuid, users_max bigint) returns uuid[]
 -- tacet.snooze_key(campaign text, slot text, day date, user_id uuid) returns text

@@ -26,7 +26,10 @@ as $$
     from (
       select
         d.address,
-        tacet.shows_nothing(push_refusal.user_id, d.address) as is_denied,
+        exists (
+          select from tacet.device_permissions m
+          where m.device_token = lower(d.address) and m.user_id = push_refusal.user_id and m.is_denied
+        ) as is_denied,
         lower(d.address) = any (push_refusal.armed_by) as is_armed
       from tacet.push_targets(push_refusal.user_id) d
       -- Each device is asked about once.

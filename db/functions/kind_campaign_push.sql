@@ -1,21 +1,6 @@
 -- The kind campaign_push: what a campaign has written for one user; see tacet.commit_occasions. Its events have the push
 -- types of campaigns.
 
--- Whether a push is of a slot that its user has switched off since, or lost, or whose campaign is off.
-create or replace function tacet.is_slot_off(push tacet.pushes)
-returns boolean
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  return push.metadata ? 'slot' and not exists (
-    select from tacet.slots s
-    join tacet.campaigns c on c.name = s.campaign
-    where s.user_id = push.user_id and s.campaign = push.campaign and s.slot = push.metadata ->> 'slot'
-      and s.is_on and s.is_enabled and s.next_fire_at is not null and c.is_active);
-end
-$$;
-
 -- Whether what the push of a slot reminds of was done since it was put off. Where that cannot be told, the user is reminded.
 create or replace function tacet.is_done(push tacet.pushes)
 returns boolean

@@ -12,7 +12,13 @@ as $$
     case when of_campaign and p.metadata ? 'snooze' then tacet.denied_devices(p.user_id) else p.excluded_devices end,
     case
       when p.cancel_key is not null and tacet.is_cancelled(p.cancel_key, p.created_at) then 'cancelled'
-      when of_campaign and tacet.is_slot_off(p) then 'cancelled'
+      -- Of a slot that its user has switched off since, or lost, or whose campaign is off.
+      when of_campaign and p.metadata ? 'slot' and not exists (
+        select from tacet.slots s
+        where s.user_id = p.user_id and s.campaign = p.campaign and s.slot = p.metadata ->> 'slot'
+          and s.is_on and s.is_enabled and s.next_fire_at is not null
+          and (select c.is_active from tacet.campaigns c where c.name = s.campaign)
+      ) then 'cancelled'
       when of_campaign and p.metadata ? 'snooze' and tacet.is_done(p) then 'cancelled'
       else p.withheld
     end,

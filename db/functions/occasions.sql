@@ -296,7 +296,9 @@ begin
   outcomes := array(
     select case
       when not r.place = any (locked) then 'claim_lost'
-      when r.slot <> '' and not tacet.has_slot(commit_occasions.campaign, r.user_id, r.slot, d.phase, r.fire_date) then 'switched_off'
+      when r.slot <> '' and not exists (
+        select from tacet.slot_of_day(commit_occasions.campaign, r.user_id, r.slot, d.phase, r.fire_date)
+      ) then 'switched_off'
       else coalesce(r.refusal, h.refusal)
     end
     from unnest(user_ids, slots, fire_dates, refusals) with ordinality as r (user_id, slot, fire_date, refusal, place)
@@ -380,14 +382,7 @@ begin
   return query
   update tacet.occasions d
   set
-    status = tacet.occasion_status(
-      tacet.occasion_after(
-        tacet.occasion_state(d),
-        case
-          when r.outcome is null then 'pushed' when r.outcome = 'armed' then 'shown' when r.outcome = 'switched_off' then 'off'
-          when tacet.is_failure(r.outcome) then 'failed' else 'refused'
-        end)),
-    reason = nullif(r.outcome, 'armed'), push_id = r.push_id, changed_at = clock_timestamp(),
+    status = tacet.occasion_status(a.state), reason = nullif(r.outcome, 'armed'), push_id = r.push_id, changed_at = clock_timestamp(),
     -- Devices show the words that they know.
     title = case when r.outcome = 'armed' then d.title when d.has_slot then r.title end,
     body = case when r.outcome = 'armed' then d.body when d.has_slot then r.body end,
@@ -402,11 +397,21 @@ begin
     with ordinality as r (
       user_id, slot, fire_date, title, body, category, document, finding, outcome, push_id, place)
   cross join lateral (
-    select n.ctid as row_place
+    select n.ctid as row_place, tacet.occasion_state(n) as state
     from tacet.occasions n
     where n.user_id = r.user_id and n.campaign = commit_occasions.campaign and n.slot = r.slot and n.fire_date = r.fire_date
     limit 1
   ) f
+  cross join lateral (
+    select
+      tacet.occasion_after(
+        f.state,
+        case
+          when r.outcome is null then 'pushed' when r.outcome = 'armed' then 'shown' when r.outcome = 'switched_off' then 'off'
+          when tacet.is_failure(r.outcome) then 'failed' else 'refused'
+        end) as state
+    offset 0
+  ) a
   where r.place = any (locked) and d.ctid = f.row_place
   returning r.place, d.status, d.reason, d.push_id;
 

@@ -128,7 +128,8 @@ begin
     return jsonb_build_object('snoozed', found_row.snoozes > 0);
   end if;
   if found_row.title is null or found_row.snoozes >= 3 or moment < clock_timestamp() - interval '15 minutes'
-    or not tacet.has_slot(found_row.campaign, found_row.user_id, found_row.slot, found_row.phase, found_row.fire_date)
+    or not exists (
+      select from tacet.slot_of_day(found_row.campaign, found_row.user_id, found_row.slot, found_row.phase, found_row.fire_date))
     or exists (
     select from tacet.notif_events e
     where e.user_id = snooze_slot_row.user_id and e.identifier = row_name and e.code = any (actions)
@@ -314,16 +315,6 @@ as $$
   where l.subject_id = tacet.subject_of(p.push_id) and l.user_id = open_slot_row.user_id and l.decision = 'sent' and not l.opened
 $$;
 
-create or replace function tacet.shows_nothing(user_id tacet.user_id, address text)
-returns boolean
-language sql stable
-as $$
-  select exists (
-    select from tacet.device_permissions m
-    where m.device_token = lower(shows_nothing.address) and m.user_id = shows_nothing.user_id and m.is_denied
-  )
-$$;
-
 -- Whether a user has devices, and none of them may show anything. Most users have none that may not, and are told by an index: a
 -- statement of its own, because the one about devices takes longer to begin than that one takes.
 create or replace function tacet.is_denied(user_id tacet.user_id)
@@ -331,12 +322,13 @@ returns boolean
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 as $$
+declare
+  denied text[] := array(select m.device_token from tacet.device_permissions m where m.user_id = is_denied.user_id and m.is_denied);
 begin
-  if not exists (select from tacet.device_permissions m where m.user_id = is_denied.user_id and m.is_denied) then
+  if denied = '{}' then
     return false;
   end if;
-  return (
-    select bool_and(tacet.shows_nothing(is_denied.user_id, d.address)) is true from tacet.push_targets(is_denied.user_id) d);
+  return (select bool_and(lower(d.address) = any (denied)) is true from tacet.push_targets(is_denied.user_id) d);
 end
 $$;
 

@@ -350,16 +350,18 @@ begin
 end
 $$;
 
--- Whether a user has a slot that says something on a day.
-create or replace function tacet.has_slot(campaign text, user_id tacet.user_id, slot text, phase text, day date)
-returns boolean
-language sql stable
+-- A user's slot that says something on a day. Returns rows, and has no settings of its own, so that it becomes a part of the statements
+-- that ask for many users.
+create or replace function tacet.slot_of_day(campaign text, user_id tacet.user_id, slot text, phase text, day date)
+returns setof tacet.slots
+language sql stable rows 1
 as $$
-  select exists (
-    select from tacet.slots s
-    where s.user_id = has_slot.user_id and s.campaign = has_slot.campaign and s.slot = has_slot.slot
-      and s.is_on and s.is_enabled and s.next_fire_at is not null and s.phase is not distinct from has_slot.phase
-      and extract(isodow from has_slot.day)::smallint = any (s.weekdays))
+  select s.*
+  from tacet.slots s
+  where s.user_id = slot_of_day.user_id and s.campaign = slot_of_day.campaign and s.slot = slot_of_day.slot
+    and s.is_on and s.is_enabled and s.next_fire_at is not null and s.phase is not distinct from slot_of_day.phase
+    and extract(isodow from slot_of_day.day)::smallint = any (s.weekdays)
+  limit 1
 $$;
 
 -- Brings what is to come of a user's slots in line with them: cancels rows of those that are off or gone, or whose campaign is off,
@@ -381,7 +383,7 @@ begin
     changed_at = clock_timestamp(), armed_by = '{}'
   where d.user_id = settle_occasions.user_id and d.campaign = settle_occasions.campaign
     and tacet.occasion_after(tacet.occasion_state(d), 'off') is not null
-    and not (is_active and tacet.has_slot(d.campaign, d.user_id, d.slot, d.phase, d.fire_date));
+    and not (is_active and exists (select from tacet.slot_of_day(d.campaign, d.user_id, d.slot, d.phase, d.fire_date)));
   get diagnostics cancelled = row_count;
   -- After that, which waits for a commit at the same time.
   perform
@@ -390,7 +392,7 @@ begin
   from tacet.occasions d
   where d.user_id = settle_occasions.user_id and d.campaign = settle_occasions.campaign
     and (d.status in ('sent', 'delivered') or d.snoozes > 0) and d.fire_at > clock_timestamp() - interval '3 days'
-    and not (is_active and tacet.has_slot(d.campaign, d.user_id, d.slot, d.phase, d.fire_date));
+    and not (is_active and exists (select from tacet.slot_of_day(d.campaign, d.user_id, d.slot, d.phase, d.fire_date)));
   -- Where the clocks are the same, devices go on showing at the right time what they have armed.
   update tacet.occasions d
   set time_zone = s.time_zone

@@ -930,7 +930,6 @@ create table if not exists tacet.occasions (
 create index if not exists occasions_available_idx on tacet.occasions (has_slot, available_at)
   where status in ('scheduled', 'armed') and available_at < 'infinity';
 create index if not exists occasions_fire_idx on tacet.occasions (fire_at);
-create index if not exists occasions_push_idx on tacet.occasions (push_id) where push_id is not null;
 create index if not exists occasions_run_idx on tacet.occasions (run_id) where run_id is not null;
 -- One of each phase a day, also after the user has moved the slot. What was not shown takes no phase.
 create unique index if not exists occasions_phase_idx on tacet.occasions (user_id, campaign, phase, fire_date)

@@ -74,10 +74,10 @@ package struct CampaignPace: Equatable, Sendable {
     min(max(due / max(Int(spread.components.seconds), 1), pushesPerSecond / 20, 1), pushesPerSecond)
   }
 
-  /// Occasions pushed together. So many events of the fastest pace wait in the inbox at most before more come. A sixteenth of a
-  /// second is a four-hundredth of the spread: two batches that are lost on their way stay below one push in a hundred. Each batch
-  /// costs 1.5 ms of the database, whatever its size; larger ones let messages wait behind them.
-  func pushesPerBatch(at pushesPerSecond: Int) -> Int { min(max(pushesPerSecond / 16, 1), 256) }
+  /// Occasions pushed together. So many events of the fastest pace wait in the inbox at most before more come. An eighth of a
+  /// second is a two-hundredth of the spread: a batch that is lost on its way stays below one push in a hundred. Each batch
+  /// costs some milliseconds of the database, whatever its size; larger ones let messages wait behind them.
+  func pushesPerBatch(at pushesPerSecond: Int) -> Int { min(max(pushesPerSecond / 8, 1), 256) }
 
   /// Users of the next page of an audience, after a page of so many users took a time. 5,000 at most.
   func enrolUsers(after users: Int, in time: Duration) -> Int {

@@ -105,18 +105,30 @@ struct ThoroughLooksTests {
 @Suite("Looks while events of other kinds abound")
 struct OthersAboundTests {
   @Test(
-    "begin with messages and take few events, until a second after one has brought sixteen",
-    arguments: [(16, 999, true), (16, 1000, false), (15, 0, false)] as [(Int, UInt64, Bool)])
-  func pace(others: Int, milliseconds: UInt64, abound: Bool) {
+    "begin with messages, until a second after one has brought sixteen, and take few events until a second after messages",
+    arguments: [
+      (16, 1, 999, true, 16), (16, 1, 1000, false, 128), (16, nil, 999, true, 128), (15, 1, 0, false, 128),
+    ] as [(Int, UInt64?, UInt64, Bool, Int)])
+  func pace(others: Int, messagesAt: UInt64?, milliseconds: UInt64, abound: Bool, taken: Int) {
     var pacer = LookPacer(PollSchedule(now: 0))
     pacer.everythingBegan(now: 0)
+    pacer.messagesAnswered(found: 0, now: 1)
+    if let messagesAt { pacer.messagesAnswered(found: 1, now: messagesAt) }
     pacer.everythingAnswered(places: 128, others: others, leftNothing: true, now: 1)
     pacer.ask()
     let now = 1 + milliseconds * 1_000_000
     #expect(pacer.beginsWithMessages(isWoken: false, now: now) == abound)
-    #expect(pacer.eventsOfEverything(128, now: now) == (abound ? 16 : 128))
+    #expect(pacer.eventsOfEverything(128, now: now) == taken)
     #expect(pacer.eventsOfEverything(3, now: now) == 3)
     #expect(pacer.waitForEverything(isBroughtByWake: false, now: now) == .zero)
+  }
+
+  @Test("messages come for a second after the last", arguments: [(999, true), (1000, false)] as [(UInt64, Bool)])
+  func delay(milliseconds: UInt64, delay: Bool) {
+    var others = OtherKinds()
+    #expect(!others.delayMessages(now: 0))
+    others.messagesCame(now: 7)
+    #expect(others.delayMessages(now: 7 + milliseconds * 1_000_000) == delay)
   }
 
   @Test(

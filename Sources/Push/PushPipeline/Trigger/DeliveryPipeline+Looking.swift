@@ -41,7 +41,7 @@ extension DeliveryPipeline {
       let asks = pacer.asksForMessages(isWoken: look.isWoken)
       let haveCome = asks ? try await store.hasMessages(limits, on: reactor) : true
       let events = haveCome ? try await store.claimMessages(limits, on: reactor) : []
-      pacer.messagesAnswered()
+      pacer.messagesAnswered(found: events.count, now: Reactor.now)
       look.isAnswered = true
       take(events, within: limits, for: &look, on: reactor)
     } catch {

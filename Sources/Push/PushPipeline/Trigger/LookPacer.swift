@@ -58,13 +58,14 @@ struct LookPacer {
 
   /// How many new events a look for everything takes of those that it may.
   func eventsOfEverything(_ eventsMax: Int, now: UInt64) -> Int {
-    others.abound(now: now) ? min(eventsMax, OtherKinds.perLook) : eventsMax
+    others.abound(now: now) && others.delayMessages(now: now) ? min(eventsMax, OtherKinds.perLook) : eventsMax
   }
 
   /// How far back a look for messages has to reach; nil for as far as it can.
   func lookBack(now: UInt64) -> Duration? { thorough.lookBack(now: now) }
 
-  mutating func messagesAnswered() {
+  mutating func messagesAnswered(found: Int, now: UInt64) {
+    if found > 0 { others.messagesCame(now: now) }
     if messages.since != nil { everything.retryNow() }
     messages.succeeded()
   }
@@ -191,11 +192,12 @@ struct ThoroughLooks {
 }
 
 /// Whether events of other kinds than messages abound, as those of a campaign do that has its hour. Messages are looked for first
-/// meanwhile, and wait for few of the others.
+/// meanwhile, and wait for few of the others. Where no message comes, a look takes all that it may: each costs a millisecond of the
+/// database, whatever it brings.
 ///
 /// A value: time comes in as monotonic nanoseconds.
 struct OtherKinds {
-  /// Events that a look may bring meanwhile: a message waits for no more than these.
+  /// Events that a look may bring meanwhile, while messages come: a message waits for no more than these.
   static let perLook = 16
 
   /// For how long events abound after a look that has brought ``perLook``, or after looks within as long that have brought as
@@ -203,11 +205,20 @@ struct OtherKinds {
   static let interval = Duration.seconds(1)
 
   private var aboundAt: UInt64?
+  private var messagesAt: UInt64?
   private var spanBegunAt: UInt64 = 0
   private var spanCount = 0
 
   func abound(now: UInt64) -> Bool {
     aboundAt.map { now &- $0 < Self.interval.clampedNanoseconds } ?? false
+  }
+
+  /// A look has brought messages.
+  mutating func messagesCame(now: UInt64) { messagesAt = now }
+
+  /// Whether messages come that would wait for others.
+  func delayMessages(now: UInt64) -> Bool {
+    messagesAt.map { now &- $0 < Self.interval.clampedNanoseconds } ?? false
   }
 
   /// A look for everything has brought so many events of other kinds.

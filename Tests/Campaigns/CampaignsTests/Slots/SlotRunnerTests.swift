@@ -224,7 +224,7 @@ struct SlotRunnerTests {
   @Test(
     "the more rows are due at once, the faster they are pushed, so that few are on their way at a time",
     arguments: [
-      (0, 100, 6), (2_000, 100, 6), (2_500, 100, 6), (20_000, 800, 50), (50_000, 2_000, 125), (100_000, 2_000, 125),
+      (0, 100, 12), (2_000, 100, 12), (2_500, 100, 12), (20_000, 800, 100), (50_000, 2_000, 250), (100_000, 2_000, 250),
     ])
   func pace(due: Int, rowsPerSecond: Int, rowsPerBatch: Int) {
     let pace = CampaignPace()
