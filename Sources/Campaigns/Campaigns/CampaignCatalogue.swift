@@ -41,7 +41,10 @@ struct CampaignCatalogue {
       definitions[campaign.name] = nil
       do {
         let definition = try CampaignDefinition(json: campaign.definition)
-        if definition.hasSlots, campaign.name.utf8.count > Self.nameBytesMax { throw LongName() }
+        if definition.hasSlots, campaign.name.utf8.count > Self.nameBytesMax {
+          throw DefinitionDefect(
+            code: .outOfRange, field: "slots", expected: "a name of \(Self.nameBytesMax) bytes at most")
+        }
         definitions[campaign.name] = definition
       } catch {
         logger.error(
@@ -50,21 +53,6 @@ struct CampaignCatalogue {
     }
     ofSlots = definitions.filter(\.value.hasSlots)
     scheduled = stored.filter { $0.isScheduled && definitions[$0.name]?.hasSlots == false }.map(\.name)
-  }
-
-  private struct LongName: Error, CustomStringConvertible {
-    var description: String { "its name has more than \(CampaignCatalogue.nameBytesMax) bytes" }
-  }
-}
-
-extension CampaignDefinition {
-  func allows(phase: String?) -> Bool { slots.contains { $0.phase == phase } }
-
-  /// The slots of a user who has chosen none.
-  var userSlots: [UserSlot] {
-    slots.map {
-      UserSlot(slot: $0.slot.description, phase: $0.phase, weekdays: $0.weekdays.count == 7 ? nil : $0.weekdays)
-    }
   }
 }
 

@@ -129,7 +129,7 @@ extension CampaignRunner {
       let begunAt = Reactor.now
       do throws(PostgresError) {
         let page = try await audiences.enrolSlots(
-          of: name, defaults: definition.userSlots, areNew: areNew, after: last, usersMax: enrolUsers,
+          of: name, defaults: definition.slots, areNew: areNew, after: last, usersMax: enrolUsers,
           lead: catalogue.lead, on: reactor)
         enrolled += page.enrolled
         moved += page.moved

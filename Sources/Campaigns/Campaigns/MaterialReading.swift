@@ -13,7 +13,7 @@ extension CampaignMaterial {
     self.moment = moment
     facts = CampaignValues(json: json) ?? CampaignValues()
     guard let zone = ZoneDirectory.system.rules(of: zoneName) else { return }
-    localTime = LocalTime(in: zone, at: moment)
+    localTime = LocalTime(zone: zone)
     let dateOrder = NumericDateOrder(localeIdentifier: document.locale)
     let finder = TemporalReferenceFinder(language: .ofLocale(document.locale))
     happenings = messages.flatMap { message in
@@ -62,7 +62,7 @@ private struct MaterialDocument: Decodable {
     material.patterns = list("patterns").map { (pattern: Pattern) in
       RecognizedPattern(
         theme: pattern.theme, occurrences: pattern.occurrences, domains: pattern.domains ?? [],
-        confidence: pattern.confidence, synthesis: pattern.synthesis ?? "", sessionsSince: pattern.sessions_since)
+        confidence: min(1, max(0, pattern.confidence)), synthesis: pattern.synthesis ?? "", sessionsSince: pattern.sessions_since)
     }
     material.lastConversation = known("last_conversation")
     material.contextSummary = known("context_summary")
@@ -82,17 +82,6 @@ struct Lenient<Value: Decodable>: Decodable {
 extension Date {
   /// Microseconds since 1970, as the database counts.
   init(microseconds: Int64) { self.init(timeIntervalSince1970: Double(microseconds) / 1_000_000) }
-}
-
-extension LocalTime {
-  init(in zone: ZoneRules, at moment: Date) {
-    let second = Int64(moment.timeIntervalSince1970.rounded(.down))
-    let change = zone.nextChange(after: second).flatMap { change -> LocalTime.Change? in
-      guard change.at - second <= 2 * 86_400 else { return nil }
-      return Change(instant: Date(timeIntervalSince1970: Double(change.at)), secondsFromUTC: change.offset)
-    }
-    self.init(secondsFromUTC: zone.offset(at: second), change: change)
-  }
 }
 
 extension Happening {

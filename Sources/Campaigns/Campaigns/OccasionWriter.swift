@@ -116,10 +116,12 @@ struct OccasionLook {
   /// Nil for material that is not an object.
   init?(_ situation: CampaignSituation, of occasion: Occasion, by definition: CampaignDefinition) {
     let moment = Date(microseconds: situation.now)
-    guard let material = CampaignMaterial(json: situation.material ?? "{}", at: moment, zoneName: occasion.timeZone)
+    guard
+      var material = CampaignMaterial(json: situation.material ?? "{}", at: moment, zoneName: occasion.timeZone)
     else { return nil }
+    material.subject = definition.occasion
     self.material = material
-    evaluation = definition.evaluation(of: material)
+    evaluation = LayerEvaluation(of: material, layers: definition.layers)
   }
 }
 
@@ -142,7 +144,7 @@ struct OccasionFindings: Encodable {
   }
 
   /// The layer that had something to say.
-  var layer: CampaignLayer?
+  var layer: String?
   var inputs = Inputs()
   /// For the ledger.
   var metadata: FindingMetadata?
@@ -186,13 +188,10 @@ extension OccasionWords {
   init(
     _ text: CampaignText, about finding: LayerFinding, in material: CampaignMaterial, of definition: CampaignDefinition
   ) {
-    var data = PayloadObject()
-    for (key, value) in definition.payload(with: material.values(for: finding)).sorted(by: { $0.key < $1.key }) {
-      data[key] = .string(value)
-    }
-    data["push_type"] = .string(finding.pushType)
-    if let domain = finding.domain { data["domain"] = .string(domain) }
-    self.init(title: text.title, body: text.body, data: String(decoding: data.encoded(), as: UTF8.self))
+    let data = definition.data(
+      with: material.values(for: finding),
+      members: ["push_type": .string(finding.pushType), "domain": finding.domain.map { .string($0) }])
+    self.init(title: text.title, body: text.body, data: data)
   }
 }
 
@@ -219,7 +218,7 @@ package struct CampaignPreview: Equatable, Sendable {
 
   /// Evaluates all users, or one.
   /// - Returns: nil without an active campaign of that name.
-  /// - Throws: `PostgresError`; ``CampaignDefinitionDefect`` for an unreadable definition.
+  /// - Throws: `PostgresError`; ``DefinitionDefect`` for an unreadable definition.
   package static func make(
     of name: String, onlyUser userID: HostID?, from store: PushDatabase, logger: Logger, on reactor: isolated Reactor
   ) async throws -> CampaignPreview? {

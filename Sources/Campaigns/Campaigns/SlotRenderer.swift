@@ -4,7 +4,6 @@ internal import Postgres
 internal import PushRules
 internal import PushStore
 internal import Reactors
-internal import TemporalReferences
 
 /// Renders occasions of slots: asks the campaign's functions about their users, and its host for content, and fills the texts.
 struct SlotRenderer {
@@ -58,7 +57,7 @@ struct SlotRenderer {
     }
     for userID in outcome.moved {
       try await store.followAudience(
-        of: campaign, defaults: definition.userSlots, for: userID, lead: lead, on: reactor)
+        of: campaign, defaults: definition.slots, for: userID, lead: lead, on: reactor)
     }
     return outcome
   }
@@ -116,7 +115,7 @@ extension SlotRenderer.Outcome {
     isAhead: Bool
   ) {
     guard let material else { return refuse(occasion, "material_unreadable") }
-    if let skip = material.skip { return refuse(occasion, skip.rawValue) }
+    if let skip = material.skip { return refuse(occasion, skip) }
     // What a model has written is not written again.
     if definition.composer != nil, let words = occasion.words {
       return decided.append(DecidedOccasion(occasion, words))
@@ -126,42 +125,21 @@ extension SlotRenderer.Outcome {
     case .unavailable(let reason): return refuse(occasion, reason)
     case .values(let values): fetched = values
     }
-    guard let slot = SlotOccasion(occasion) else { return refuse(occasion, "no_text") }
-    let values = material.values(for: slot).overlaid(with: fetched)
-    guard let text = occasion.userID.withBytes({ definition.text(for: slot, values: values, user: $0) }) else {
+    let values = material.values(for: occasion).overlaid(with: fetched)
+    guard let (words, missing) = definition.words(for: occasion, values: values) else {
       return refuse(occasion, "no_text")
     }
-    missingTokens += text.missing
-    if isAhead, let draft = definition.draft(for: slot, values: values, title: text.title) {
+    missingTokens += missing
+    if isAhead, let draft = definition.draft(for: occasion, values: values, title: words.title) {
       drafts.append((decided.count, draft))
     }
-    decided.append(
-      DecidedOccasion(
-        occasion,
-        OccasionWords(title: text.title, body: text.body, category: definition.category.id, data: text.data)))
+    decided.append(DecidedOccasion(occasion, words))
   }
 }
 
 private enum FetchedValues {
   case values(CampaignValues)
   case unavailable(String)
-}
-
-extension SlotOccasion {
-  fileprivate init?(_ occasion: Occasion) {
-    guard let slot = SlotTime(occasion.slot), let day = CivilDay(occasion.fireDate) else { return nil }
-    self.init(
-      campaign: occasion.campaign, slot: slot, phase: occasion.phase, fireDate: day, localTime: occasion.localTime)
-  }
-}
-
-extension Occasion {
-  /// `HH:MM` on the user's clock when it is due; nil in a zone that only the database has.
-  fileprivate var localTime: String? {
-    guard let zone = ZoneDirectory.system.rules(of: timeZone) else { return nil }
-    let second = fireAt / 1_000_000
-    return SlotTime(minutes: ((Int(second) + zone.offset(at: second)) / 60).modulo(1_440)).clockText
-  }
 }
 
 /// Has a language model write the bodies of rendered occasions, some at a time. One whose text fails keeps its template.

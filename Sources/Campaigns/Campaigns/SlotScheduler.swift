@@ -47,7 +47,7 @@ package final class SlotScheduler {
     if try await store.beginScheduleRun(of: userID, pause: pace.requestPause, on: reactor) {
       let catalogue = try await catalogue(on: reactor)
       try await enrol(userID, in: catalogue, on: reactor)
-      try await renderWindow(of: userID, in: catalogue, isStored: false, tellsDevices: false, on: reactor)
+      try await renderWindow(of: userID, in: catalogue, on: reactor)
     }
     return try await store.schedule(
       of: userID, days: days, rowsMax: rowsMax, deviceToken: deviceToken, on: reactor)
@@ -64,7 +64,8 @@ package final class SlotScheduler {
     of campaign: String, for userID: HostID, in catalogue: CampaignCatalogue, on reactor: isolated Reactor
   ) async throws(PostgresError) -> UserSlots? {
     guard let definition = catalogue.ofSlots[campaign] else { return nil }
-    try await enrol(userID, in: campaign, definition, lead: catalogue.lead, on: reactor)
+    try await store.followAudience(
+      of: campaign, defaults: definition.slots, for: userID, lead: catalogue.lead, on: reactor)
     return try await store.slots(of: campaign, for: userID, on: reactor)
   }
 
@@ -76,11 +77,13 @@ package final class SlotScheduler {
     guard let definition = catalogue.ofSlots[campaign],
       let known = try await self.slots(of: campaign, for: userID, in: catalogue, on: reactor)
     else { return .unknownCampaign }
-    if let place = slots.firstIndex(where: { !definition.allows(phase: $0.phase) }) { return .unknownPhase(place) }
+    if let place = slots.firstIndex(where: { slot in !definition.slots.contains { $0.phase == slot.phase } }) {
+      return .unknownPhase(place)
+    }
     try await store.choose(
       UserSlots(isOn: isOn, slots: slots, timeZone: known.timeZone), of: campaign, for: userID, lead: catalogue.lead,
       on: reactor)
-    try await renderWindow(of: userID, in: catalogue, isStored: false, tellsDevices: false, on: reactor)
+    try await renderWindow(of: userID, in: catalogue, on: reactor)
     return .taken(try await store.schedule(of: userID, days: 7, rowsMax: 64, deviceToken: nil, on: reactor))
   }
 
@@ -99,7 +102,7 @@ package final class SlotScheduler {
     let catalogue = try await catalogue(on: reactor)
     guard !catalogue.ofSlots.isEmpty else { return }
     try await enrol(userID, in: catalogue, on: reactor)
-    try await renderWindow(of: userID, in: catalogue, isStored: true, tellsDevices: true, on: reactor)
+    try await renderWindow(of: userID, in: catalogue, hasChanged: true, on: reactor)
   }
 
   /// Counts what devices have reported. What concerns no campaign that there is counts for `none`: clients make no series.
@@ -131,27 +134,21 @@ package final class SlotScheduler {
     _ userID: HostID, in catalogue: CampaignCatalogue, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     for (name, definition) in catalogue.ofSlots {
-      try await enrol(userID, in: name, definition, lead: catalogue.lead, on: reactor)
+      try await store.followAudience(
+        of: name, defaults: definition.slots, for: userID, lead: catalogue.lead, on: reactor)
     }
   }
 
-  private func enrol(
-    _ userID: HostID, in campaign: String, _ definition: CampaignDefinition, lead: Duration,
-    on reactor: isolated Reactor
-  ) async throws(PostgresError) {
-    try await store.followAudience(
-      of: campaign, defaults: definition.userSlots, for: userID, lead: lead, on: reactor)
-  }
-
+  /// - Parameter hasChanged: whether only what is stored is rendered, and devices are told of changes.
   private func renderWindow(
-    of userID: HostID, in catalogue: CampaignCatalogue, isStored: Bool, tellsDevices: Bool, on reactor: isolated Reactor
+    of userID: HostID, in catalogue: CampaignCatalogue, hasChanged: Bool = false, on reactor: isolated Reactor
   ) async throws(PostgresError) {
-    let window = try await store.slotWindow(of: userID, isStored: isStored, lead: catalogue.lead, on: reactor)
+    let window = try await store.slotWindow(of: userID, isStored: hasChanged, lead: catalogue.lead, on: reactor)
     for (campaign, occasions) in Dictionary(grouping: window, by: \.campaign) {
       guard let definition = catalogue.ofSlots[campaign] else { continue }
       let outcome = try await renderer.render(
         occasions, of: campaign, by: definition, isAhead: false, lead: catalogue.lead, on: reactor)
-      try await store.prepare(outcome.decided, of: campaign, advancing: nil, tellsDevices: tellsDevices, on: reactor)
+      try await store.prepare(outcome.decided, of: campaign, advancing: nil, tellsDevices: hasChanged, on: reactor)
     }
   }
 }

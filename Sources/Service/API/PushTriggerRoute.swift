@@ -57,7 +57,7 @@ enum PushTriggerRoute {
           of: campaign, onlyUser: user, from: services.callers, logger: logger, on: reactor)
         guard let preview else { throw unknown }
         return HTTPServerResponse(json(of: preview, campaign))
-      } catch let error as CampaignDefinitionDefect {
+      } catch let error as DefinitionDefect {
         throw ProblemDetails(.conflict, detail: "The campaign's definition cannot be used: \(error)")
       }
     }

@@ -1,19 +1,19 @@
 internal import PushRules
-internal import TemporalReferences
+package import PushStore
 
 /// A campaign as data: when it comes, what it is about, and its words. The database has its audience, and its hour where it
 /// has no slots.
 package struct CampaignDefinition: Equatable, Sendable {
   /// The slots of a user who has not moved any, in the order of the definition: at most 24, each time and each phase once.
   /// Empty for a campaign that comes at an hour.
-  package let slots: [DefaultSlot]
+  package let slots: [UserSlot]
   let way: SlotWay
   let category: SlotCategory
   /// The host's address of fetched values; nil without one. It may contain `{user_id}`.
   let contentURL: String?
   /// What it may be about, in the order of evaluation, each once. Empty exactly where there are slots.
   let layers: [CampaignLayer]
-  /// The subject of ``OccasionLayer``, such as `evening reflection`; set exactly when the layer is used.
+  /// The subject of the layer ``CampaignLayer/occasion``, such as `evening reflection`; set exactly when the layer is used.
   let occasion: String?
   /// What a language model writes; nil for a campaign of texts alone.
   let composer: CampaignComposer?
@@ -26,37 +26,6 @@ package struct CampaignDefinition: Equatable, Sendable {
   let hasCollapseID: Bool
 
   package var hasSlots: Bool { !slots.isEmpty }
-
-  func evaluation(of material: CampaignMaterial) -> LayerEvaluation {
-    LayerEvaluation(
-      of: material, layers: layers, settings: LayerSettings(occasion: OccasionLayer(occasion: occasion)))
-  }
-}
-
-package struct CampaignDefinitionDefect: Error, Equatable, CustomStringConvertible {
-  /// The kind of mistake. Raw values are stable.
-  package enum Code: String, CaseIterable, Sendable {
-    case notJSON = "not_json"
-    /// The key is unknown, or it is a payload key that the service itself sets.
-    case unknownKey = "unknown_key"
-    case missingKey = "missing_key"
-    case wrongType = "wrong_type"
-    case unknownWord = "unknown_word"
-    /// The number, or the length, is outside its limits.
-    case outOfRange = "out_of_range"
-    case repeated
-    case invalidTemplate = "invalid_template"
-    /// There is no text for a push type that the campaign may send.
-    case noText = "no_text"
-  }
-
-  let code: Code
-  /// The place as a path of keys and indices: `texts[0].title`; `$` for the document itself.
-  let field: String
-  let expected: String
-
-  /// For the author of the definition: `layers[1]: unknown_word, expected one of: event, pattern`.
-  package var description: String { "\(field): \(code.rawValue), expected \(expected)" }
 }
 
 extension CampaignDefinition {
@@ -99,8 +68,8 @@ extension CampaignDefinition {
   /// Only `slots` or `layers` are required, `occasion` with the layer of that name, and `texts` unless a model's failure is
   /// silence. A slot has no phase and fires on all days by default. The way is `auto`, the category ``SlotCategory/daily`` and
   /// the payload of slots `{"action": "open"}` by default. `pools` and `pool` come together.
-  /// - Throws: the first ``CampaignDefinitionDefect``, in the order of the keys above.
-  package init(json: String) throws(CampaignDefinitionDefect) {
+  /// - Throws: the first ``DefinitionDefect``, in the order of the keys above.
+  package init(json: String) throws {
     let document = try DefinitionObject(json: json)
     let hasSlots = document.members["slots"] != nil
     let root = try document.field.object(known: hasSlots ? Self.slotKeys : Self.hourKeys)
@@ -110,9 +79,7 @@ extension CampaignDefinition {
     contentURL = try root["content"].map(Self.contentURL)
     layers = hasSlots ? [] : try Self.layers(root.required("layers"))
     occasion = try Self.occasion(root["occasion"], for: layers)
-    composer = try root["composer"].map { field throws(CampaignDefinitionDefect) in
-      try CampaignComposer(field: field, hasSlots: hasSlots)
-    }
+    composer = try root["composer"].map { try CampaignComposer(field: $0, hasSlots: hasSlots) }
     let hasPools = root["pools"] != nil || root["pool"] != nil
     pools = hasPools ? try TextPools(pools: root.required("pools"), name: root.required("pool")) : nil
     let needsTexts = composer?.onFailure != .skip
@@ -126,45 +93,43 @@ extension CampaignDefinition {
     hasCollapseID = try root["presentation"]?.object()["collapse_id"] != nil
   }
 
-  private static func check(_ texts: [TextRule], for layers: [CampaignLayer]) throws(CampaignDefinitionDefect) {
+  private static func check(_ texts: [TextRule], for layers: [CampaignLayer]) throws {
     for type in layers.map(\.pushType) {
       let hasText = texts.contains { $0.conditions["push_type"]?.holds(for: type) ?? true }
-      if !hasText { throw CampaignDefinitionDefect(code: .noText, field: "texts", expected: "one for \(type)") }
+      if !hasText { throw DefinitionDefect(code: .noText, field: "texts", expected: "one for \(type)") }
     }
   }
 
-  private static func slots(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [DefaultSlot] {
-    var slots: [DefaultSlot] = []
-    for element in try field.elements(1...24) {
-      let object = try element.object(known: ["slot", "phase", "weekdays"])
-      let slot = try DefaultSlot(object)
-      if slots.contains(where: { $0.slot == slot.slot }) {
-        throw object.place("slot").defect(.repeated, expected: "each time once")
+  private static func slots(_ field: DefinitionField) throws -> [UserSlot] {
+    try field.objects(1...24, known: ["slot", "phase", "weekdays"], distinct: ["slot", "phase"]).map { object in
+      UserSlot(
+        slot: try object.required("slot").text(UserSlot.slotForm, expected: "HHmm, 0000 to 2359"),
+        phase: try object["phase"]?.text(
+          /[a-z][a-z0-9_]{0,31}/, expected: "a letter, then letters, digits or _, all lowercase, at most 32"),
+        weekdays: try object["weekdays"].flatMap(weekdays))
+    }
+  }
+
+  /// Ascending; nil for all.
+  private static func weekdays(_ field: DefinitionField) throws -> [Int]? {
+    let weekdays = try field.distinct(1...7, expected: "each weekday once") { element in
+      guard let weekday = Int(exactly: try element.number()), (1...7).contains(weekday) else {
+        throw element.defect(.outOfRange, expected: "1 to 7")
       }
-      if let phase = slot.phase, slots.contains(where: { $0.phase == phase }) {
-        throw object.place("phase").defect(.repeated, expected: "each phase once")
-      }
-      slots.append(slot)
+      return weekday
     }
-    return slots
+    return weekdays.count == 7 ? nil : weekdays.sorted()
   }
 
-  private static func layers(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [CampaignLayer] {
-    var layers: [CampaignLayer] = []
-    for element in try field.elements(1...CampaignLayer.allCases.count) {
-      let layer: CampaignLayer = try element.word()
-      if layers.contains(layer) { throw element.defect(.repeated, expected: "each layer once") }
-      layers.append(layer)
-    }
-    return layers
+  private static func layers(_ field: DefinitionField) throws -> [CampaignLayer] {
+    let known = CampaignLayer.all.map { (word: $0.name, value: $0) }
+    return try field.distinct(1...known.count, expected: "each layer once") { try $0.word(among: known) }
   }
 
-  private static func occasion(
-    _ field: DefinitionField?, for layers: [CampaignLayer]
-  ) throws(CampaignDefinitionDefect) -> String? {
+  private static func occasion(_ field: DefinitionField?, for layers: [CampaignLayer]) throws -> String? {
     let isNeeded = layers.contains(.occasion)
     guard let field else {
-      if isNeeded { throw CampaignDefinitionDefect(code: .missingKey, field: "occasion", expected: "a value") }
+      if isNeeded { throw DefinitionDefect(code: .missingKey, field: "occasion", expected: "a value") }
       return nil
     }
     let text = try field.string()
@@ -174,7 +139,7 @@ extension CampaignDefinition {
     return occasion
   }
 
-  private static func contentURL(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> String {
+  private static func contentURL(_ field: DefinitionField) throws -> String {
     let url = try field.object(known: ["url"]).required("url")
     let text = try url.string()
     guard text.isContentURL else {
@@ -194,43 +159,6 @@ extension String {
     return !split(separator: "{user_id}", omittingEmptySubsequences: false).contains { part in
       part.contains { $0 == "{" || $0 == "}" }
     }
-  }
-}
-
-/// A slot of a user who has not moved it.
-package struct DefaultSlot: Equatable, Sendable {
-  let slot: SlotTime
-  /// Its phase: a lowercase letter, then lowercase letters, digits or `_`, at most 32 in total; nil without one.
-  let phase: String?
-  /// The days of the week on which it fires, ascending, at least one: 1 for Monday to 7 for Sunday.
-  let weekdays: [Int]
-
-  init(_ object: DefinitionObject) throws(CampaignDefinitionDefect) {
-    let time = try object.required("slot")
-    guard let slot = SlotTime(try time.string()) else { throw time.defect(.outOfRange, expected: "HHmm, 0000 to 2359") }
-    self.slot = slot
-    phase = try object["phase"].map(Self.phase)
-    weekdays = try object["weekdays"].map(Self.weekdays) ?? Array(1...7)
-  }
-
-  private static func phase(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> String {
-    let phase = try field.string()
-    guard phase.utf8.count <= 32, phase.isValueName, phase.first?.isLetter == true else {
-      throw field.defect(.outOfRange, expected: "a letter, then letters, digits or _, all lowercase, at most 32")
-    }
-    return phase
-  }
-
-  private static func weekdays(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [Int] {
-    var weekdays: [Int] = []
-    for element in try field.elements(1...7) {
-      guard let weekday = Int(exactly: try element.number()), (1...7).contains(weekday) else {
-        throw element.defect(.outOfRange, expected: "1 to 7")
-      }
-      if weekdays.contains(weekday) { throw element.defect(.repeated, expected: "each weekday once") }
-      weekdays.append(weekday)
-    }
-    return weekdays.sorted()
   }
 }
 
@@ -260,21 +188,16 @@ package struct SlotCategory: Equatable, Sendable {
 }
 
 extension SlotCategory {
-  fileprivate init(field: DefinitionField) throws(CampaignDefinitionDefect) {
+  fileprivate init(field: DefinitionField) throws {
     let object = try field.object(known: ["id", "actions"])
     id = try object.required("id").identifier()
-    var actions: [SlotAction] = []
-    for element in try object.required("actions").elements(0...10) {
-      let member = try element.object(known: ["id", "title", "foreground"])
-      let action = SlotAction(
-        id: try member.required("id").identifier(), title: try member.required("title").line(scalarsMax: 64),
-        isForeground: try member.required("foreground").flag())
-      if actions.contains(where: { $0.id == action.id }) {
-        throw member.place("id").defect(.repeated, expected: "each identifier once")
-      }
-      actions.append(action)
+    let actions = try object.required("actions")
+      .objects(0...10, known: ["id", "title", "foreground"], distinct: ["id"])
+    self.actions = try actions.map { action in
+      SlotAction(
+        id: try action.required("id").identifier(), title: try action.required("title").line(scalarsMax: 64),
+        isForeground: try action.required("foreground").flag())
     }
-    self.actions = actions
   }
 }
 

@@ -1,11 +1,12 @@
 internal import FoundationEssentials
+internal import TemporalReferences
 
 /// The database's data about one user for one evaluation of a campaign.
 ///
 /// Everything is as of ``moment``, the database's current time, so that clocks of two machines are never compared.
-struct CampaignMaterial: Equatable {
+struct CampaignMaterial {
   var moment: Date
-  var localTime = LocalTime.utc
+  var localTime = LocalTime()
   /// Since the user's last message; nil when the user never wrote.
   var inactiveFor: Duration?
   /// The user's messages of the last seven days, newest first.
@@ -19,10 +20,12 @@ struct CampaignMaterial: Equatable {
   var styles = CoachingPreferences()
   /// The material's members as values.
   var facts = CampaignValues()
-  /// Sources that could not be read. A layer that needs one is skipped with a note, and the run continues.
+  /// What the campaign itself is about, such as `evening reflection`; nil without.
+  var subject: String?
+  /// Sources that could not be read. A layer that needs one is skipped with a note.
   var missingSources: Set<MaterialSource> = []
 
-  /// The texts that a check-in must not quote: the user's messages, and those of the last conversation.
+  /// The texts that a push must not quote: the user's messages, and those of the last conversation.
   var quotableTexts: [String] {
     messages.map(\.text) + (lastConversation?.texts ?? [])
   }
@@ -55,30 +58,12 @@ struct RecognizedPattern: Equatable {
   let occurrences: Int
   /// The host's names of its domains, most important first; may be empty.
   let domains: [String]
-  /// The host's confidence, in 0...1; 0 for NaN.
+  /// The host's confidence, in 0...1.
   let confidence: Double
   /// The host's prose about it; part of the prompt, never logged.
   let synthesis: String
   /// The user's sessions since the pattern was recognised, from 0.
   let sessionsSince: Int
-
-  init(
-    theme: String, occurrences: Int, domains: [String], confidence: Double, synthesis: String, sessionsSince: Int
-  ) {
-    self.theme = theme
-    self.occurrences = occurrences
-    self.domains = domains
-    self.confidence = confidence.asProportion
-    self.synthesis = synthesis
-    self.sessionsSince = sessionsSince
-  }
-}
-
-extension Double {
-  /// The value clamped to 0...1; 0 for NaN.
-  var asProportion: Double {
-    isNaN ? 0 : Swift.min(1, Swift.max(0, self))
-  }
 }
 
 struct LastConversation: Equatable, Decodable {
@@ -88,40 +73,19 @@ struct LastConversation: Equatable, Decodable {
   let texts: [String]
 }
 
-/// The user's local time around the moment of a run, without a time zone database.
-///
-/// The current offset and its next change suffice: layers look at most a day ahead, and no zone changes its offset
-/// twice within a day.
-struct LocalTime: Equatable {
-  /// A change of the offset, such as the beginning of daylight saving time.
-  struct Change: Equatable {
-    /// The first instant of the new offset.
-    let instant: Date
-    /// The new offset, east of UTC, in seconds.
-    let secondsFromUTC: Int
-  }
-
-  /// For users whose zone is unknown.
-  static let utc = LocalTime(secondsFromUTC: 0)
-
-  /// The offset at the moment of the run, east of UTC, in seconds.
-  var secondsFromUTC: Int
-  /// The first change after the moment; nil without one in the next two days.
-  var change: Change?
+/// Days and hours of the user's clock.
+struct LocalTime {
+  /// Nil for UTC: the zone is unknown.
+  var zone: ZoneRules?
 
   /// The civil day of an instant: days since 1970-01-01, negative before.
-  func day(of instant: Date) -> Int {
-    Int((localSeconds(of: instant) / 86_400).rounded(.down))
-  }
+  func day(of instant: Date) -> Int { seconds(of: instant).quotient(86_400) }
 
   /// The local hour of an instant, in 0...23.
-  func hour(of instant: Date) -> Int {
-    let seconds = localSeconds(of: instant) - Double(day(of: instant)) * 86_400
-    return min(23, Int(seconds / 3_600))
-  }
+  func hour(of instant: Date) -> Int { seconds(of: instant).modulo(86_400) / 3_600 }
 
-  private func localSeconds(of instant: Date) -> Double {
-    let offset = change.map { instant >= $0.instant ? $0.secondsFromUTC : secondsFromUTC } ?? secondsFromUTC
-    return instant.timeIntervalSince1970 + Double(offset)
+  private func seconds(of instant: Date) -> Int {
+    let second = Int64(instant.timeIntervalSince1970.rounded(.down))
+    return Int(second) + (zone?.offset(at: second) ?? 0)
   }
 }

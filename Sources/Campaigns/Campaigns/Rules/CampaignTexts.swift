@@ -1,4 +1,5 @@
 internal import PushRules
+internal import PushStore
 internal import TemporalReferences
 
 /// A title and a body.
@@ -43,9 +44,9 @@ struct TextRule: Equatable {
 
   private static let titleScalarsMax = 256
   private static let bodyScalarsMax = 2_048
-  private static let turnsMax = 31
+  private static let variantsMax = 31
 
-  struct Turn: Hashable {
+  struct Variant: Hashable {
     let title: TextTemplate
     let body: TextTemplate
 
@@ -54,8 +55,8 @@ struct TextRule: Equatable {
 
   /// By the value's name.
   let conditions: [String: Condition]
-  /// Titles and bodies that take turns by user and day; at least one.
-  let turns: [Turn]
+  /// They take turns by user and day; at least one, each once.
+  let variants: [Variant]
   /// The name of the value whose number ``plural`` is about; nil without.
   let counted: String?
   /// The same for numbers of a category.
@@ -67,58 +68,52 @@ struct TextRule: Equatable {
   /// "counted": "streak", "plural": {"one": {"title": …, "body": …}}, "localised": {"de": {"title": …, "body": …}}}`.
   ///
   /// A body, or a body and a title of as many, may be a list, of which each takes its turn.
-  init(field: DefinitionField) throws(CampaignDefinitionDefect) {
+  init(field: DefinitionField) throws {
     try self.init(field: field, known: ["if", "title", "body", "counted", "plural", "localised"])
   }
 
-  private init(field: DefinitionField, known: [String]) throws(CampaignDefinitionDefect) {
+  private init(field: DefinitionField, known: [String]) throws {
     let object = try field.object(known: known)
     conditions = try object["if"].map(Self.conditions) ?? [:]
-    turns = try Self.turns(object)
+    variants = try Self.variants(object)
     counted = try object["counted"]?.valueName()
     plural = try object["plural"].map(Self.plural) ?? [:]
     if (counted == nil) != plural.isEmpty {
       throw object.place("counted").defect(.missingKey, expected: "counted and plural together")
     }
-    localised = try object.localised { field throws(CampaignDefinitionDefect) in
-      try Self(field: field, known: ["title", "body", "counted", "plural"])
-    }
+    localised = try object.localised { try Self(field: $0, known: ["title", "body", "counted", "plural"]) }
   }
 
-  private static func turns(_ object: DefinitionObject) throws(CampaignDefinitionDefect) -> [Turn] {
-    let titles = try object.required("title").templates(turnsMax, scalarsMax: titleScalarsMax)
-    let bodies = try object.required("body").templates(turnsMax, scalarsMax: bodyScalarsMax)
+  private static func variants(_ object: DefinitionObject) throws -> [Variant] {
+    let titles = try object.required("title").templates(variantsMax, scalarsMax: titleScalarsMax)
+    let bodies = try object.required("body").templates(variantsMax, scalarsMax: bodyScalarsMax)
     guard titles.count == 1 || titles.count == bodies.count else {
       throw object.place("title").defect(.outOfRange, expected: "one title, or one for each body")
     }
-    var turns: [Turn] = []
+    var variants: [Variant] = []
     for (place, body) in bodies.enumerated() {
-      let turn = Turn(title: titles[titles.count == 1 ? 0 : place], body: body)
-      if !turns.contains(turn) { turns.append(turn) }
+      let variant = Variant(title: titles[titles.count == 1 ? 0 : place], body: body)
+      if !variants.contains(variant) { variants.append(variant) }
     }
-    return turns
+    return variants
   }
 
-  private static func plural(
-    _ field: DefinitionField
-  ) throws(CampaignDefinitionDefect) -> [PluralCategory: TextRule] {
+  private static func plural(_ field: DefinitionField) throws -> [PluralCategory: TextRule] {
+    let forms = try field.object(known: PluralCategory.allCases.map(\.rawValue))
     var plural: [PluralCategory: TextRule] = [:]
-    for (name, form) in try field.object(known: PluralCategory.allCases.map(\.rawValue)).sorted {
-      guard let category = PluralCategory(rawValue: name) else { continue }
-      plural[category] = try Self(field: form, known: ["title", "body"])
+    for category in PluralCategory.allCases {
+      plural[category] = try forms[category.rawValue].map { try Self(field: $0, known: ["title", "body"]) }
     }
     return plural
   }
 
-  private static func conditions(
-    _ field: DefinitionField
-  ) throws(CampaignDefinitionDefect) -> [String: Condition] {
+  private static func conditions(_ field: DefinitionField) throws -> [String: Condition] {
     var conditions: [String: Condition] = [:]
-    for (name, value) in try field.object().sorted { conditions[name] = try condition(value.named(name)) }
+    for (name, value) in try field.named() { conditions[name] = try condition(value) }
     return conditions
   }
 
-  private static func condition(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> Condition {
+  private static func condition(_ field: DefinitionField) throws -> Condition {
     switch field.value {
     case .string: return .equals(try field.line(scalarsMax: TextLimits.conditionMax))
     case .object:
@@ -148,32 +143,32 @@ struct TextRule: Equatable {
     with values: [String: String], in locale: LocaleTag?, for user: some Sequence<UInt8>, on day: Int
   ) -> FilledCampaignText {
     let choice = locale.flatMap { LocaleChoice(asked: $0) { localised[$0] != nil } }
-    if let choice, let text = localised[choice.shown]?.turn(with: values, in: choice.shown, for: user, on: day),
+    if let choice, let text = localised[choice.shown]?.variant(with: values, in: choice.shown, for: user, on: day),
       text.missing == 0
     {
       return text
     }
-    return turn(with: values, in: .english, for: user, on: day)
+    return variant(with: values, in: .english, for: user, on: day)
   }
 
-  private func turn(
+  private func variant(
     with values: [String: String], in locale: LocaleTag, for user: some Sequence<UInt8>, on day: Int
   ) -> FilledCampaignText {
     let count = counted.flatMap { values[$0] }.flatMap { Int($0) }
-    let turns = count.flatMap { plural[PluralCategory(of: $0, in: locale)] }?.turns ?? turns
-    let known = turns.filter { $0.names.allSatisfy { values[$0] != nil } }
-    let candidates = known.isEmpty ? turns : known
-    let turn = candidates[Self.turn(among: candidates.count, for: user, on: day)]
-    let title = turn.title.filled(with: values, absent: Self.placeholder)
-    let body = turn.body.filled(with: values, absent: Self.placeholder)
+    let variants = count.flatMap { plural[PluralCategory(of: $0, in: locale)] }?.variants ?? variants
+    let known = variants.filter { $0.names.allSatisfy { values[$0] != nil } }
+    let candidates = known.isEmpty ? variants : known
+    let variant = candidates[Self.place(among: candidates.count, for: user, on: day)]
+    let title = variant.title.filled(with: values, absent: Self.placeholder)
+    let body = variant.body.filled(with: values, absent: Self.placeholder)
     return FilledCampaignText(
       text: CampaignText(
         title: title.text.trimmed.cut(clustersMax: CampaignText.titleClustersMax),
         body: body.text.trimmed.cut(clustersMax: CampaignText.bodyClustersMax)),
-      missing: title.missing + body.missing, names: turn.names)
+      missing: title.missing + body.missing, names: variant.names)
   }
 
-  private static func turn(among count: Int, for user: some Sequence<UInt8>, on day: Int) -> Int {
+  private static func place(among count: Int, for user: some Sequence<UInt8>, on day: Int) -> Int {
     guard count > 1 else { return 0 }
     // FNV-1a. The standard library's hashes differ between processes.
     let hash: UInt64 = user.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
@@ -192,6 +187,8 @@ extension String {
 
 /// Entries that take turns by the day number.
 struct TextPools: Equatable {
+  typealias Entry = (index: Int, values: [String: String])
+
   private static let poolsMax = 100
   /// The most entries of a pool: one for each day of a leap year.
   private static let entriesMax = 366
@@ -202,7 +199,7 @@ struct TextPools: Equatable {
   /// 1 to 366 entries by name; each holds visible lines by name.
   let entries: [String: [[String: String]]]
 
-  init(pools: DefinitionField, name: DefinitionField) throws(CampaignDefinitionDefect) {
+  init(pools: DefinitionField, name: DefinitionField) throws {
     let members = try pools.object().sorted
     guard (1...Self.poolsMax).contains(members.count) else {
       throw pools.defect(.outOfRange, expected: "1 to \(Self.poolsMax) pools")
@@ -217,21 +214,20 @@ struct TextPools: Equatable {
     self.name = try name.template(scalarsMax: TextLimits.conditionMax)
   }
 
-  private static func entry(_ field: DefinitionField) throws(CampaignDefinitionDefect) -> [String: String] {
+  private static func entry(_ field: DefinitionField) throws -> [String: String] {
     var entry: [String: String] = [:]
-    for (name, value) in try field.object().sorted {
-      let member = try value.named(name)
-      if SlotOccasion.names.contains(name) {
-        throw member.defect(.unknownKey, expected: "a name that the slot does not fill itself")
+    for (name, value) in try field.named() {
+      if Occasion.valueNames.contains(name) {
+        throw value.defect(.unknownKey, expected: "a name that the slot does not fill itself")
       }
-      entry[name] = try member.line(scalarsMax: valueScalarsMax)
+      entry[name] = try value.line(scalarsMax: valueScalarsMax)
     }
     if entry.isEmpty { throw field.defect(.outOfRange, expected: "at least one value") }
     return entry
   }
 
-  /// The entry of a day, and its index; nil when the name lacks a value or no pool has it.
-  func turn(on day: CivilDay, with values: [String: String]) -> (index: Int, values: [String: String])? {
+  /// The entry of a day; nil when the name lacks a value or no pool has it.
+  func entry(on day: CivilDay, with values: [String: String]) -> Entry? {
     let (name, missing) = name.filled(with: values)
     guard missing == 0, let pool = entries[name.trimmed] else { return nil }
     let index = day.dayNumber.modulo(pool.count)
@@ -261,7 +257,7 @@ struct CampaignComposer: Equatable {
 
   /// Reads `{"on_failure": "skip", "task": "Greet a person.", "facts": ["name"]}`, of which a campaign with an hour needs none;
   /// with slots `{"task": "Greet a person.", "titles": ["Hello, {name}!"], "titles_by": "streak"}`, whose failure is a template.
-  init(field: DefinitionField, hasSlots: Bool) throws(CampaignDefinitionDefect) {
+  init(field: DefinitionField, hasSlots: Bool) throws {
     let object = try field.object(known: ModelTask.keys + (hasSlots ? ["titles", "titles_by"] : ["on_failure"]))
     onFailure = try object["on_failure"]?.word() ?? .template
     let hasTask = hasSlots || ModelTask.keys.contains { object.members[$0] != nil }

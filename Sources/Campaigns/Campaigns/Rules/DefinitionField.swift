@@ -1,17 +1,44 @@
 internal import PushRules
 
+/// Why a definition cannot be used.
+package struct DefinitionDefect: Error, Equatable, CustomStringConvertible {
+  /// The kind of mistake. Raw values are stable.
+  package enum Code: String, Sendable {
+    case notJSON = "not_json"
+    /// The key is unknown, or it is a payload key that the service itself sets.
+    case unknownKey = "unknown_key"
+    case missingKey = "missing_key"
+    case wrongType = "wrong_type"
+    case unknownWord = "unknown_word"
+    /// The number, or the length, is outside its limits.
+    case outOfRange = "out_of_range"
+    case repeated
+    case invalidTemplate = "invalid_template"
+    /// There is no text for a push type that the campaign may send.
+    case noText = "no_text"
+  }
+
+  let code: Code
+  /// The place as a path of keys and indices: `texts[0].title`; `$` for the document itself.
+  let field: String
+  let expected: String
+
+  /// For the author of the definition: `layers[1]: unknown_word, expected one of: event, pattern`.
+  package var description: String { "\(field): \(code.rawValue), expected \(expected)" }
+}
+
 /// A value of a definition with its path, so that a defect can name it.
 struct DefinitionField {
   let value: PayloadValue
   let path: String
 
-  func defect(_ code: CampaignDefinitionDefect.Code, expected: String) -> CampaignDefinitionDefect {
-    CampaignDefinitionDefect(code: code, field: path, expected: expected)
+  func defect(_ code: DefinitionDefect.Code, expected: String) -> DefinitionDefect {
+    DefinitionDefect(code: code, field: path, expected: expected)
   }
 
   static func oneOf(_ words: [String]) -> String { "one of: " + words.joined(separator: ", ") }
 
-  func elements(_ counts: ClosedRange<Int> = 0...Int.max) throws(CampaignDefinitionDefect) -> [DefinitionField] {
+  func elements(_ counts: ClosedRange<Int> = 0...Int.max) throws -> [DefinitionField] {
     guard case .array(let values) = value else { throw defect(.wrongType, expected: "an array") }
     guard counts.contains(values.count) else {
       throw defect(.outOfRange, expected: "\(counts.lowerBound) to \(counts.upperBound) elements")
@@ -19,12 +46,12 @@ struct DefinitionField {
     return values.enumerated().map { DefinitionField(value: $0.element, path: "\(path)[\($0.offset)]") }
   }
 
-  func string() throws(CampaignDefinitionDefect) -> String {
+  func string() throws -> String {
     guard case .string(let text) = value else { throw defect(.wrongType, expected: "a string") }
     return text
   }
 
-  func number() throws(CampaignDefinitionDefect) -> Double {
+  func number() throws -> Double {
     switch value {
     case .number(let number): return number.value
     case .integer(let number): return Double(number)
@@ -32,21 +59,54 @@ struct DefinitionField {
     }
   }
 
-  func flag() throws(CampaignDefinitionDefect) -> Bool {
+  func flag() throws -> Bool {
     guard case .boolean(let flag) = value else { throw defect(.wrongType, expected: "true or false") }
     return flag
   }
 
-  func word<Word: RawRepresentable & CaseIterable>() throws(CampaignDefinitionDefect) -> Word
-  where Word.RawValue == String {
-    guard let word = Word(rawValue: try string()) else {
-      throw defect(.unknownWord, expected: Self.oneOf(Word.allCases.map(\.rawValue)))
+  func word<Word: RawRepresentable<String> & CaseIterable>() throws -> Word {
+    try word(among: Word.allCases.map { ($0.rawValue, $0) })
+  }
+
+  func word<Value>(among known: [(word: String, value: Value)]) throws -> Value {
+    let text = try string()
+    guard let found = known.first(where: { $0.word == text }) else {
+      throw defect(.unknownWord, expected: Self.oneOf(known.map(\.word)))
     }
-    return word
+    return found.value
+  }
+
+  /// The elements of a list, each once.
+  func distinct<Value: Equatable>(
+    _ counts: ClosedRange<Int>, expected: String, _ read: (DefinitionField) throws -> Value
+  ) throws -> [Value] {
+    var values: [Value] = []
+    for element in try elements(counts) {
+      let value = try read(element)
+      if values.contains(value) { throw element.defect(.repeated, expected: expected) }
+      values.append(value)
+    }
+    return values
+  }
+
+  /// The elements of a list of objects, of which no two have the same value under one of the keys.
+  func objects(
+    _ counts: ClosedRange<Int>, known keys: [String], distinct: [String]
+  ) throws -> [DefinitionObject] {
+    let objects = try elements(counts).map { try $0.object(known: keys) }
+    for (place, object) in objects.enumerated() {
+      for key in distinct {
+        guard let member = object[key] else { continue }
+        if objects[..<place].contains(where: { $0[key]?.value == member.value }) {
+          throw member.defect(.repeated, expected: "each \(key) once")
+        }
+      }
+    }
+    return objects
   }
 
   /// A text on one line, as values are.
-  func line(scalarsMax: Int) throws(CampaignDefinitionDefect) -> String {
+  func line(scalarsMax: Int) throws -> String {
     let text = try string()
     guard let line = CampaignValues.line(text), line == text, text.unicodeScalars.count <= scalarsMax else {
       throw defect(.outOfRange, expected: "1 to \(scalarsMax) characters on one line")
@@ -54,34 +114,36 @@ struct DefinitionField {
     return text
   }
 
-  func identifier() throws(CampaignDefinitionDefect) -> String {
+  func identifier() throws -> String {
+    try text(/[A-Za-z0-9_.-]{1,64}/, expected: "1 to 64 ASCII letters, digits, _, - or .")
+  }
+
+  /// A text of a form, which is asked of its scalars.
+  func text(_ form: Regex<Substring>, expected: String) throws -> String {
     let text = try string()
-    let isIdentifier = text.unicodeScalars.allSatisfy { scalar in
-      switch scalar {
-      case "a"..."z", "A"..."Z", "0"..."9", "_", "-", ".": true
-      default: false
-      }
-    }
-    guard isIdentifier, (1...64).contains(text.utf8.count) else {
-      throw defect(.outOfRange, expected: "1 to 64 ASCII letters, digits, _, - or .")
+    guard text.wholeMatch(of: form.matchingSemantics(.unicodeScalar)) != nil else {
+      throw defect(.outOfRange, expected: expected)
     }
     return text
   }
 
-  func valueName() throws(CampaignDefinitionDefect) -> String {
+  func valueName() throws -> String {
     let name = try string()
     guard name.isValueName else { throw defect(.outOfRange, expected: "a name of a–z, 0–9 and _") }
     return name
   }
 
-  /// The field itself, a member whose key is the name of a value.
-  func named(_ key: String) throws(CampaignDefinitionDefect) -> DefinitionField {
-    if !key.isValueName { throw defect(.unknownKey, expected: "a name of a–z, 0–9 and _") }
-    return self
+  /// The members of an object whose keys are names of values, in alphabetical order.
+  func named() throws -> [(key: String, field: DefinitionField)] {
+    let members = try object().sorted
+    for (key, member) in members where !key.isValueName {
+      throw member.defect(.unknownKey, expected: "a name of a–z, 0–9 and _")
+    }
+    return members
   }
 
   /// A text with names in braces, one or two on each side.
-  func template(scalarsMax: Int) throws(CampaignDefinitionDefect) -> TextTemplate {
+  func template(scalarsMax: Int) throws -> TextTemplate {
     let text = try string()
     guard text.unicodeScalars.count <= scalarsMax else {
       throw defect(.outOfRange, expected: "at most \(scalarsMax) characters")
@@ -94,14 +156,12 @@ struct DefinitionField {
   }
 
   /// One template, or a list of one to so many.
-  func templates(_ countMax: Int, scalarsMax: Int) throws(CampaignDefinitionDefect) -> [TextTemplate] {
+  func templates(_ countMax: Int, scalarsMax: Int) throws -> [TextTemplate] {
     guard case .array = value else { return [try template(scalarsMax: scalarsMax)] }
-    return try elements(1...countMax).map { element throws(CampaignDefinitionDefect) in
-      try element.template(scalarsMax: scalarsMax)
-    }
+    return try elements(1...countMax).map { try $0.template(scalarsMax: scalarsMax) }
   }
 
-  func object() throws(CampaignDefinitionDefect) -> DefinitionObject {
+  func object() throws -> DefinitionObject {
     guard case .object(let object) = value else { throw defect(.wrongType, expected: "an object") }
     let members = object.members.map { ($0.key, $0.value) }
     // Different bytes may be equal texts.
@@ -109,7 +169,7 @@ struct DefinitionField {
   }
 
   /// An object with no other keys. The alphabetically first unknown one is refused.
-  func object(known keys: [String]) throws(CampaignDefinitionDefect) -> DefinitionObject {
+  func object(known keys: [String]) throws -> DefinitionObject {
     let object = try object()
     if let other = object.members.keys.filter({ !keys.contains($0) }).min() {
       throw object.place(other).defect(.unknownKey, expected: Self.oneOf(keys))
@@ -122,9 +182,9 @@ struct DefinitionObject {
   let field: DefinitionField
   let members: [String: PayloadValue]
 
-  init(json: String) throws(CampaignDefinitionDefect) {
+  init(json: String) throws {
     guard let value = try? PayloadValue(json: Array(json.utf8), limits: .hostRow) else {
-      throw CampaignDefinitionDefect(code: .notJSON, field: "$", expected: "an object")
+      throw DefinitionDefect(code: .notJSON, field: "$", expected: "an object")
     }
     self = try DefinitionField(value: value, path: "$").object()
   }
@@ -142,7 +202,7 @@ struct DefinitionObject {
   /// A member that may be missing.
   subscript(key: String) -> DefinitionField? { members[key].map { _ in place(key) } }
 
-  func required(_ key: String) throws(CampaignDefinitionDefect) -> DefinitionField {
+  func required(_ key: String) throws -> DefinitionField {
     guard let member = self[key] else { throw place(key).defect(.missingKey, expected: "a value") }
     return member
   }
@@ -153,9 +213,7 @@ struct DefinitionObject {
   private static let localesMax = 50
 
   /// The member `localised`: the same text in other locales, `{"de": …}`; empty without one.
-  func localised<Text>(
-    _ read: (DefinitionField) throws(CampaignDefinitionDefect) -> Text
-  ) throws(CampaignDefinitionDefect) -> [LocaleTag: Text] {
+  func localised<Text>(_ read: (DefinitionField) throws -> Text) throws -> [LocaleTag: Text] {
     guard let field = self["localised"] else { return [:] }
     let texts = try field.object().sorted
     guard texts.count <= Self.localesMax else {
@@ -178,7 +236,7 @@ extension DefinitionField {
   private static let payloadBytesMax = 1_024
 
   /// Custom members of a push: strings, without the reserved keys. Braces that are around no name are kept.
-  func payload(reserved keys: Set<String>) throws(CampaignDefinitionDefect) -> [String: TextTemplate] {
+  func payload(reserved keys: Set<String>) throws -> [String: TextTemplate] {
     var payload: [String: TextTemplate] = [:]
     var bytes = 0
     for (key, member) in try object().sorted {
@@ -202,7 +260,7 @@ extension DefinitionField {
 
   /// How a push is shown. The database fills it, with the push's data as values; here its members and texts are checked.
   /// - Parameter hasCategory: whether it may name a category; slots have theirs.
-  func checkPresentation(hasCategory: Bool) throws(CampaignDefinitionDefect) {
+  func checkPresentation(hasCategory: Bool) throws {
     for (key, member) in try object(known: (hasCategory ? ["category"] : []) + Self.presentationKeys).sorted {
       switch key {
       case "relevance_score", "badge": _ = try member.number()

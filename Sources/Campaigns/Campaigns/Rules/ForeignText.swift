@@ -77,14 +77,10 @@ extension Unicode.Scalar {
 
 /// The lengths to which short values are cut, in Unicode scalars. They keep log rows and prompts small.
 enum TextLimits {
-  static let eventMax = 40
   static let domainMax = 40
   static let themeMax = 80
   static let conditionMax = 80
-  /// The most logged domains of one pattern.
-  static let domainsMax = 8
 
-  static func event(_ text: String) -> String? { line(text, max: eventMax) }
   static func domain(_ text: String) -> String? { line(text, max: domainMax) }
   static func theme(_ text: String) -> String? { line(text, max: themeMax) }
 

@@ -50,7 +50,7 @@ extension ModelPrompt {
   /// One line for each value. A pattern's synthesis is its topic.
   private static func decision(_ finding: LayerFinding) -> [String] {
     let topic = finding.topic.flatMap { TextLimits.line($0, max: topicMax) }
-    let found = ["event", "when", "theme"].map { ($0, finding.values[$0]) }
+    let found = finding.found.sorted { $0.key < $1.key }.map { ($0.key, Optional($0.value)) }
     let fields = [("type", finding.pushType)] + found + [("topic", topic), ("domain", finding.domain)]
     return fields.compactMap { label, value in value.map { label + ": " + $0 } }
   }
@@ -137,14 +137,11 @@ extension ModelTask {
   /// Reads the members of a composer: `{"task": "Greet a person.", "facts": ["name"], "rules": "plain", "seconds": 2}`.
   ///
   /// The rules are `plain` and the limit is the service's by default.
-  init(_ object: DefinitionObject) throws(CampaignDefinitionDefect) {
+  init(_ object: DefinitionObject) throws {
     task = try object.required("task").line(scalarsMax: Self.taskScalarsMax)
-    facts =
-      try object["facts"]?.elements(0...Self.factsMax).map { field throws(CampaignDefinitionDefect) in
-        try field.valueName()
-      } ?? []
+    facts = try object["facts"]?.elements(0...Self.factsMax).map { try $0.valueName() } ?? []
     rules = try object["rules"]?.word() ?? .plain
-    limit = try object["seconds"].map { field throws(CampaignDefinitionDefect) in
+    limit = try object["seconds"].map { field in
       let number = try field.number()
       guard Self.seconds.contains(number) else {
         throw field.defect(.outOfRange, expected: "\(Self.seconds.lowerBound) to \(Self.seconds.upperBound)")

@@ -34,7 +34,7 @@ package struct PayloadObject: Equatable, Sendable, ExpressibleByDictionaryLitera
   }
 
   /// Members in the order of their keys' bytes, which costs less than that of texts; of equal keys the first stays.
-  init(sorting values: [(key: String, value: PayloadValue)]) {
+  package init(sorting values: [(key: String, value: PayloadValue)]) {
     // The order of equal elements stays.
     for member in values.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) })
     where members.last.map({ $0.key.hasSameBytes(as: member.key) }) != true {

@@ -25,6 +25,9 @@ package struct Occasion: Equatable, Sendable {
   package var isLate: Bool = false
   /// Its words so far, of slots whose campaign has a composer; nil for others, and before it is rendered.
   package var words: OccasionWords?
+
+  /// Of the local request and of the push of a slot: a device that gets both shows one.
+  package var identifier: String { "\(campaign).\(slot).\(fireDate)" }
 }
 
 /// What an occasion says.

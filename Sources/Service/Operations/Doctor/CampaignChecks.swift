@@ -26,7 +26,7 @@ extension Judgement {
   }
 
   private static func definitionFault(_ campaign: StoredCampaign) -> Judgement? {
-    do throws(CampaignDefinitionDefect) {
+    do {
       _ = try CampaignDefinition(json: campaign.definition)
       return nil
     } catch {

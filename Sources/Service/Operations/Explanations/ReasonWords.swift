@@ -1,3 +1,4 @@
+internal import Campaigns
 internal import Channels
 internal import PushStore
 
@@ -53,7 +54,7 @@ extension HistoryEntry.Attempt {
 enum CampaignWords {
   /// A sentence; the word itself for one that is not known here.
   static func sentence(_ reason: String) -> String {
-    sentences[reason] ?? "The reason is \(reason)."
+    sentences[reason] ?? LayerRule.meanings[reason] ?? "The reason is \(reason)."
   }
 
   private static let sentences = [
@@ -88,7 +89,7 @@ enum CampaignWords {
     "eligibility_unknown":
       "It could not be found out whether the user may be pushed, so nothing was sent; the database's log has the error.",
 
-    // What ended a turn.
+    // Why an occasion ended without a push.
     "nothing_to_say": "No layer found anything to say.",
     "already_done": "The user has done already what it reminds of.",
     "not_wanted": "The host's function says that nothing is to be said now.",
@@ -134,24 +135,6 @@ enum CampaignWords {
     "reply_empty_phrase": "The model's text had a phrase that could go to anybody.",
     "reply_demands": "The model's text demanded something.",
     "reply_quotes_user": "The model's text repeated the user's own words.",
-
-    // Why a layer found nothing.
-    "message_source_missing": "the host's messages cannot be read",
-    "pattern_source_missing": "the host has no patterns",
-    "conversation_source_missing": "the host's conversations cannot be read",
-    "no_upcoming_event": "no message of the last seven days names something coming up",
-    "event_too_far": "what comes up is more than a day away",
-    "event_confidence_low": "what may come up is not certain enough",
-    "event_cancelled": "what was coming up was called off",
-    "event_over": "what was coming up is over",
-    "never_active": "the user has never written",
-    "recently_active": "the user was active too recently",
-    "no_valid_pattern": "no pattern is known",
-    "pattern_expired": "the patterns are older than three sessions",
-    "pattern_confidence_low": "no pattern is certain enough",
-    "no_conversation": "there is no conversation to take up",
-    "no_occasion": "the campaign names nothing that it is about",
-    "no_topic": "the last conversation has no topic",
   ]
 
   /// What speaks against the reading of an event, as the end of a sentence.

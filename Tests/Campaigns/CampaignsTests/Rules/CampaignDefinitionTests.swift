@@ -3,12 +3,13 @@ import Testing
 
 @testable import Campaigns
 
-private func defect(_ json: String) -> String? {
+/// The place and the kind of a definition's first defect; nil without one.
+func defect(_ json: String) -> String? {
   do {
     _ = try CampaignDefinition(json: json)
     return nil
   } catch {
-    return error.field + " " + error.code.rawValue
+    return (error as? DefinitionDefect).map { $0.field + " " + $0.code.rawValue } ?? "\(error)"
   }
 }
 
@@ -35,7 +36,7 @@ struct CampaignDefinitionTests {
     #expect(read.layers == [.reengagement, .event])
     #expect(read.composer?.onFailure == .template && read.composer?.task == nil)
     #expect(read.texts.map(\.conditions) == [["push_type": .equals("event_based")], [:]])
-    #expect(read.texts[0].turns.map(\.names) == [["event", "when"]])
+    #expect(read.texts[0].variants.map(\.names) == [["event", "when"]])
     #expect(read.payload == ["action": TextTemplate("new_conversation")])
     #expect(!read.hasSlots)
     #expect(read.occasion == nil)
@@ -116,7 +117,7 @@ struct CampaignDefinitionTests {
 
   @Test("a defect says where, what and what was expected")
   func description() {
-    let defect = #expect(throws: CampaignDefinitionDefect.self) {
+    let defect = #expect(throws: DefinitionDefect.self) {
       try CampaignDefinition(json: definition(composer: #"{"on_failure":"retry"}"#))
     }
     #expect(defect?.description == "composer.on_failure: unknown_word, expected one of: skip, template")

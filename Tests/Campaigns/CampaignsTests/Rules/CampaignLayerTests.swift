@@ -9,6 +9,11 @@ private let everything = CampaignMaterial(
   moment: noon, inactiveFor: .seconds(500_000), happenings: [Sample.happening(Sample.span(hour))],
   patterns: [Sample.pattern()], lastConversation: LastConversation(domain: "home", texts: ["secret garden plans"]))
 
+extension CampaignLayer {
+  /// The layers that look at the user.
+  static let ofUser: [CampaignLayer] = [.event, .pattern, .reengagement]
+}
+
 private func json(_ value: some Encodable) throws -> String {
   let encoder = JSONEncoder()
   encoder.outputFormatting = .sortedKeys
@@ -17,11 +22,12 @@ private func json(_ value: some Encodable) throws -> String {
 
 @Suite("The order of layers")
 struct LayerEvaluationTests {
-  @Test("the first layer of the campaign's order that hits wins", arguments: CampaignLayer.ofUser)
-  func first(layer: CampaignLayer) {
+  @Test("the first layer of the campaign's order that hits wins", arguments: CampaignLayer.ofUser.map(\.name))
+  func first(name: String) throws {
+    let layer = try #require(CampaignLayer.all.first { $0.name == name })
     let others = CampaignLayer.ofUser.filter { $0 != layer }
     let evaluation = LayerEvaluation(of: everything, layers: [layer] + others)
-    #expect(evaluation.finding?.layer == layer)
+    #expect(evaluation.finding?.metadata.layer == layer.name)
     #expect(evaluation.finding?.pushType == layer.pushType)
     #expect(evaluation.notes.isEmpty)
   }
@@ -31,16 +37,16 @@ struct LayerEvaluationTests {
     var material = everything
     material.happenings = []
     material.missingSources = [.patterns]
-    let evaluation = LayerEvaluation(of: material)
-    #expect(evaluation.finding?.layer == .reengagement)
+    let evaluation = LayerEvaluation(of: material, layers: CampaignLayer.ofUser)
+    #expect(evaluation.finding?.metadata.layer == "re_engagement")
     #expect(evaluation.notes.map(\.rule) == [.noUpcomingEvent, .patternSourceMissing])
   }
 
   @Test("of somebody of whom nothing is known every layer says why it is silent")
   func nothing() {
-    let evaluation = LayerEvaluation(of: CampaignMaterial(moment: noon))
+    let evaluation = LayerEvaluation(of: CampaignMaterial(moment: noon), layers: CampaignLayer.ofUser)
     #expect(evaluation.finding == nil)
-    #expect(evaluation.notes.map(\.layer) == CampaignLayer.ofUser)
+    #expect(evaluation.notes.map(\.layer) == CampaignLayer.ofUser.map(\.name))
     #expect(evaluation.notes.map(\.rule) == [.noUpcomingEvent, .neverActive, .neverActive])
   }
 
@@ -48,21 +54,22 @@ struct LayerEvaluationTests {
   func noMessages() {
     var material = everything
     material.missingSources = [.messages]
-    let evaluation = LayerEvaluation(of: material)
+    let evaluation = LayerEvaluation(of: material, layers: CampaignLayer.ofUser)
     #expect(evaluation.finding == nil)
     #expect(evaluation.notes.map(\.rule) == Array(repeating: .messageSourceMissing, count: 3))
   }
 
-  @Test("a layer's settings are its own")
-  func settings() {
-    let settings = LayerSettings(event: EventLayer(confidenceMin: 0.95), pattern: PatternLayer(sessionsEnd: 1))
-    let evaluation = LayerEvaluation(of: everything, settings: settings)
-    #expect(evaluation.notes.map(\.rule) == [.eventConfidenceLow, .patternExpired])
+  @Test("every layer and every rule has one name, and every rule a meaning")
+  func names() {
+    #expect(Set(CampaignLayer.all.map(\.name)).count == CampaignLayer.all.count)
+    #expect(LayerRule.meanings.count == 3 + CampaignLayer.all.map(\.rules.count).reduce(0, +))
+    #expect(LayerRule.meanings["event_over"] == "what was coming up is over")
   }
 
   @Test("a note is stored as one flat object of words and numbers")
   func noteDocument() throws {
-    let note = LayerNote(layer: .pattern, rule: .recentlyActive, figures: [.inactiveSeconds: 60, .count: .infinity])
+    let note = LayerNote(
+      layer: "pattern", rule: .recentlyActive, figures: ["inactive_seconds": 60, "count": .infinity])
     #expect(try json(note) == #"{"inactive_seconds":60,"layer":"pattern","rule":"recently_active"}"#)
   }
 
@@ -70,13 +77,14 @@ struct LayerEvaluationTests {
     "the log gets names and numbers, and no sentence of anybody",
     arguments: [
       (
-        CampaignLayer.event,
+        "event",
         #"{"confidence":0.9,"domains":["home"],"event":"presentation","grain":"instant","layer":"event","themes":[]}"#
       ),
-      (.pattern, #"{"confidence":0.9,"domains":["work"],"layer":"pattern","themes":["fear of speaking"]}"#),
-      (.reengagement, #"{"domains":["home"],"layer":"re_engagement","themes":[]}"#),
+      ("pattern", #"{"confidence":0.9,"domains":["work"],"layer":"pattern","themes":["fear of speaking"]}"#),
+      ("re_engagement", #"{"domains":["home"],"layer":"re_engagement","themes":[]}"#),
     ])
-  func metadata(layer: CampaignLayer, expected: String) throws {
+  func metadata(name: String, expected: String) throws {
+    let layer = try #require(CampaignLayer.all.first { $0.name == name })
     let finding = try #require(LayerEvaluation(of: everything, layers: [layer]).finding)
     #expect(try json(finding.metadata) == expected)
   }
@@ -87,7 +95,7 @@ struct LayerEvaluationTests {
       "a\nb" + String(repeating: "c", count: 500),
       domains: Array(repeating: String(repeating: "d", count: 99), count: 99))
     let material = Sample.away(.seconds(200_000), patterns: [pattern])
-    let metadata = try #require(PatternLayer().outcome(for: material).finding?.metadata)
+    let metadata = try #require(CampaignLayer.pattern.outcome(material).finding?.metadata)
     #expect(metadata.themes == ["a b" + String(repeating: "c", count: 77)])
     #expect(metadata.domains == Array(repeating: String(repeating: "d", count: 40), count: 8))
   }
@@ -107,12 +115,13 @@ struct LayerEvaluationTests {
 
 @Suite("The layer of an occasion")
 struct OccasionLayerTests {
-  private let material = CampaignMaterial(moment: Date(timeIntervalSince1970: 1_800_000_000))
+  private var material = CampaignMaterial(moment: Date(timeIntervalSince1970: 1_800_000_000))
 
   @Test("always finds, whatever is known of the user")
   func finds() throws {
-    let settings = LayerSettings(occasion: OccasionLayer(occasion: "evening reflection"))
-    let evaluation = LayerEvaluation(of: material, layers: [.occasion], settings: settings)
+    var material = material
+    material.subject = "evening reflection"
+    let evaluation = LayerEvaluation(of: material, layers: [.occasion])
     let finding = try #require(evaluation.finding)
     #expect(finding.pushType == "occasion")
     #expect(finding.values == ["push_type": "occasion", "theme": "evening reflection"])
@@ -133,7 +142,7 @@ struct PatternLayerTests {
   private static let twoDays = Duration.seconds(172_800)
 
   private static func outcome(_ patterns: [RecognizedPattern], away: Duration? = Self.twoDays) -> LayerOutcome {
-    PatternLayer().outcome(for: Sample.away(away, patterns: patterns))
+    CampaignLayer.pattern.outcome(Sample.away(away, patterns: patterns))
   }
 
   @Test(
@@ -198,7 +207,7 @@ struct PatternLayerTests {
     ])
   func missing(source: MaterialSource, rule: LayerRule?) {
     let material = Sample.away(Self.twoDays, patterns: [Sample.pattern()], missing: [source])
-    #expect(PatternLayer().outcome(for: material).note?.rule == rule)
+    #expect(CampaignLayer.pattern.outcome(material).note?.rule == rule)
   }
 }
 
@@ -210,7 +219,7 @@ struct ReengagementLayerTests {
     -> LayerOutcome
   {
     let conversation = texts.map { LastConversation(domain: domain, texts: $0) }
-    return ReengagementLayer().outcome(for: Sample.away(away, conversation: conversation))
+    return CampaignLayer.reengagement.outcome(Sample.away(away, conversation: conversation))
   }
 
   private static func topic(_ texts: [String]) -> String? {
@@ -287,7 +296,7 @@ struct ReengagementLayerTests {
   func missing(source: MaterialSource, rule: LayerRule?) {
     let conversation = LastConversation(domain: nil, texts: ["moving house"])
     let material = Sample.away(Self.threeDays, conversation: conversation, missing: [source])
-    #expect(ReengagementLayer().outcome(for: material).note?.rule == rule)
+    #expect(CampaignLayer.reengagement.outcome(material).note?.rule == rule)
   }
 }
 
@@ -339,6 +348,10 @@ extension LayerOutcome {
   }
 
   var note: LayerNote? {
-    if case .miss(let note) = self { note } else { nil }
+    if case .miss(let rule, let figures, let doubts) = self {
+      LayerNote(layer: "", rule: rule, figures: figures, doubts: doubts)
+    } else {
+      nil
+    }
   }
 }

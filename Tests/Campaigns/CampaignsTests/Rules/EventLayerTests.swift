@@ -5,7 +5,7 @@ import Testing
 @testable import Campaigns
 
 private func outcome(_ happenings: Happening...) -> LayerOutcome {
-  EventLayer().outcome(for: Sample.events(happenings))
+  CampaignLayer.event.outcome(Sample.events(happenings))
 }
 
 private func eventWord(_ outcome: LayerOutcome) -> String? { outcome.finding?.metadata.event }
@@ -122,9 +122,9 @@ struct EventLayerTests {
   @Test("a miss is told in numbers")
   func figures() throws {
     let far = try #require(outcome(Sample.happening(Sample.span(3 * day))).note)
-    #expect(far.figures == [.count: 1, .aheadSeconds: 3 * day, .aheadSecondsMax: day])
+    #expect(far.figures == ["count": 1, "ahead_seconds": 3 * day, "ahead_seconds_max": day])
     let unsure = try #require(outcome(Sample.happening(Sample.span(hour), confidence: 0.5)).note)
-    #expect(unsure.figures == [.count: 1, .confidence: 0.5, .confidenceNeeded: 0.7])
+    #expect(unsure.figures == ["count": 1, "confidence": 0.5, "confidence_needed": 0.7])
   }
 
   @Test("what lowered a confidence is named, the graver doubts only")
@@ -153,25 +153,30 @@ struct EventLayerTests {
   func missingSource() {
     var material = Sample.events([Sample.happening(Sample.span(hour))])
     material.missingSources = [.messages]
-    #expect(EventLayer().outcome(for: material).note?.rule == .messageSourceMissing)
+    #expect(CampaignLayer.event.outcome(material).note?.rule == .messageSourceMissing)
   }
 
   @Test("the domain is the last conversation's")
   func domain() {
     var material = Sample.events([Sample.happening(Sample.span(hour))])
     material.lastConversation = LastConversation(domain: "health", texts: [])
-    #expect(EventLayer().outcome(for: material).finding?.domain == "health")
+    #expect(CampaignLayer.event.outcome(material).finding?.domain == "health")
   }
 }
 
 private func words(
   at moment: Double, start: Double, lasting length: Double = 0, isDayOnly: Bool = false,
-  in localTime: LocalTime = .utc
+  in localTime: LocalTime = LocalTime()
 ) -> String {
   let midnight = noon.addingTimeInterval(-12 * hour)
   let begin = midnight.addingTimeInterval(start * hour)
   let span = EventSpan(start: begin, end: begin.addingTimeInterval(length * hour), isDayOnly: isDayOnly)
-  return EventWording(of: span, at: midnight.addingTimeInterval(moment * hour), in: localTime).words
+  return span.words(at: midnight.addingTimeInterval(moment * hour), in: localTime)
+}
+
+private func localTime(_ zone: String) throws -> LocalTime {
+  let rules = try #require(ZoneDirectory.system.rules(of: zone))
+  return LocalTime(zone: rules)
 }
 
 @Suite("When an event is, in words")
@@ -207,21 +212,26 @@ struct EventWordingTests {
   @Test(
     "the day is that of the user's clock",
     arguments: [
-      (0, "tonight"), (5 * 3_600, "tomorrow morning"), (-9 * 3_600, "this afternoon"), (3 * 3_600, "tonight"),
+      ("Etc/UTC", "tonight"), ("Asia/Karachi", "tomorrow morning"), ("Etc/GMT+9", "this afternoon"),
+      ("Etc/GMT-3", "tonight"),
     ])
-  func offsets(offset: Int, expected: String) {
+  func offsets(zone: String, expected: String) throws {
     // 10:00 and 24:30 UTC; five hours east the latter is 5:30 of the next day.
-    #expect(words(at: 10, start: 24.5, in: LocalTime(secondsFromUTC: offset)) == expected)
+    #expect(words(at: 10, start: 24.5, in: try localTime(zone)) == expected)
   }
 
   @Test("a change of the offset counts from its instant")
-  func change() {
-    let midnight = noon.addingTimeInterval(12 * hour)
-    let springs = LocalTime(secondsFromUTC: 3_600, change: .init(instant: midnight, secondsFromUTC: 7_200))
-    #expect(springs.hour(of: midnight.addingTimeInterval(-1)) == 0)
-    #expect(springs.hour(of: midnight) == 2)
-    #expect(words(at: 10, start: 27, in: springs) == "tomorrow morning")
-    #expect(words(at: 10, start: 26.99, in: springs) == "tonight")
+  func change() throws {
+    // Berlin's clocks go from 2 to 3 at 01:00 UTC of the 29th of March, 24 days and 13 hours after noon of the 4th.
+    let berlin = try localTime("Europe/Berlin")
+    let spring = noon.addingTimeInterval(24 * day + 13 * hour)
+    #expect(berlin.hour(of: spring.addingTimeInterval(-1)) == 1)
+    #expect(berlin.hour(of: spring) == 3)
+    let five = EventSpan(start: spring.addingTimeInterval(2 * hour), end: spring.addingTimeInterval(3 * hour))
+    let four = EventSpan(start: spring.addingTimeInterval(2 * hour - 1), end: spring.addingTimeInterval(3 * hour))
+    let evening = spring.addingTimeInterval(-5 * hour)
+    #expect(five.words(at: evening, in: berlin) == "tomorrow morning")
+    #expect(four.words(at: evening, in: berlin) == "tonight")
   }
 
   @Test(
@@ -229,8 +239,8 @@ struct EventWordingTests {
     arguments: [(-1.0, -1, 23), (0, 0, 0), (86_399.5, 0, 23), (86_400, 1, 0), (-86_400, -1, 0), (-86_401, -2, 23)])
   func civil(seconds: Double, day: Int, hour: Int) {
     let instant = Date(timeIntervalSince1970: seconds)
-    #expect(LocalTime.utc.day(of: instant) == day)
-    #expect(LocalTime.utc.hour(of: instant) == hour)
+    #expect(LocalTime().day(of: instant) == day)
+    #expect(LocalTime().hour(of: instant) == hour)
   }
 
   @Test("the grain follows from the length and from what was named")

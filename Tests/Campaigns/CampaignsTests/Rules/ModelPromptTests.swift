@@ -33,7 +33,7 @@ struct ModelPromptTests {
       lastConversation: LastConversation(domain: "work", texts: []),
       contextSummary: "A teacher.\nNew.",
       styles: CoachingPreferences(domains: ["work": style], general: CoachingStyle([.briefDetailed: 1])))
-    let finding = try #require(LayerEvaluation(of: material).finding)
+    let finding = try #require(LayerEvaluation(of: material, layers: CampaignLayer.ofUser).finding)
     #expect(
       ModelPrompt(for: finding, in: material).material == """
         Style: Be warm. Be brief: a few words are enough.
@@ -62,7 +62,7 @@ struct ModelPromptTests {
   func unknown() throws {
     let material = CampaignMaterial(
       moment: noon, happenings: [Sample.happening(Sample.span(hour))], contextSummary: " \n")
-    let finding = try #require(LayerEvaluation(of: material).finding)
+    let finding = try #require(LayerEvaluation(of: material, layers: CampaignLayer.ofUser).finding)
     let text = ModelPrompt(for: finding, in: material).material
     #expect(!text.contains("context") && !text.contains("domain"))
     #expect(text.hasPrefix("Style: Be warm, supportive and balanced."))
@@ -113,7 +113,7 @@ struct ModelPromptTests {
   }
 
   private static let finding =
-    LayerEvaluation(of: Sample.events([Sample.happening(Sample.span(hour))])).finding
+    LayerEvaluation(of: Sample.events([Sample.happening(Sample.span(hour))]), layers: [.event]).finding
 
   @Test(
     "a value cannot begin a line of its own",
@@ -257,7 +257,7 @@ struct CoachingStyleTests {
 
 @Suite("Tasks for a language model")
 struct ModelTaskTests {
-  private func composer(_ more: String) throws(CampaignDefinitionDefect) -> CampaignComposer? {
+  private func composer(_ more: String) throws -> CampaignComposer? {
     try CampaignDefinition(
       json: """
         {"layers": ["lapse"], "composer": {"on_failure": "template"\(more)},
@@ -271,7 +271,7 @@ struct ModelTaskTests {
       _ = try composer(more)
       return nil
     } catch {
-      return "\(error.field) \(error.code.rawValue)"
+      return (error as? DefinitionDefect).map { "\($0.field) \($0.code.rawValue)" }
     }
   }
 

@@ -3,6 +3,7 @@ import PushRules
 import Testing
 
 @testable import Campaigns
+@testable import PushStore
 
 private func rule(_ json: String) throws -> TextRule {
   try CampaignDefinition(json: #"{"layers":["event"],"texts":[\#(json)]}"#).texts[0]
@@ -168,7 +169,7 @@ struct LocalisedTextRuleTests {
       (#"{"de": {"title": "a", "body": "b", "if": {}}}"#, "de.if"), ("[]", ""),
     ])
   func refused(localised: String, place: String) {
-    let defect = #expect(throws: CampaignDefinitionDefect.self) {
+    let defect = #expect(throws: DefinitionDefect.self) {
       try rule(#"{"title": "a", "body": "b", "localised": \#(localised)}"#)
     }
     #expect(defect?.field == "texts[0].localised" + (place.isEmpty ? "" : ".\(place)"))
@@ -183,7 +184,8 @@ struct LocalisedTextRuleTests {
         """)
     func text(_ material: String) throws -> String? {
       let values = try #require(CampaignValues(json: material))
-      return try definition.text(for: SlotSample.occasion(phase: nil), values: values).map { "\($0.title) \($0.body)" }
+      let filled = try definition.words(for: SlotSample.occasion(phase: nil), values: values)
+      return filled.map { "\($0.words.title) \($0.words.body)" }
     }
     #expect(try text(#"{"name": "Ana", "locale": "de_CH"}"#) == "Hallo Ana Los")
     #expect(try text(#"{"name": "Ana", "locale": "fr"}"#) == "Hello Ana Go")

@@ -19,7 +19,7 @@ struct CampaignWordsTests {
   func cases() {
     let reasons =
       LanguageModelError.Code.allCases.map(\.rawValue) + ReplyDefect.allCases.map(\.rawValue)
-      + LayerRule.allCases.map(\.rawValue)
+      + LayerRule.meanings.keys
     #expect(reasons.filter { !Self.isKnown($0) } == [])
     #expect(CampaignWords.sentence("moon_full") == "The reason is moon_full.")
   }

@@ -2,6 +2,7 @@ import TemporalReferences
 import Testing
 
 @testable import Campaigns
+@testable import PushStore
 
 private let groups = [
   ("cold", "Low Flame", "warmth"), ("warm", "High Flame", "calm"), ("neutral", "Steady Flame", "balance"),
@@ -17,7 +18,7 @@ private func profile(
     """)
 }
 
-private func occasion(_ phase: String, on day: Int) throws -> SlotOccasion {
+private func occasion(_ phase: String, on day: Int) throws -> Occasion {
   try SlotSample.occasion(
     phase == "morning" ? "0800" : "2000", phase: phase, on: CivilDay(number: day + 20_453).description)
 }
@@ -27,11 +28,10 @@ struct SlotCampaignRitualTests {
   @Test("body and data name the action of the day")
   func body() throws {
     // Day 70, the 11th of March, is divisible by 7.
-    let text = try SlotSample.ritual().text(for: occasion("morning", on: 70), values: profile())
-    #expect(text?.body == "Drink a glass of warm water (10 sec)")
-    #expect(text?.microAction == 0)
+    let text = try SlotSample.ritual().words(for: occasion("morning", on: 70), values: profile())
+    #expect(text?.words.body == "Drink a glass of warm water (10 sec)")
     #expect(
-      text?.data
+      text?.words.data
         == #"{"action":"open_do","fire_date":"2026-03-11","micro_action":0,"phase":"morning","slot":"0800"}"#)
   }
 
@@ -45,12 +45,11 @@ struct SlotCampaignRitualTests {
     ])
   func onboarding(phase: String, material: String, title: String) throws {
     let ritual = try SlotSample.ritual()
-    let text = try ritual.text(for: occasion(phase, on: 70), values: SlotSample.values(material))
-    #expect(text?.title == title)
-    #expect(text?.body == "Your daily routine is ready.")
+    let text = try ritual.words(for: occasion(phase, on: 70), values: SlotSample.values(material))
+    #expect(text?.words.title == title)
+    #expect(text?.words.body == "Your daily routine is ready.")
     #expect(text?.missing == 0)
-    #expect(text?.microAction == nil)
-    #expect(text?.data.contains("micro_action") == false)
+    #expect(text?.words.data.contains("micro_action") == false)
   }
 
   @Test("all 42 actions appear in any 7 days", arguments: [-3, 0, 1, 70, 360, 727, 787])
@@ -61,7 +60,7 @@ struct SlotCampaignRitualTests {
       for phase in ["morning", "evening"] {
         for (group, nickname, principle) in groups {
           let values = try profile(group, nickname, principle)
-          bodies.insert(try #require(ritual.text(for: occasion(phase, on: day), values: values)).body)
+          bodies.insert(try #require(ritual.words(for: occasion(phase, on: day), values: values)).words.body)
         }
       }
     }
@@ -74,11 +73,10 @@ struct SlotCampaignRitualTests {
     for start in ["2025-12-20", "2026-12-20", "2027-12-20", "2028-02-20", "2028-12-20"] {
       let first = try #require(CivilDay(start)).dayNumber
       let texts = try (first..<(first + 28)).map {
-        try #require(ritual.text(for: occasion(phase, on: $0), values: profile()))
+        try #require(ritual.words(for: occasion(phase, on: $0), values: profile()))
       }
       for end in 7...texts.count {
-        #expect(Set(texts[(end - 7)..<end].map(\.body)).count == 7)
-        #expect(Set(texts[(end - 7)..<end].map(\.microAction)).count == 7)
+        #expect(Set(texts[(end - 7)..<end].map(\.words.body)).count == 7)
       }
     }
   }
@@ -86,7 +84,7 @@ struct SlotCampaignRitualTests {
   @Test("a slot without a known phase has no text")
   func noPhase() throws {
     let ritual = try SlotSample.ritual()
-    #expect(try ritual.text(for: SlotSample.occasion(phase: nil), values: profile()) == nil)
-    #expect(try ritual.text(for: SlotSample.occasion(phase: "noon"), values: profile()) == nil)
+    #expect(try ritual.words(for: SlotSample.occasion(phase: nil), values: profile()) == nil)
+    #expect(try ritual.words(for: SlotSample.occasion(phase: "noon"), values: profile()) == nil)
   }
 }

@@ -4,15 +4,7 @@ import TestRepository
 import Testing
 
 @testable import Campaigns
-
-private func defect(_ json: String) -> String? {
-  do {
-    _ = try CampaignDefinition(json: json)
-    return nil
-  } catch {
-    return error.field + " " + error.code.rawValue
-  }
-}
+@testable import PushStore
 
 private func repeated(_ element: (Int) -> String, _ count: Int) -> String {
   "[" + (0..<count).map(element).joined(separator: ",") + "]"
@@ -37,9 +29,9 @@ struct SlotCampaignDefinitionTests {
                    {"title": "Hi", "body": "You"}],
          "payload": {"screen": "today"}, "content": {"url": "https://host.example/{user_id}?a=b"}}
         """)
-    #expect(read.slots.map(\.slot.description) == ["2000", "0800"])
+    #expect(read.slots.map(\.slot) == ["2000", "0800"])
     #expect(read.slots.map(\.phase) == ["evening", nil])
-    #expect(read.slots.map(\.weekdays) == [[1, 7], [1, 2, 3, 4, 5, 6, 7]])
+    #expect(read.slots.map(\.weekdays) == [[1, 7], nil])
     #expect(read.way == .local)
     #expect(read.category.id == "A.b-c_1")
     #expect(read.category.actions.map(\.title) == ["Yes ✓", "No"])
@@ -267,12 +259,16 @@ struct SlotCampaignPartsTests {
 
 /// Makes values of slots of which a test names only what matters to it.
 enum SlotSample {
+  /// - Parameter clock: the hour and minute of UTC when it is due; nil for the slot's own.
   static func occasion(
-    _ slot: String = "0800", phase: String? = "morning", on day: String = "2026-03-11", localTime: String? = nil
-  ) throws -> SlotOccasion {
-    SlotOccasion(
-      campaign: "ritual", slot: try #require(SlotTime(slot)), phase: phase, fireDate: try #require(CivilDay(day)),
-      localTime: localTime)
+    _ slot: String = "0800", phase: String? = "morning", on day: String = "2026-03-11", clock: String? = nil,
+    user: String = "user"
+  ) throws -> Occasion {
+    let clock = try #require(Int(clock ?? slot))
+    let day = try #require(CivilDay(day))
+    return Occasion(
+      campaign: "ritual", userID: HostID(text: user), slot: slot, phase: phase, fireDate: day.description,
+      fireAt: Int64(day.number * 86_400 + clock / 100 * 3_600 + clock % 100 * 60) * 1_000_000, timeZone: "UTC")
   }
 
   /// A definition with one text; other keys are replaced or added.

@@ -3,6 +3,7 @@ import PushRules
 import Testing
 
 @testable import Campaigns
+@testable import PushStore
 
 private let family = "👨‍👩‍👧‍👦"
 
@@ -13,13 +14,13 @@ struct SlotTextTests {
   @Test("tokens of the fire time are filled")
   func fireTime() throws {
     let read = try SlotSample.definition(title: "{date} {time}", body: "{slot} {phase} {fire_date}")
-    let text = read.text(for: try SlotSample.occasion(), values: CampaignValues())
-    #expect(text?.title == "2026-03-11 08:00")
-    #expect(text?.body == "0800 morning 2026-03-11")
+    let text = read.words(for: try SlotSample.occasion(), values: CampaignValues())
+    #expect(text?.words.title == "2026-03-11 08:00")
+    #expect(text?.words.body == "0800 morning 2026-03-11")
     #expect(text?.missing == 0)
-    let late = read.text(for: try SlotSample.occasion("0230", localTime: "03:30"), values: CampaignValues())
-    #expect(late?.title == "2026-03-11 03:30")
-    #expect(late?.body == "0230 morning 2026-03-11")
+    let late = read.words(for: try SlotSample.occasion("0230", clock: "0330"), values: CampaignValues())
+    #expect(late?.words.title == "2026-03-11 03:30")
+    #expect(late?.words.body == "0230 morning 2026-03-11")
   }
 
   @Test("no source can replace the fire time")
@@ -29,9 +30,9 @@ struct SlotTextTests {
     let pools = #","pools":{"p":[{"b":"pool"}]},"pool":"p""#
     let read = try SlotSample.definition(
       title: "{date} {time} {slot} {phase}", body: "{a} {b}", more: pools)
-    let text = read.text(for: try SlotSample.occasion(phase: nil), values: values)
-    #expect(text?.title == "2026-03-11 08:00 0800 [Content]")
-    #expect(text?.body == "material pool")
+    let text = read.words(for: try SlotSample.occasion(phase: nil), values: values)
+    #expect(text?.words.title == "2026-03-11 08:00 0800 [Content]")
+    #expect(text?.words.body == "material pool")
   }
 
   @Test(
@@ -43,8 +44,8 @@ struct SlotTextTests {
     ])
   func missing(json: String, body: String, count: Int) throws {
     let read = try SlotSample.definition(title: "Hi {a}", body: "{a}, {b}")
-    let text = try #require(read.text(for: SlotSample.occasion(), values: SlotSample.values(json)))
-    #expect(text.body == body)
+    let text = try #require(read.words(for: SlotSample.occasion(), values: SlotSample.values(json)))
+    #expect(text.words.body == body)
     #expect(text.missing == count)
   }
 
@@ -52,23 +53,23 @@ struct SlotTextTests {
   func hostileValues() throws {
     let read = try SlotSample.definition(title: "{a}{b}", body: "{b}")
     let values = try SlotSample.values(#"{"a":"{{b}} {{","b":"}} <i>&amp;\n\u0000{{a}}"}"#)
-    let text = read.text(for: try SlotSample.occasion(), values: values)
-    #expect(text?.title == "{{b}} {{}} <i>&amp; {{a}}")
-    #expect(text?.body == "}} <i>&amp; {{a}}")
+    let text = read.words(for: try SlotSample.occasion(), values: values)
+    #expect(text?.words.title == "{{b}} {{}} <i>&amp; {{a}}")
+    #expect(text?.words.body == "}} <i>&amp; {{a}}")
     #expect(text?.missing == 0)
   }
 
   @Test("texts are cut between clusters, the ellipsis counted", arguments: ["a", family, "e\u{301}", "🇩🇪", "👍🏽"])
   func limits(cluster: String) throws {
     let read = try SlotSample.definition(title: "{t}", body: "{b}")
-    func rendered(_ title: Int, _ body: Int) throws -> SlotText? {
+    func rendered(_ title: Int, _ body: Int) throws -> (words: OccasionWords, missing: Int)? {
       let values = try SlotSample.values(#"{"t":"\#(text(title, cluster))","b":"\#(text(body, cluster))"}"#)
-      return read.text(for: try SlotSample.occasion(), values: values)
+      return read.words(for: try SlotSample.occasion(), values: values)
     }
     let within = try rendered(50, 200)
-    #expect(within?.title == text(50, cluster) && within?.body == text(200, cluster))
+    #expect(within?.words.title == text(50, cluster) && within?.words.body == text(200, cluster))
     let beyond = try rendered(51, 201)
-    #expect(beyond?.title == text(49, cluster) + "…" && beyond?.body == text(199, cluster) + "…")
+    #expect(beyond?.words.title == text(49, cluster) + "…" && beyond?.words.body == text(199, cluster) + "…")
   }
 
   @Test(
@@ -84,23 +85,21 @@ struct SlotTextTests {
        {"if":{"n":{"above":3}},"title":"many","body":"b"}]
       """
     let read = try CampaignDefinition(json: SlotSample.json(texts: texts))
-    #expect(read.text(for: try SlotSample.occasion(), values: try SlotSample.values(json))?.title == title)
+    #expect(read.words(for: try SlotSample.occasion(), values: try SlotSample.values(json))?.words.title == title)
   }
 
   @Test("the data holds the payload and the row's members, sorted")
   func data() throws {
     let more = #","pools":{"p":[{"a":"x"}]},"pool":"p","payload":{"url":"app://x/\"y\"","action":"é"}"#
     let occasion = try SlotSample.occasion()
-    let used = try SlotSample.definition(title: "{a}", more: more).text(for: occasion, values: CampaignValues())
+    let used = try SlotSample.definition(title: "{a}", more: more).words(for: occasion, values: CampaignValues())
     #expect(
-      used?.data
+      used?.words.data
         == #"{"action":"é","fire_date":"2026-03-11","micro_action":0,"phase":"morning","slot":"0800","url":"app://x/\"y\""}"#
     )
-    #expect(used?.microAction == 0)
     let plain = try SlotSample.definition(title: "t", more: more)
-    let text = plain.text(for: try SlotSample.occasion(phase: nil), values: CampaignValues())
-    #expect(text?.data == #"{"action":"é","fire_date":"2026-03-11","slot":"0800","url":"app://x/\"y\""}"#)
-    #expect(text?.microAction == nil)
+    let text = plain.words(for: try SlotSample.occasion(phase: nil), values: CampaignValues())
+    #expect(text?.words.data == #"{"action":"é","fire_date":"2026-03-11","slot":"0800","url":"app://x/\"y\""}"#)
   }
 
   @Test("the data is JSON for any payload and phase")
@@ -111,9 +110,9 @@ struct SlotTextTests {
       slots: definition.slots, way: .auto, category: .daily, contentURL: nil, layers: [], occasion: nil, composer: nil,
       pools: nil, texts: definition.texts,
       payload: ["a": TextTemplate(hostile, isName: { _ in false }), hostile: TextTemplate("b")], hasCollapseID: false)
-    let text = try #require(read.text(for: SlotSample.occasion(phase: hostile), values: CampaignValues()))
+    let text = try #require(read.words(for: SlotSample.occasion(phase: hostile), values: CampaignValues()))
     #expect(
-      try JSONDecoder().decode([String: String].self, from: Data(text.data.utf8))
+      try JSONDecoder().decode([String: String].self, from: Data(text.words.data.utf8))
         == ["a": hostile, hostile: "b", "phase": hostile, "slot": "0800", "fire_date": "2026-03-11"])
   }
 
@@ -121,17 +120,27 @@ struct SlotTextTests {
   func unknownPool(json: String) throws {
     let more = #","pools":{"a":[{"text":"x"}],"[Content]":[{"text":"y"}]},"pool":"{group}""#
     let read = try SlotSample.definition(title: "{text}", more: more)
-    let text = read.text(for: try SlotSample.occasion(), values: try SlotSample.values(json))
-    #expect(text?.title == "[Content]")
+    let text = read.words(for: try SlotSample.occasion(), values: try SlotSample.values(json))
+    #expect(text?.words.title == "[Content]")
     #expect(text?.missing == 1)
-    #expect(text?.microAction == nil)
+    #expect(text?.words.data.contains("micro_action") == false)
   }
 
   @Test("a row is named by its campaign, slot and day")
   func identifiers() throws {
     let occasion = try SlotSample.occasion("2000", phase: "evening", on: "2026-12-31")
     #expect(occasion.identifier == "ritual.2000.2026-12-31")
-    #expect(occasion.localTime == "20:00")
+    #expect(occasion.values["time"] == "20:00")
+  }
+
+  @Test(
+    "the time is that of the user's clock; in a zone that only the database has it is the slot's",
+    arguments: [("Asia/Kolkata", "08:00"), ("Database/Only", "02:30"), ("America/St_Johns", "00:00")])
+  func clocks(timeZone: String, time: String) {
+    let occasion = Occasion(
+      campaign: "daily", userID: HostID(text: "1"), slot: "0230", fireDate: "2026-03-11",
+      fireAt: 1_773_196_200_000_000, timeZone: timeZone)
+    #expect(occasion.values["time"] == time)
   }
 }
 
@@ -146,27 +155,27 @@ struct SlotReminderTests {
   @Test("bodies take turns by user and day; one without its value is left out where others have theirs")
   func turns() throws {
     let read = try Self.definition(#"[{"title":"t","body":\#(Self.bodies)}]"#)
-    func bodies(_ user: [UInt8], _ values: String) throws -> [String] {
+    func bodies(_ user: String, _ values: String) throws -> [String] {
       try ["2026-03-09", "2026-03-10", "2026-03-11", "2026-03-12"].map { day in
-        let occasion = try SlotSample.occasion(on: day)
-        return try #require(read.text(for: occasion, values: SlotSample.values(values), user: user)).body
+        let occasion = try SlotSample.occasion(on: day, user: user)
+        return try #require(read.words(for: occasion, values: SlotSample.values(values))).words.body
       }
     }
-    let all = try bodies([1], #"{"streak":3,"name":"Ana"}"#)
+    let all = try bodies("1", #"{"streak":3,"name":"Ana"}"#)
     #expect(Set(all) == ["a 3", "b", "c Ana", "d"])
-    #expect(try bodies([1], #"{"streak":3,"name":"Ana"}"#) == all)
-    let firsts = try (0..<16).map { try bodies([$0], #"{"streak":3,"name":"Ana"}"#)[0] }
+    #expect(try bodies("1", #"{"streak":3,"name":"Ana"}"#) == all)
+    let firsts = try (0..<16).map { try bodies("\($0)", #"{"streak":3,"name":"Ana"}"#)[0] }
     #expect(Set(firsts).count > 1)
-    #expect(Set(try bodies([1], "{}")) == ["b", "d"])
+    #expect(Set(try bodies("1", "{}")) == ["b", "d"])
     let none = try Self.definition(#"[{"title":"t","body":["x {a}","y {b}"]}]"#)
-    #expect(try #require(none.text(for: SlotSample.occasion(), values: CampaignValues())).missing == 1)
+    #expect(try #require(none.words(for: SlotSample.occasion(), values: CampaignValues())).missing == 1)
   }
 
   @Test("a condition asks whether a value is known", arguments: [(#"{"name":"Ana"}"#, "Hi Ana"), ("{}", "Hi")])
   func known(values: String, title: String) throws {
     let read = try Self.definition(
       #"[{"if":{"name":{"known":true}},"title":"Hi {name}","body":"b"},{"title":"Hi","body":"b"}]"#)
-    #expect(read.text(for: try SlotSample.occasion(), values: try SlotSample.values(values))?.title == title)
+    #expect(read.words(for: try SlotSample.occasion(), values: try SlotSample.values(values))?.words.title == title)
   }
 
   @Test(
@@ -190,7 +199,7 @@ struct SlotReminderTests {
       Issue.record("read")
     } catch {
       #expect(
-        "\((error as? CampaignDefinitionDefect).map { "\($0.field) \($0.code.rawValue)" } ?? "\(error)")" == expected)
+        "\((error as? DefinitionDefect).map { "\($0.field) \($0.code.rawValue)" } ?? "\(error)")" == expected)
     }
   }
 
@@ -199,9 +208,9 @@ struct SlotReminderTests {
     let more =
       #","payload":{"mealType":"{phase}","image":"{image_key}","fixed":"x","as":"{{slot}} {\"a\":1} {B}"},"presentation":{"collapse_id":"meal_{phase}"}"#
     let read = try SlotSample.definition(title: "t", more: more)
-    let text = read.text(for: try SlotSample.occasion(), values: CampaignValues())
+    let text = read.words(for: try SlotSample.occasion(), values: CampaignValues())
     #expect(
-      text?.data
+      text?.words.data
         == #"{"as":"0800 {\"a\":1} {B}","fire_date":"2026-03-11","fixed":"x","identifier":"ritual.0800.2026-03-11","mealType":"morning","phase":"morning","slot":"0800"}"#
     )
   }
@@ -218,8 +227,8 @@ struct SlotReminderTests {
     #expect(try type("0800", "2026-03-10") == "Run")
     #expect(try type("0800", "2026-03-11") == "Swim")
     #expect(try type("0900", "2026-03-10") == "workout")
-    #expect(SlotMaterial(json: #"{"skip":"already_done"}"#)?.skip == .alreadyDone)
-    #expect(SlotMaterial(json: #"{"skip":"whatever 7"}"#)?.skip == .notWanted)
+    #expect(SlotMaterial(json: #"{"skip":"already_done"}"#)?.skip == "already_done")
+    #expect(SlotMaterial(json: #"{"skip":"whatever 7"}"#)?.skip == "not_wanted")
     #expect(SlotMaterial(json: #"{"slots":[1]}"#)?.skip == nil)
     #expect(SlotMaterial(json: "[]") == nil)
   }
@@ -312,28 +321,19 @@ struct CampaignValuesTests {
 @Suite("Slot times")
 struct SlotTimeTests {
   @Test(
-    "four digits of a day are a time",
-    arguments: [("0000", 0, "00:00"), ("0009", 9, "00:09"), ("0800", 480, "08:00"), ("2359", 1_439, "23:59")])
-  func read(text: String, minutes: Int, clockText: String) throws {
-    let slot = try #require(SlotTime(text))
-    #expect(slot.minutes == minutes)
-    #expect(slot.clockText == clockText)
-    #expect(slot.description == text)
-  }
-
-  @Test(
-    "other texts are refused",
+    "four digits of a day are a time; other texts are not",
     arguments: [
-      "", "800", "08000", "2400", "0860", "2360", "08:00", " 800", "0800 ", "+800", "-800", "0x10", "٠٨٠٠", "０８００",
-      "08a0", "8am", "080\u{0}", "9999",
+      ("0000", true), ("0009", true), ("0800", true), ("2359", true), ("", false), ("800", false), ("08000", false),
+      ("2400", false), ("0860", false), ("2360", false), ("08:00", false), (" 800", false), ("0800 ", false),
+      ("+800", false), ("-800", false), ("0x10", false), ("٠٨٠٠", false), ("０８００", false), ("08a0", false),
+      ("8am", false), ("080\u{0}", false), ("9999", false), ("0800\n", false),
     ])
-  func refused(text: String) {
-    #expect(SlotTime(text) == nil)
+  func read(text: String, isTime: Bool) {
+    #expect(UserSlot.isSlot(text) == isTime)
   }
 
-  @Test("all minutes of a day are read as they are written")
-  func all() throws {
-    let times = (0..<2_400).compactMap { SlotTime(String(String(10_000 + $0).dropFirst())) }
-    #expect(times.map(\.minutes) == Array(0..<1_440))
+  @Test("there are as many as minutes of a day")
+  func all() {
+    #expect((0..<10_000).filter { UserSlot.isSlot(String(String(10_000 + $0).dropFirst())) }.count == 1_440)
   }
 }

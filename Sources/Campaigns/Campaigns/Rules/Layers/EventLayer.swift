@@ -1,40 +1,54 @@
 internal import FoundationEssentials
 internal import TemporalReferences
 
-struct EventLayer: Equatable {
-  /// The greatest age of a message that counts; inclusive. Default 7 days.
-  var messageAgeMax = Duration.seconds(604_800)
-  /// The longest time until an event begins; inclusive. An event that ends at the moment is excluded. Default 24 hours.
-  var horizon = Duration.seconds(86_400)
-  /// The least confidence of a reading; inclusive. Default 0.7.
-  var confidenceMin = 0.7
+/// An upcoming event that the user mentioned.
+extension CampaignLayer {
+  static let event = CampaignLayer(
+    name: "event", pushType: "event_based",
+    rules: [.noUpcomingEvent, .eventTooFar, .eventConfidenceLow, .eventCancelled, .eventOver],
+    outcome: EventSearch.outcome)
+}
+
+extension LayerRule {
+  static let noUpcomingEvent = LayerRule(
+    "no_upcoming_event", "no message of the last seven days names something coming up")
+  static let eventTooFar = LayerRule("event_too_far", "what comes up is more than a day away")
+  static let eventConfidenceLow = LayerRule("event_confidence_low", "what may come up is not certain enough")
+  static let eventCancelled = LayerRule("event_cancelled", "what was coming up was called off")
+  static let eventOver = LayerRule("event_over", "what was coming up is over")
+}
+
+private enum EventSearch {
+  /// The greatest age of a message that counts, in seconds; inclusive.
+  static let messageAgeMax = 7.0 * 86_400
+  /// The longest time until an event begins, in seconds; inclusive. An event that ends at the moment is excluded.
+  static let horizon = 86_400.0
+  /// The least confidence of a reading; inclusive.
+  static let confidenceMin = 0.7
+
+  typealias Candidate = (happening: Happening, span: EventSpan)
 
   /// The best event within the horizon: the soonest, then the one with the highest confidence, then the latest message.
   ///
-  /// An event that is going on begins at the moment. A message written after the moment, during the run, counts too: it
+  /// An event that is going on begins at the moment. A message written after the moment, during the evaluation, counts too: it
   /// may cancel an event.
-  func outcome(for material: CampaignMaterial) -> LayerOutcome {
-    if material.missingSources.contains(.messages) { return miss(.messageSourceMissing) }
+  static func outcome(for material: CampaignMaterial) -> LayerOutcome {
+    if material.missingSources.contains(.messages) { return .miss(.messageSourceMissing) }
     let moment = material.moment
-    let recent = material.happenings.filter {
-      moment.timeIntervalSince($0.writtenAt) <= messageAgeMax.inSeconds
-    }
+    let recent = material.happenings.filter { moment.timeIntervalSince($0.writtenAt) <= messageAgeMax }
     let standing = StandingStatements(of: recent)
-    let near = standing.upcoming.filter {
-      $0.span.reaches(after: moment, until: moment.addingTimeInterval(horizon.inSeconds))
-    }
+    let end = moment.addingTimeInterval(horizon)
+    let near = standing.upcoming.filter { !$0.span.isOver(at: moment) && $0.span.start <= end }
     let sure = near.filter { $0.happening.confidence >= confidenceMin }
     guard let best = sure.min(by: { isBetter($0, than: $1, at: moment) }) else {
       if !near.isEmpty { return missUnsure(of: near.map(\.happening)) }
       let doubtful = recent.filter { $0.isDoubtful && $0.span?.isOver(at: moment) == false }
       return missWithoutNear(standing, doubtful: doubtful, at: moment)
     }
-    return .hit(finding(of: best.happening, at: best.span, in: material))
+    return .hit(finding(of: best, in: material))
   }
 
-  private typealias Candidate = (happening: Happening, span: EventSpan)
-
-  private func isBetter(_ one: Candidate, than other: Candidate, at moment: Date) -> Bool {
+  private static func isBetter(_ one: Candidate, than other: Candidate, at moment: Date) -> Bool {
     let starts = (max(one.span.start, moment), max(other.span.start, moment))
     if starts.0 != starts.1 { return starts.0 < starts.1 }
     if one.happening.confidence != other.happening.confidence {
@@ -47,46 +61,40 @@ struct EventLayer: Equatable {
     return (one.happening.event, one.span.end) < (other.happening.event, other.span.end)
   }
 
-  private func finding(of happening: Happening, at span: EventSpan, in material: CampaignMaterial) -> LayerFinding {
-    let wording = EventWording(of: span, at: material.moment, in: material.localTime)
-    return LayerFinding(
+  private static func finding(of best: Candidate, in material: CampaignMaterial) -> LayerFinding {
+    let (happening, span) = best
+    var finding = LayerFinding(
       .event, domain: material.lastConversation?.domain,
-      values: ["event": TextLimits.event(happening.event), "when": wording.words]
-    ) { metadata in
-      metadata.grain = span.grain
-      metadata.confidence = happening.confidence
-      metadata.doubts = happening.doubts.isEmpty ? nil : happening.doubts.sorted()
-    }
-  }
-
-  private func miss(_ rule: LayerRule, _ figures: [LayerFigure: Double] = [:]) -> LayerOutcome {
-    .miss(LayerNote(layer: .event, rule: rule, figures: figures))
+      found: ["event": happening.event, "when": span.words(at: material.moment, in: material.localTime)])
+    finding.metadata.grain = span.grain
+    finding.metadata.confidence = happening.confidence
+    finding.metadata.doubts = happening.doubts.isEmpty ? nil : happening.doubts.sorted()
+    return finding
   }
 
   /// With what speaks against the surest event.
-  private func missUnsure(of near: [Happening]) -> LayerOutcome {
+  private static func missUnsure(of near: [Happening]) -> LayerOutcome {
     let surest = near.max { $0.confidence < $1.confidence }
-    let figures: [LayerFigure: Double] = [
-      .count: Double(near.count), .confidence: surest?.confidence ?? 0, .confidenceNeeded: confidenceMin,
-    ]
-    let doubts = surest?.doubts.filter { $0.confidenceMax < confidenceMin }.sorted() ?? []
-    return .miss(LayerNote(layer: .event, rule: .eventConfidenceLow, figures: figures, doubts: doubts))
+    return .miss(
+      .eventConfidenceLow,
+      ["count": Double(near.count), "confidence": surest?.confidence ?? 0, "confidence_needed": confidenceMin],
+      doubts: surest?.doubts.filter { $0.confidenceMax < confidenceMin }.sorted() ?? [])
   }
 
   /// Why no event is near. A cancelled event explains more than a far one, and a far one more than one that is over.
-  private func missWithoutNear(
+  private static func missWithoutNear(
     _ standing: StandingStatements, doubtful: [Happening], at moment: Date
   ) -> LayerOutcome {
+    if standing.cancelledCount > 0 { return .miss(.eventCancelled, ["count": Double(standing.cancelledCount)]) }
     let later = standing.upcoming.filter { !$0.span.isOver(at: moment) }
-    let overCount = standing.overCount + standing.upcoming.count - later.count
-    if standing.cancelledCount > 0 { return miss(.eventCancelled, [.count: Double(standing.cancelledCount)]) }
     if let nearest = later.map(\.span.start).min() {
       let ahead = nearest.timeIntervalSince(moment)
-      return miss(
-        .eventTooFar, [.count: Double(later.count), .aheadSeconds: ahead, .aheadSecondsMax: horizon.inSeconds])
+      return .miss(
+        .eventTooFar, ["count": Double(later.count), "ahead_seconds": ahead, "ahead_seconds_max": horizon])
     }
-    if overCount > 0 { return miss(.eventOver, [.count: Double(overCount)]) }
-    return doubtful.isEmpty ? miss(.noUpcomingEvent) : missUnsure(of: doubtful)
+    let overCount = standing.overCount + standing.upcoming.count
+    if overCount > 0 { return .miss(.eventOver, ["count": Double(overCount)]) }
+    return doubtful.isEmpty ? .miss(.noUpcomingEvent) : missUnsure(of: doubtful)
   }
 }
 
@@ -95,7 +103,7 @@ struct EventLayer: Equatable {
 /// The newest message always replaces older ones, at any confidence. This loses the first of two presentations when a
 /// later message mentions the second. A question about a cancelled event would be worse.
 private struct StandingStatements {
-  private(set) var upcoming: [(happening: Happening, span: EventSpan)] = []
+  private(set) var upcoming: [EventSearch.Candidate] = []
   private(set) var cancelledCount = 0
   private(set) var overCount = 0
 
@@ -127,23 +135,11 @@ struct Happening: Equatable {
   var event: String
   /// The event's time; nil when the message names none. An upcoming event without a time is ignored.
   var span: EventSpan?
-  /// The confidence of the reading, in 0...1; 0 for NaN.
+  /// The confidence of the reading, in 0...1.
   let confidence: Double
   var writtenAt: Date
-  var standing: TemporalStanding
-  var doubts: Set<ReadingDoubt>
-
-  init(
-    event: String, span: EventSpan?, confidence: Double, writtenAt: Date, standing: TemporalStanding = .upcoming,
-    doubts: Set<ReadingDoubt> = []
-  ) {
-    self.event = event
-    self.span = span
-    self.confidence = confidence.asProportion
-    self.writtenAt = writtenAt
-    self.standing = standing
-    self.doubts = doubts
-  }
+  var standing = TemporalStanding.upcoming
+  var doubts: Set<ReadingDoubt> = []
 
   /// Whether it is a wish, an assumption or another person's. It only explains why nothing was found.
   var isDoubtful: Bool { standing == .hypothetical || standing == .anothers }
@@ -176,8 +172,6 @@ struct EventSpan: Equatable {
   /// Whether it has ended. An instant has ended at itself.
   func isOver(at moment: Date) -> Bool { end <= moment }
 
-  func reaches(after moment: Date, until horizon: Date) -> Bool { end > moment && start <= horizon }
-
   /// Whether two spans share an instant. An instant shares itself.
   func overlaps(_ other: EventSpan) -> Bool {
     if start == other.start { return true }
@@ -196,29 +190,22 @@ enum EventGrain: String, CaseIterable, Encodable {
   case period
 }
 
-/// The time of an event in words relative to the user's day.
-///
-/// It names days and parts of days, never hours: a push is read some time after it was written, when "in two hours" is
-/// wrong and "this afternoon" is still right.
-struct EventWording {
-  /// Words for the push, such as `tomorrow morning`.
-  let words: String
-
-  /// - Parameter span: not over at the moment, with a start at most a day after it.
-  init(of span: EventSpan, at moment: Date, in localTime: LocalTime) {
-    let start = max(span.start, moment)
-    switch span.grain {
-    case .period: words = span.start <= moment ? "these days" : "in the coming days"
-    case .day: words = localTime.day(of: start) <= localTime.day(of: moment) ? "today" : "tomorrow"
-    case .instant, .partOfDay: words = Self.partOfDay(of: start, at: moment, in: localTime)
+extension EventSpan {
+  /// In words relative to the user's day, such as `tomorrow morning`.
+  ///
+  /// They name days and parts of days, never hours: a push is read some time after it was written, when "in two hours" is
+  /// wrong and "this afternoon" is still right. The span is not over at the moment, and begins at most a day after it.
+  func words(at moment: Date, in localTime: LocalTime) -> String {
+    let start = max(start, moment)
+    let (day, today) = (localTime.day(of: start), localTime.day(of: moment))
+    switch grain {
+    case .period: return self.start <= moment ? "these days" : "in the coming days"
+    case .day: return day <= today ? "today" : "tomorrow"
+    case .instant, .partOfDay: break
     }
-  }
-
-  /// The hours before five belong to the night of the day before: at noon, one o'clock at night is "tonight".
-  private static func partOfDay(of start: Date, at moment: Date, in localTime: LocalTime) -> String {
     let hour = localTime.hour(of: start)
-    let daysAhead = localTime.day(of: start) - (hour < 5 ? 1 : 0) - localTime.day(of: moment)
-    let isToday = daysAhead <= 0
+    // The hours before five belong to the night of the day before: at noon, one o'clock at night is "tonight".
+    let isToday = day - (hour < 5 ? 1 : 0) <= today
     switch hour {
     case 5..<12: return isToday ? "this morning" : "tomorrow morning"
     case 12..<18: return isToday ? "this afternoon" : "tomorrow afternoon"
