@@ -1,13 +1,12 @@
 package import CoreMetrics
 internal import PushStore
 
-/// Counts what campaigns decide.
+/// Counts what campaigns do.
 ///
 /// | family | labels | counts |
 /// |---|---|---|
-/// | `tacet_campaign_decisions_total` | `campaign`, `decision`, `reason` | decided occasions of hours; a queued push has the decision `committed` and the reason `none` |
-/// | `tacet_campaign_slot_failures_total` | `campaign` | failed tries to serve an hour of a zone or to read an audience |
-/// | `tacet_slot_rows_total` | `campaign`, `status`, `reason` | occasions of slots that were due; a queued push has the status `sent` and the reason `none` |
+/// | `tacet_campaign_occasions_total` | `campaign`, `status`, `reason` | occasions that were due; a queued push has the status `sent` and the reason `none` |
+/// | `tacet_campaign_enrolment_failures_total` | `campaign` | failed tries to serve an hour of a zone or to read an audience |
 /// | `tacet_slot_codes_total` | `campaign`, `code` | what happened to slots: fetches, texts, and what devices report |
 package final class CampaignMetrics {
   private let factory: any MetricsFactory
@@ -19,28 +18,16 @@ package final class CampaignMetrics {
   /// Counts what has become of an occasion that was due. Of one that was lost, the process that takes it over does.
   func count(_ end: OccasionEnd, of occasion: Occasion) {
     let campaign = occasion.campaign
-    guard occasion.slot.isEmpty else {
-      return countRow(status: end.status, reason: end.reason, of: campaign)
-    }
-    let dimensions = [
-      ("campaign", campaign), ("decision", end.status == "sent" ? "committed" : end.status),
-      ("reason", end.reason ?? "none"),
-    ]
-    Counter(label: "tacet_campaign_decisions_total", dimensions: dimensions, factory: factory).increment()
+    let dimensions = [("campaign", campaign), ("status", end.status), ("reason", end.reason ?? "none")]
+    Counter(label: "tacet_campaign_occasions_total", dimensions: dimensions, factory: factory).increment()
     // A series that starts with its first failure has no rate.
     failedEnrolments(of: campaign).increment(by: 0)
+    if !occasion.slot.isEmpty { countCode("TEMPLATE_MISSING_TOKEN", times: 0, of: campaign) }
   }
 
   /// Counts a failed try. The hour stays due.
   func countFailedEnrolment(of campaign: String) {
     failedEnrolments(of: campaign).increment()
-  }
-
-  private func countRow(status: String, reason: String?, of campaign: String) {
-    let dimensions = [("campaign", campaign), ("status", status), ("reason", reason ?? "none")]
-    Counter(label: "tacet_slot_rows_total", dimensions: dimensions, factory: factory).increment()
-    // A series that starts with its first failure has no rate.
-    countCode("TEMPLATE_MISSING_TOKEN", times: 0, of: campaign)
   }
 
   /// Counts something that happened to slots of a campaign.
@@ -51,6 +38,6 @@ package final class CampaignMetrics {
   }
 
   private func failedEnrolments(of campaign: String) -> Counter {
-    Counter(label: "tacet_campaign_slot_failures_total", dimensions: [("campaign", campaign)], factory: factory)
+    Counter(label: "tacet_campaign_enrolment_failures_total", dimensions: [("campaign", campaign)], factory: factory)
   }
 }

@@ -87,15 +87,14 @@ enum MetricsCatalogue {
       "Attempts over channels beside APNs that have ended; without an answer the status is none and the reason says why.",
       .counter, seriesMax: 256),
     MetricDescription(
-      "tacet_campaign_decisions_total",
-      "Users whom campaigns looked at; a push that was queued has the decision committed and the reason none.",
-      .counter, seriesMax: 256),
+      "tacet_campaign_occasions_total",
+      "Occasions of campaigns that were due, by what became of them; a queued push has the status sent and the reason none.",
+      .counter, seriesMax: 768),
     MetricDescription(
-      "tacet_campaign_slot_failures_total", "Hours of a campaign in a zone that could not be served, each try.",
+      "tacet_campaign_enrolment_failures_total",
+      "Hours of a campaign in a zone that could not be served, and audiences that could not be read, each try.",
       .counter,
       seriesMax: 64),
-    MetricDescription(
-      "tacet_slot_rows_total", "Rows of slots that were due, by what became of them.", .counter, seriesMax: 512),
     MetricDescription(
       "tacet_slot_codes_total", "What happened to slots of campaigns, such as fetches of content, by code.", .counter,
       seriesMax: 512),

@@ -49,8 +49,8 @@ struct MetricsTests {
       let scrape = try await service.scrape { scrape in
         scrape.sum("tacet_outcomes_total") == 3 && scrape.sum("tacet_http_responses_total", Self.refusal) == 1
           && scrape.sum("tacet_deliveries", ["state": "held"]) == 1 && scrape.sum("tacet_inbox_events") == 0
-          && scrape.sum("tacet_database_listening") == 1 && scrape.sum("tacet_campaign_decisions_total") == 1
-          && scrape.sum("tacet_slot_rows_total") == 1 && scrape.sum("tacet_engagement_users") == 2
+          && scrape.sum("tacet_database_listening") == 1 && scrape.sum("tacet_campaign_occasions_total") == 2
+          && scrape.sum("tacet_engagement_users") == 2
       }
       try await body(scene, service, scrape)
     }
@@ -119,10 +119,10 @@ struct MetricsTests {
       }
       #expect(scrape.sum("tacet_apns_answers_total", ["status": "200", "reason": "none"]) == 1)
       #expect(scrape.sum("tacet_apns_answers_total", ["status": "410", "reason": "Unregistered"]) == 1)
-      let late = ["campaign": "coach", "decision": "skipped", "reason": "too_late"]
-      #expect(scrape.sum("tacet_campaign_decisions_total", late) == 1)
+      let late = ["campaign": "coach", "status": "skipped", "reason": "too_late"]
+      #expect(scrape.sum("tacet_campaign_occasions_total", late) == 1)
       let row = ["campaign": "ritual", "status": "cancelled", "reason": "switched_off"]
-      #expect(scrape.sum("tacet_slot_rows_total", row) == 1)
+      #expect(scrape.sum("tacet_campaign_occasions_total", row) == 1)
       #expect(scrape.sum("tacet_http_responses_total", Self.refusal) == 1)
       #expect(scrape.sum("tacet_database_up") == 1)
       #expect(scrape.sum("tacet_database_listening") == 1)
