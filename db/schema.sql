@@ -22,6 +22,27 @@ CREATE TYPE tacet.push_recipient AS (
 	left_at timestamp with time zone
 );
 
+CREATE TABLE tacet.campaigns (
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    local_time time without time zone,
+    is_active boolean DEFAULT true NOT NULL,
+    is_scheduled boolean DEFAULT true NOT NULL,
+    needs_no_session boolean DEFAULT true NOT NULL,
+    name text NOT NULL,
+    audience text NOT NULL,
+    material text NOT NULL,
+    on_push text,
+    on_action text,
+    cap_group text,
+    push_types text[] NOT NULL,
+    weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[] NOT NULL,
+    definition jsonb NOT NULL,
+    CONSTRAINT campaigns_cap_group_check CHECK ((cap_group ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT campaigns_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
+    CONSTRAINT campaigns_push_types_check CHECK ((cardinality(push_types) > 0)),
+    CONSTRAINT campaigns_weekdays_check CHECK ((weekdays <@ '{1,2,3,4,5,6,7}'::smallint[]))
+);
+
 CREATE TABLE tacet.activities (
     started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     ended_at timestamp with time zone,
@@ -362,36 +383,14 @@ CREATE TABLE tacet.campaign_runs (
     started_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     finished_at timestamp with time zone,
     due_at timestamp with time zone NOT NULL,
-    local_day date,
     enrolled integer DEFAULT 0 NOT NULL,
     id uuid DEFAULT gen_random_uuid() NOT NULL,
     only_user uuid,
     last_user uuid,
     campaign text NOT NULL,
     cause text NOT NULL,
-    time_zone text,
+    zones text[] DEFAULT '{}'::text[] NOT NULL,
     CONSTRAINT campaign_runs_cause_check CHECK ((cause = ANY (ARRAY['schedule'::text, 'request'::text])))
-);
-
-CREATE TABLE tacet.campaigns (
-    created_at timestamp with time zone DEFAULT now() NOT NULL,
-    local_time time without time zone,
-    is_active boolean DEFAULT true NOT NULL,
-    is_scheduled boolean DEFAULT true NOT NULL,
-    needs_no_session boolean DEFAULT true NOT NULL,
-    name text NOT NULL,
-    audience text NOT NULL,
-    material text NOT NULL,
-    on_push text,
-    on_action text,
-    cap_group text,
-    push_types text[] NOT NULL,
-    weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[] NOT NULL,
-    definition jsonb NOT NULL,
-    CONSTRAINT campaigns_cap_group_check CHECK ((cap_group ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
-    CONSTRAINT campaigns_name_check CHECK ((name ~ '^[a-z][a-z0-9_]{0,62}$'::text)),
-    CONSTRAINT campaigns_push_types_check CHECK ((cardinality(push_types) > 0)),
-    CONSTRAINT campaigns_weekdays_check CHECK ((weekdays <@ '{1,2,3,4,5,6,7}'::smallint[]))
 );
 
 CREATE TABLE tacet.cancellations (
@@ -1101,7 +1100,7 @@ CREATE INDEX activity_updates_created_idx ON tacet.activity_updates USING btree 
 
 CREATE INDEX activity_updates_urgent_idx ON tacet.activity_updates USING btree (activity_id, created_at) WHERE (priority = 10);
 
-CREATE UNIQUE INDEX campaign_runs_hour_idx ON tacet.campaign_runs USING btree (campaign, time_zone, local_day) WHERE (local_day IS NOT NULL);
+CREATE UNIQUE INDEX campaign_runs_hour_idx ON tacet.campaign_runs USING btree (campaign, due_at) WHERE (cause = 'schedule'::text);
 
 CREATE INDEX campaign_runs_started_idx ON tacet.campaign_runs USING btree (started_at);
 
@@ -1394,18 +1393,16 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.bigint_of(id text) returns bigint
 -- tacet.block_tables() returns TABLE(relation oid, table_name text, blocker_column text, blocked_column text)
 -- tacet.campaign_day(zone text, gap_days integer, moment timestamp with time zone) returns TABLE(local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone)
--- tacet.campaign_eligible(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, only_user uuid DEFAULT NULL::uuid, guarded boolean DEFAULT false, after_user uuid DEFAULT NULL::uuid, users_max bigint DEFAULT NULL::bigint) returns TABLE(user_id uuid, time_zone text, local_day date, local_time time without time zone)
 -- tacet.campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
+-- tacet.campaign_hour(campaign tacet.campaigns, standard_time time without time zone, zone text, day date) returns timestamp with time zone
 -- tacet.campaign_material(campaign text, user_id uuid) returns jsonb
+-- tacet.campaign_page(campaign tacet.campaigns, due_at timestamp with time zone, zones text[] DEFAULT NULL::text[], only_user uuid DEFAULT NULL::uuid, after_user uuid DEFAULT NULL::uuid, users_max bigint DEFAULT NULL::bigint, is_guarded boolean DEFAULT false) returns TABLE(user_id uuid, time_zone text, local_day date, local_time time without time zone, is_considered boolean)
 -- tacet.campaign_presentation(presentation jsonb, named jsonb) returns jsonb
 -- tacet.campaign_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.campaign_push_outcome(push_id uuid, user_id uuid) returns jsonb
 -- tacet.campaign_push_types(cap_group text) returns text[]
--- tacet.campaign_refusal(campaign text, user_id uuid, due_at timestamp with time zone, local_day date, push_type text) returns text
 -- tacet.campaign_refusals(campaign text, user_ids uuid[], due_ats timestamp with time zone[], days date[], push_types text[]) returns TABLE(place bigint, refusal text)
 -- tacet.campaign_situations(campaign text, user_ids uuid[], due_at timestamp with time zone DEFAULT NULL::timestamp with time zone, day date DEFAULT NULL::date) returns TABLE(user_id uuid, time_zone text, refusal text, material jsonb)
--- tacet.campaign_zone(campaign text, user_id uuid) returns text
--- tacet.campaign_zones(campaign text) returns SETOF text
 -- tacet.cancel_pushes(cancel_key text) returns bigint
 -- tacet.cancel_user_pushes(user_id uuid) returns bigint
 -- tacet.canonical_locale(locale text) returns text
@@ -1443,7 +1440,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.drop_dead_device(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.drop_dead_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.drop_watch_triggers(kind text, source regclass, happenings text[] DEFAULT '{happened,deleted}'::text[]) returns void
--- tacet.due_hours(campaign text, standard_time time without time zone, zones text[], moment timestamp with time zone DEFAULT clock_timestamp()) returns TABLE(time_zone text, local_day date, due_at timestamp with time zone)
+-- tacet.due_hours(campaign text, standard_time time without time zone, moment timestamp with time zone DEFAULT clock_timestamp()) returns TABLE(due_at timestamp with time zone, zones text[])
 -- tacet.end_live_activities(user_id uuid, reason text) returns bigint
 -- tacet.end_live_activity(id text, state jsonb, alert jsonb, reason text, is_pushed boolean DEFAULT true) returns text
 -- tacet.engagement(period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(total_users bigint, active_users bigint, recent_users bigint, lapsed_users bigint, churn_risk_users bigint, sessions bigint, session_seconds double precision)
@@ -1452,7 +1449,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.enqueue_inserted_messages() returns trigger
 -- tacet.enqueue_message(subject_id uuid) returns boolean
 -- tacet.enqueue_watched() returns trigger
--- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, only_zone text DEFAULT NULL::text, local_day date DEFAULT NULL::date, only_user uuid DEFAULT NULL::uuid, users_max bigint DEFAULT NULL::bigint) returns TABLE(run_id uuid, enrolled integer, is_finished boolean)
+-- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, zones text[] DEFAULT NULL::text[], only_user uuid DEFAULT NULL::uuid, users_max bigint DEFAULT NULL::bigint) returns TABLE(run_id uuid, enrolled integer, is_finished boolean)
 -- tacet.enrol_slots(campaign text, default_slots jsonb, are_new boolean, after_user uuid, users_max bigint, lead_us bigint) returns TABLE(enrolled bigint, moved bigint, last_user uuid)
 -- tacet.entry_lock(campaign text) returns bigint
 -- tacet.erase_users(users_max integer, rows_max integer, settled interval) returns TABLE(erased bigint, finished bigint, has_more boolean)
@@ -1476,7 +1473,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.give_up_shards(instance_id text, shards integer[]) returns void
 -- tacet.grant_service(service regrole) returns void
 -- tacet.grant_services() returns void
--- tacet.guarded_campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.has_account(user_id uuid) returns boolean
 -- tacet.has_asked_to_wait(history jsonb, token text) returns boolean
 -- tacet.has_blocked(user_id uuid, sender_id uuid) returns boolean
@@ -1509,6 +1505,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.keep_wishes(user_id uuid, channel text, address text, wishes text) returns void
 -- tacet.known_facts(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.known_zone(zone text) returns text
+-- tacet.known_zones() returns SETOF text
 -- tacet.lapse_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, local_time time without time zone, refusal text)
 -- tacet.lapse_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.learn_time_zones() returns void
@@ -1550,7 +1547,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.note_active_users(user_ids uuid[], at timestamp with time zone) returns bigint
 -- tacet.note_activity(user_id uuid, at timestamp with time zone DEFAULT clock_timestamp()) returns boolean
 -- tacet.note_device_permission(user_id uuid, device_token text, is_denied boolean, tolerance_seconds integer, moment timestamp with time zone) returns void
--- tacet.note_eligible(campaign text, due_at timestamp with time zone, run_id uuid, only_zone text, only_user uuid, after_user uuid, users_max bigint, guarded boolean) returns TABLE(noted integer, last_user uuid, is_active boolean)
 -- tacet.note_gone_users(after uuid, users_max integer) returns uuid
 -- tacet.note_re_engagement(user_id uuid, moment timestamp with time zone) returns void
 -- tacet.note_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
@@ -1687,5 +1683,4 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.workout_slots(schedule jsonb) returns jsonb
 -- tacet.workouts(schedule jsonb) returns TABLE(place bigint, slot text, weekday integer, type text)
 -- tacet.zone_aliases() returns TABLE(alias text, name text)
--- tacet.zone_filter(zone text, named text) returns text
 -- tacet.zone_like(lost text) returns text

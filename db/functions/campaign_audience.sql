@@ -14,100 +14,57 @@ begin
 end
 $$;
 
--- The users whom a campaign considers for an hour: its audience without those whom the gate keeps back and those whose account
--- is gone. only_zone: null for all zones. guarded: uses the gate that isolates each user's errors.
+-- A page of a campaign's audience, in the order of ids: each user's zone and day, and whether the campaign considers the user for the hour:
+-- in one of the zones, with nothing that the host or the gate says against it, and with an account. zones: null for all. local_time: when
+-- the user wants the push; null for the campaign's hour. after_user, users_max: null for all users.
 --
--- What depends on zone and gap alone is computed once for each pair; the rest is an index look-up for each user. The zone is
--- compared inside the audience, so that the rest is read only for users of that zone.
+-- is_guarded: after an error. The gate is not asked, which every decision asks again, for one user at a time; and users of other zones are
+-- left out before the audience asks more of them, so that a row of one that it cannot read keeps the hours of the others.
 --
--- local_time: when the user wants the push; null for the campaign's hour. after_user, users_max: a page of the audience, in the order of
--- ids, of which the last user is returned in any case, without a day when not considered; null for all users.
---
--- The service's sessions avoid sequential scans, because queues are mostly empty. For a whole audience they are the best plan; a page
--- follows the order of an index.
-create or replace function tacet.campaign_eligible(
-  campaign text, due_at timestamptz, only_zone text default null, only_user tacet.user_id default null,
-  guarded boolean default false, after_user tacet.user_id default null, users_max bigint default null
+-- What depends on zone and gap alone is computed once for each pair; the rest is an index look-up for each user. The service's sessions
+-- avoid sequential scans, because queues are mostly empty. For a whole audience they are the best plan; a page follows the order of an
+-- index.
+create or replace function tacet.campaign_page(
+  campaign tacet.campaigns, due_at timestamptz, zones text[] default null, only_user tacet.user_id default null,
+  after_user tacet.user_id default null, users_max bigint default null, is_guarded boolean default false
 )
-returns table (user_id tacet.user_id, time_zone text, local_day date, local_time time)
+returns table (user_id tacet.user_id, time_zone text, local_day date, local_time time, is_considered boolean)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = on
 as $$
-declare
-  found_campaign tacet.campaigns;
 begin
-  select c.* into found_campaign from tacet.campaigns c where c.name = campaign_eligible.campaign and c.is_active;
-  if not found then
-    return;
-  end if;
   perform set_config('enable_seqscan', (users_max is null)::text, true);
   return query execute format(
     $query$
-      with audience as materialized (
+      with page as materialized (
         select
           a.user_id, case when octet_length(a.time_zone) <= 64 then a.time_zone else '' end as zone_name, a.gap_days,
-          a.local_time
+          a.local_time, a.refusal
         from (%s) a
-        where a.refusal is null and %s %s %s
+        where ($4 is null or a.user_id > $4) and (not $6 or $2 is null or coalesce(tacet.known_zone(a.time_zone), 'UTC') = any ($2))
+        order by a.user_id
+        limit $5
       ), places as materialized (
-        select p.zone_name, p.gap_days, z.zone, d.local_day, d.day_start, d.day_end, d.gap_start
-        from (select distinct a.zone_name, a.gap_days from audience a) p
+        select n.zone_name, n.gap_days, z.zone, d.local_day, d.day_start, d.day_end, d.gap_start
+        from (select distinct p.zone_name, p.gap_days from page p where p.gap_days is not null) n
         -- offset 0 keeps it at one call for each.
-        cross join lateral (select coalesce(tacet.known_zone(p.zone_name), 'UTC') as zone offset 0) z
-        cross join lateral tacet.campaign_day(z.zone, p.gap_days, $1) d
-        where $2 is null or z.zone = $2
+        cross join lateral (select coalesce(tacet.known_zone(n.zone_name), 'UTC') as zone offset 0) z
+        cross join lateral tacet.campaign_day(z.zone, n.gap_days, $1) d
       )
-      select a.user_id, p.zone, case when o.is_eligible then p.local_day end, a.local_time
-      from audience a
-      left join places p on p.zone_name = a.zone_name and p.gap_days = a.gap_days
-      cross join lateral tacet.%I(a.user_id, $4, $5, $6, p.local_day, p.day_start, p.day_end, p.gap_start) g
-      cross join lateral (
-        select p.zone is not null and g.reason is null and ($7 or tacet.has_account(a.user_id)) as is_eligible offset 0
-      ) o
-      where o.is_eligible or a.user_id = %s
+      select
+        p.user_id, z.zone, z.local_day, p.local_time,
+        z.zone is not null and p.refusal is null and ($2 is null or z.zone = any ($2))
+          and ($6 or g.reason is null and ($10 or tacet.has_account(p.user_id)))
+      from page p
+      left join places z on z.zone_name = p.zone_name and z.gap_days = p.gap_days
+      cross join lateral tacet.campaign_gate(p.user_id, $7, $8, $9, z.local_day, z.day_start, z.day_end, z.gap_start) g
     $query$,
-    tacet.audience_query(found_campaign.audience, '$1', '$3'),
-    tacet.zone_filter(only_zone, '$2'), case when after_user is not null then 'and a.user_id > $8' else '' end,
-    case when users_max is not null then 'order by a.user_id limit $9' else '' end,
-    case when guarded then 'guarded_campaign_gate' else 'campaign_gate' end,
-    case when users_max is not null then '(select l.user_id from audience l order by l.user_id desc limit 1)' else 'null' end)
+    tacet.audience_query(campaign.audience, '$1', '$3'))
   using
-    campaign_eligible.due_at, campaign_eligible.only_zone, campaign_eligible.only_user, found_campaign.needs_no_session,
-    found_campaign.cap_group, tacet.campaign_push_types(found_campaign.cap_group), not tacet.uses_accounts(), after_user,
-    users_max;
+    due_at, zones, only_user, after_user, users_max, is_guarded, campaign.needs_no_session, campaign.cap_group,
+    tacet.campaign_push_types(campaign.cap_group), not tacet.uses_accounts();
 end
-$$;
-
--- The condition that a user a of an audience lives in a zone, as text; named: how the statement names the zone, such as $2. A zone that is
--- not known counts as UTC.
-create or replace function tacet.zone_filter(zone text, named text)
-returns text
-language sql immutable
-as $$
-  select case
-    when zone is null then 'true'
-    -- No name has more than 64 bytes, so a text that is cut is not one.
-    when zone = 'UTC' then
-      $filter$
-        (lower(left(a.time_zone, 65) collate "C") in (
-          select z.spelling from tacet.time_zones z where tacet.known_zone(z.spelling) <> 'UTC'
-        )) is not true
-      $filter$
-    -- An array, which is no table to join: the audience's other conditions are then asked about these users alone.
-    else format(
-      $filter$
-        lower(left(a.time_zone, 65) collate "C") = any (array(
-          select z.spelling
-          from tacet.time_zones z
-          where z.name = %1$s
-            -- A name that the server has lost.
-            or z.rules in (select o.rules from tacet.time_zones o where o.name = %1$s)
-              and tacet.known_zone(z.spelling) = %1$s
-        ))
-      $filter$,
-      named)
-  end
 $$;
 
 -- Why a user of an audience gets no push of a campaign; null when nothing keeps it back. The moments come from
@@ -159,28 +116,6 @@ as $$
     end
 $$;
 
--- The gate for one user at a time. It is slower, but a user whose rows raise an error is the only one kept back.
-create or replace function tacet.guarded_campaign_gate(
-  user_id tacet.user_id, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamptz,
-  day_end timestamptz, gap_start timestamptz
-)
-returns table (reason text)
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-begin
-  select g.reason into reason
-  from tacet.campaign_gate(
-    user_id, needs_no_session, cap_group, push_types, local_day, day_start, day_end, gap_start
-  ) g;
-  return next;
-exception
-  when others then
-    reason := 'eligibility_unknown';
-    return next;
-end
-$$;
-
 -- The push types of all campaigns of a group, which share one cap; empty for null.
 create or replace function tacet.campaign_push_types(cap_group text)
 returns text[]
@@ -203,56 +138,4 @@ as $$
     d.local_time::date, tacet.civil_instant(d.local_time::date, zone), tacet.civil_instant(d.local_time::date + 1, zone),
     tacet.civil_instant(d.local_time - least(greatest(gap_days, 0), 366) * interval '1 day', zone)
   from (select moment at time zone zone as local_time) d
-$$;
-
--- The zone in which a campaign counts a user's days; UTC for a user outside its audience.
-create or replace function tacet.campaign_zone(campaign text, user_id tacet.user_id)
-returns text
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-as $$
-declare
-  found_audience text;
-  found_zone text;
-begin
-  select c.audience into found_audience from tacet.campaigns c where c.name = campaign_zone.campaign;
-  if found then
-    execute format(
-      'select tacet.known_zone(a.time_zone) from (%s) a limit 1', tacet.audience_query(found_audience, '$1', '$2'))
-    into found_zone
-    using clock_timestamp(), campaign_zone.user_id;
-  end if;
-  return coalesce(found_zone, 'UTC');
-exception
-  when others then
-    return 'UTC';
-end
-$$;
-
--- The zones of a campaign's audience; UTC for users without a known zone.
-create or replace function tacet.campaign_zones(campaign text)
-returns setof text
-language plpgsql stable
-set search_path = pg_catalog, pg_temp
-set enable_seqscan = on
-as $$
-declare
-  found_audience text;
-begin
-  select c.audience into found_audience
-  from tacet.campaigns c
-  where c.name = campaign_zones.campaign and c.is_active and c.is_scheduled;
-  if found then
-    return query execute format(
-      $query$
-        select distinct coalesce(tacet.known_zone(n.zone_name), 'UTC')
-        from (
-          select distinct case when octet_length(a.time_zone) <= 64 then a.time_zone end as zone_name
-          from (%s) a
-        ) n
-      $query$,
-      tacet.audience_query(found_audience, '$1', 'null'))
-    using clock_timestamp();
-  end if;
-end
 $$;

@@ -59,7 +59,8 @@ end
 $$;
 
 -- Why a campaign that comes at an hour may not push to users now, by their place in the arrays; null when nothing keeps a push back. What
--- cannot be determined keeps it back: where that fails for all users together, each is asked about apart. push_types: null while unknown.
+-- cannot be determined keeps it back: where that fails for all users together, each is asked about apart. days: null for today. push_types:
+-- null while unknown.
 create or replace function tacet.campaign_refusals(
   campaign text, user_ids tacet.user_id[], due_ats timestamptz[], days date[], push_types text[]
 )
@@ -128,20 +129,6 @@ exception
       campaign_refusals.campaign, user_ids[n.place:n.place], due_ats[n.place:n.place], days[n.place:n.place],
       push_types[n.place:n.place]) r;
 end
-$$;
-
--- The same for one user.
-create or replace function tacet.campaign_refusal(
-  campaign text, user_id tacet.user_id, due_at timestamptz, local_day date, push_type text
-)
-returns text
-language sql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-  select r.refusal
-  from tacet.campaign_refusals(
-    campaign_refusal.campaign, array[campaign_refusal.user_id], array[campaign_refusal.due_at], array[campaign_refusal.local_day],
-    array[campaign_refusal.push_type]) r
 $$;
 
 -- What a campaign knows of some users: the zone, null for a user outside of its audience, why nothing is said to the user, and the material

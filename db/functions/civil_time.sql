@@ -118,9 +118,10 @@ $$;
 
 -- The zone that a name means, as the server's tz database spells it; null for anything else. The longest name has 32 bytes, so a text
 -- over 64 is not compared. A name that the server has lost since it was noted means a zone with the same rules.
+-- Its cost has a condition on the zone come before what an audience asks of functions.
 create or replace function tacet.known_zone(zone text)
 returns text
-language plpgsql stable
+language plpgsql stable cost 10
 set search_path = pg_catalog, pg_temp
 as $$
 declare
@@ -138,6 +139,17 @@ exception
   when invalid_parameter_value then
     return tacet.zone_like(known);
 end
+$$;
+
+-- The zones that the server knows, each by its own name.
+create or replace function tacet.known_zones()
+returns setof text
+language sql stable
+set search_path = pg_catalog, pg_temp
+as $$
+  select k.zone
+  from (select tacet.known_zone(min(z.spelling)) as zone from tacet.time_zones z group by z.name offset 0) k
+  where k.zone is not null
 $$;
 
 -- A zone with the rules of a noted one that the server has lost; null where it has none.

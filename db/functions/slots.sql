@@ -157,7 +157,7 @@ $$;
 -- no slots, else those who have slots. after_user: the last one of the page before; null for the first page.
 --
 -- A whole audience is asked for its users' ids alone, so that the planner drops what else it says, and the moment is a parameter, with
--- which it looks into the function. As in tacet.campaign_eligible, sequential scans are the best plan.
+-- which it looks into the function. As in tacet.campaign_page, sequential scans are the best plan.
 create or replace function tacet.slot_users(campaign text, are_new boolean, after_user tacet.user_id, users_max bigint)
 returns tacet.user_id[]
 language plpgsql stable

@@ -865,25 +865,23 @@ create table if not exists tacet.campaigns (
   definition jsonb not null
 );
 
--- One enrolment: of the users whose hour has come in one zone, or of those whom a request names. local_day: of an hour, which is served
--- once, by whichever process comes first. finished_at: null while users after last_user are to be enrolled.
+-- One enrolment: of the users whose hour has come, or of those whom a request names. An hour is served once, by whichever process comes
+-- first. finished_at: null while users after last_user are to be enrolled. zones: where the users live whom it has seen.
 create table if not exists tacet.campaign_runs (
   started_at timestamptz not null default clock_timestamp(),
   finished_at timestamptz,
   due_at timestamptz not null,
-  local_day date,
   enrolled int not null default 0,
   id uuid primary key default gen_random_uuid(),
   only_user tacet.user_id,
   last_user tacet.user_id,
   campaign text not null,
   cause text not null check (cause in ('schedule', 'request')),
-  time_zone text
+  zones text[] not null default '{}'
 );
 
 create index if not exists campaign_runs_started_idx on tacet.campaign_runs (started_at);
-create unique index if not exists campaign_runs_hour_idx on tacet.campaign_runs (campaign, time_zone, local_day)
-  where local_day is not null;
+create unique index if not exists campaign_runs_hour_idx on tacet.campaign_runs (campaign, due_at) where cause = 'schedule';
 
 -- An occasion: a time of one of a user's days at which a campaign may push, what it says, and what became of it.
 --

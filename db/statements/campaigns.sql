@@ -5,13 +5,6 @@
 
 select c.name, c.definition::text, c.is_scheduled from tacet.campaigns c where c.is_active order by c.name;
 
--- name: campaign_zones
--- Returns the time zones of a campaign's audience.
---
---   :campaign  text  the campaign
-
-select z from tacet.campaign_zones(:campaign) as z (z);
-
 -- name: campaign_run
 -- Returns the progress of a run as one document. No row when there is no such run.
 --
@@ -47,57 +40,51 @@ cross join lateral (
 where r.id = :run_id;
 
 -- name: next_hour
--- Returns the microseconds until an hour of a campaign comes or an occasion of one is due; null when neither is to
--- come. Each campaign runs at least once in eight days, so further days need no look.
+-- Returns the microseconds until an hour of a campaign comes; null when none is to come. Each campaign runs at least once in eight days,
+-- so further days need no look. Hours come where the users live whom runs of the last day have seen, and anywhere when there was none.
 --
 --   :minutes    integer  minutes after midnight, where a campaign names no time
 --   :campaigns  text[]   campaigns
---   :zones      text[]   a zone of each
 
-select (extract(epoch from least(
-  (
-    select min(s.due_at)
-    from unnest(:campaigns, :zones) as p (campaign, zone_name)
-    join tacet.campaigns c on c.name = p.campaign and c.is_active and c.is_scheduled
-    cross join lateral (select coalesce(tacet.known_zone(p.zone_name), 'UTC') as zone offset 0) k
-    cross join generate_series(0, 8) as n (days)
-    cross join lateral (select (now() at time zone k.zone)::date + n.days as local_day) d
-    cross join lateral (
-      select tacet.civil_instant(
-        d.local_day + coalesce(c.local_time, time '00:00' + :minutes * interval '1 minute'), k.zone) as due_at
-    ) s
-    where extract(isodow from d.local_day)::smallint = any (c.weekdays) and s.due_at > now()
-  ),
-  (
-    select min(d.available_at)
-    from tacet.occasions d
-    where not d.has_slot and d.status in ('scheduled', 'armed') and d.available_at < 'infinity'
-  )
-) - now()) * 1000000)::bigint as wait;
+select (extract(epoch from min(h.due_at) - now()) * 1000000)::bigint as wait
+from (
+  select tacet.campaign_hour(
+    c, time '00:00' + :minutes * interval '1 minute', k.zone, (now() at time zone k.zone)::date + n.days) as due_at
+  from tacet.campaigns c
+  cross join lateral (
+    select array_agg(distinct tacet.known_zone(s.zone)) as seen, count(*) > 0 as is_known
+    from tacet.campaign_runs r
+    left join lateral unnest(r.zones) as s (zone) on true
+    where r.campaign = c.name and r.cause = 'schedule' and r.due_at > now() - interval '1 day'
+  ) r
+  cross join lateral unnest(case when r.is_known then r.seen else array(select tacet.known_zones()) end) as k (zone)
+  cross join generate_series(0, 8) as n (days)
+  where c.name = any (:campaigns) and c.is_active and c.is_scheduled
+  offset 0
+) h
+where h.due_at > now();
 
 -- name: due_hours
--- Returns the hours of a campaign that have come and were not served: zone, day and instant.
+-- Returns the hours of a campaign that have come and were not served: instant and zones.
 --
 --   :campaign  text     the campaign
 --   :minutes   integer  minutes after midnight, where the campaign names no time
---   :zones     text[]   the zones to look at
 
-select s.time_zone, s.local_day::text, (extract(epoch from s.due_at) * 1000000)::bigint as due_us
-from tacet.due_hours(:campaign, time '00:00' + :minutes * interval '1 minute', :zones) s;
+select (extract(epoch from s.due_at) * 1000000)::bigint as due_us, s.zones
+from tacet.due_hours(:campaign, time '00:00' + :minutes * interval '1 minute') s;
 
 -- name: enrol_hour
--- Enrols a page of the users whose hour has come in a zone, and returns how many were enrolled, and whether more are to be. No row when
+-- Enrols a page of the users whose hour has come, and returns how many were enrolled, and whether more are to be. No row when
 -- nothing is left.
 --
 --   :campaign   text    the campaign
---   :time_zone  text    the zone, as due_hours returned it
---   :local_day  text    its day
---   :due_us     bigint  its instant, since 1970
+--   :due_us     bigint  the hour, since 1970
+--   :zones      text[]  its zones, as due_hours returned them
 --   :users_max  bigint  users of the page
 
 select e.enrolled, e.is_finished
 from tacet.enrol_campaign(
-  :campaign, timestamptz 'epoch' + :due_us * interval '1 microsecond', :time_zone, :local_day::date, null, :users_max) e;
+  :campaign, timestamptz 'epoch' + :due_us * interval '1 microsecond', :zones, users_max => :users_max) e;
 
 -- name: enrol_campaign
 -- Enrols all users now, whatever the hour. Returns no row when there is no such campaign.
@@ -120,11 +107,13 @@ cross join lateral tacet.enrol_campaign(:campaign, clock_timestamp(), only_user 
 
 select
   e.user_id, e.time_zone, e.local_day::text, count(*) over () as users,
-  (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
-from tacet.campaign_eligible(:campaign, clock_timestamp(), null, :only_user_id) e
-where not exists (
-  select from tacet.occasions d
-  where d.user_id = e.user_id and d.campaign = :campaign and d.slot = '' and d.fire_date = e.local_day)
+  (extract(epoch from statement_timestamp()) * 1000000)::bigint as now_us
+from tacet.campaigns c
+cross join lateral tacet.campaign_page(c, clock_timestamp(), only_user => :only_user_id) e
+where c.name = :campaign and c.is_active and e.is_considered
+  and not exists (
+    select from tacet.occasions d
+    where d.user_id = e.user_id and d.campaign = c.name and d.slot = '' and d.fire_date = e.local_day)
 order by e.user_id
 limit :users_max;
 
@@ -138,9 +127,10 @@ limit :users_max;
 select jsonb_build_object(
   'isKnown', exists (select from tacet.campaigns c where c.name = :campaign),
   'now', (extract(epoch from clock_timestamp()) * 1000000)::bigint,
-  'standing', tacet.campaign_refusal(
-    :campaign, :user_id, clock_timestamp(),
-    (clock_timestamp() at time zone tacet.campaign_zone(:campaign, :user_id))::date, null),
+  'standing', (
+    select r.refusal
+    from tacet.campaign_refusals(
+      :campaign, array[:user_id], array[clock_timestamp()], array[null::date], array[null::text]) r),
   'slots', (
     select jsonb_agg(
       jsonb_build_object(

@@ -362,7 +362,9 @@ limit 3000;
 select
   (
     select count(*)
-    from tacet.campaign_eligible(:campaign, clock_timestamp(), null, tacet.lowest_user_id())
+    from tacet.campaigns c
+    cross join lateral tacet.campaign_page(c, clock_timestamp(), only_user => tacet.lowest_user_id())
+    where c.name = :campaign and c.is_active
   ),
   (
     select count(*)
@@ -371,7 +373,7 @@ select
   tacet.campaign_material(:campaign, tacet.lowest_user_id()) is null;
 
 -- name: examine_campaign_work
--- Counts hours that were not served, in the zones of the last days; undecided users; and decisions that failed.
+-- Counts hours that were not served, in zones where users lived in the last days; undecided users; and decisions that failed.
 --
 --   :minutes  integer  minutes after midnight, where a campaign names no time
 
@@ -379,13 +381,12 @@ select
   (
     select count(*)
     from tacet.campaigns c
-    cross join lateral tacet.due_hours(
-      c.name, time '00:00' + :minutes * interval '1 minute', array(
-        select distinct r.time_zone
-        from tacet.campaign_runs r
-        where r.campaign = c.name and r.local_day is not null and r.due_at > clock_timestamp() - interval '8 days'
-      )) d
+    cross join lateral tacet.due_hours(c.name, time '00:00' + :minutes * interval '1 minute') d
     where d.due_at < clock_timestamp() - interval '10 minutes'
+      and exists (
+        select from tacet.campaign_runs r
+        where r.campaign = c.name and r.cause = 'schedule' and r.due_at > clock_timestamp() - interval '8 days'
+          and r.zones && d.zones)
   ) as unserved,
   (
     select count(*)

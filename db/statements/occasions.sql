@@ -37,16 +37,34 @@ from (
 ) w;
 
 -- name: due_occasions
--- Returns how many occasions of slots are due.
+-- Returns how many occasions are due.
 --
---   :count_max  bigint  counted at most
+--   :have_slots   boolean  whether those of slots, else of campaigns that come at an hour
+--   :are_written  boolean  whether a language model writes for their campaigns; null for either
+--   :count_max    bigint   counted at most
 
 select count(*)
 from (
   select from tacet.occasions d
-  where d.has_slot and d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
+  where d.has_slot = :have_slots and d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
+    and (:are_written is null or (d.campaign in (select c.name from tacet.campaigns c where c.definition ? 'composer')) = :are_written)
   limit :count_max
 ) n;
+
+-- name: next_occasion
+-- Returns the microseconds until an occasion is due; null when none is to come.
+--
+--   :have_slots   boolean  whether one of slots, else of campaigns that come at an hour
+--   :are_written  boolean  whether a language model writes for its campaign; null for either
+
+select (extract(epoch from (
+  select d.available_at
+  from tacet.occasions d
+  where d.has_slot = :have_slots and d.status in ('scheduled', 'armed') and d.available_at < 'infinity'
+    and (:are_written is null or (d.campaign in (select c.name from tacet.campaigns c where c.definition ? 'composer')) = :are_written)
+  order by d.available_at
+  limit 1
+) - clock_timestamp()) * 1000000)::bigint as wait;
 
 -- name: claim_occasions
 -- Leases occasions that are due, those that have waited longest first. One is late after the grace, and when a later one of the
@@ -57,6 +75,7 @@ from (
 -- Occasions fill the inbox no further than its readers empty it: a long inbox would make each look for messages longer.
 --
 --   :have_slots   boolean  whether they are of slots, else of campaigns that come at an hour
+--   :are_written  boolean  whether a language model writes for their campaigns; null for either
 --   :rows_max     bigint   occasions at most
 --   :waiting_max  bigint   events that wait in the inbox at most, these occasions included
 --   :lease_us     bigint   the lease
@@ -66,6 +85,7 @@ with picked as materialized (
   select d.ctid as place
   from tacet.occasions d
   where d.has_slot = :have_slots and d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
+    and (:are_written is null or (d.campaign in (select c.name from tacet.campaigns c where c.definition ? 'composer')) = :are_written)
   order by d.available_at
   limit least(:rows_max, greatest(:waiting_max - (
     select count(*)

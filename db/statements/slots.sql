@@ -119,16 +119,9 @@ from tacet.enrol_slots(:campaign, :default_slots::jsonb, :are_new, :after_user_i
 select e.enrolled, e.moved from tacet.follow_audience(:campaign, :default_slots::jsonb, array[:user_id], :lead_us) e;
 
 -- name: next_slot
--- Returns the microseconds until a slot may be rendered, and until a row is due; null when none is to come.
+-- Returns the microseconds until a slot may be rendered; null when none is to come.
 
-select
-  (extract(epoch from (select min(s.available_at) from tacet.slots s) - clock_timestamp()) * 1000000)::bigint as rendering,
-  (
-    extract(epoch from (
-      select min(d.available_at)
-      from tacet.occasions d
-      where d.has_slot and d.status in ('scheduled', 'armed') and d.available_at < 'infinity') - clock_timestamp()) * 1000000
-  )::bigint as pushing;
+select (extract(epoch from min(s.available_at) - clock_timestamp()) * 1000000)::bigint as wait from tacet.slots s;
 
 -- name: claim_slots
 -- Leases slots whose next row may be rendered, those that have waited longest first.

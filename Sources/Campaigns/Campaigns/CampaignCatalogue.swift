@@ -56,41 +56,33 @@ struct CampaignCatalogue {
   }
 }
 
-/// The failed parts of campaigns that a look skips: after the first failure none, then 1, 3, 7 looks and so on. An
+/// The hours of campaigns that failed and that a look skips: after the first failure none, then 1, 3, 7 looks and so on. An
 /// audience that always fails therefore does not load the database.
 ///
 /// It counts looks, not time. Looks have their own jitter.
 struct CampaignRetries {
-  /// A part that fails and is retried separately.
-  enum Part: Hashable {
-    /// Reading the zones of a campaign's audience.
-    case audience(String)
-    /// Enrolling the users of an hour: the campaign and the zone.
-    case hour(String, String)
-  }
-
   /// Ten minutes of looks. An hour can be served for two.
   static let looksLeftOutMax = 31
 
-  /// Parts whose last try failed: the failures in a row, and the looks that still skip them.
-  private var failures: [Part: (count: Int, looksLeft: Int)] = [:]
+  /// Hours whose last try failed: the failures in a row, and the looks that still skip them.
+  private var failures: [CampaignHour: (count: Int, looksLeft: Int)] = [:]
 
   var isEmpty: Bool { failures.isEmpty }
 
-  /// Begins a look. A part without a retry in ten minutes, such as an hour that is over, is forgotten.
+  /// Begins a look. An hour without a retry in ten minutes, because it is over, is forgotten.
   mutating func beginLook() {
-    for part in failures.keys { failures[part]?.looksLeft -= 1 }
+    for hour in failures.keys { failures[hour]?.looksLeft -= 1 }
     failures = failures.filter { $0.value.looksLeft > -Self.looksLeftOutMax }
   }
 
-  func leavesOut(_ part: Part) -> Bool { (failures[part]?.looksLeft ?? 0) > 0 }
+  func leavesOut(_ hour: CampaignHour) -> Bool { (failures[hour]?.looksLeft ?? 0) > 0 }
 
-  mutating func failed(_ part: Part) {
-    let count = (failures[part]?.count ?? 0) + 1
-    failures[part] = (count, min(1 << min(count - 1, 16), Self.looksLeftOutMax + 1))
+  mutating func failed(_ hour: CampaignHour) {
+    let count = (failures[hour]?.count ?? 0) + 1
+    failures[hour] = (count, min(1 << min(count - 1, 16), Self.looksLeftOutMax + 1))
   }
 
-  mutating func succeeded(_ part: Part) { failures[part] = nil }
+  mutating func succeeded(_ hour: CampaignHour) { failures[hour] = nil }
 }
 
 /// Claimed occasions, or other work, shared by several workers.

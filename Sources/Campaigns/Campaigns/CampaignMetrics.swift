@@ -1,4 +1,5 @@
 package import CoreMetrics
+internal import PushRules
 internal import PushStore
 
 /// Counts what campaigns do.

@@ -7,21 +7,12 @@ package struct CampaignPace: Equatable, Sendable {
   package var standardMinutes = 600
   /// The pause between two looks for hours that have come. Users' hours are exact to the minute, not to the second.
   package var hourInterval = Duration.seconds(20)
-  /// Users of an hour enrolled by one statement: of a million users of one zone, each takes under a fifth of a second.
+  /// Users of an audience looked at by one statement: of a million, each takes under a fifth of a second.
   package var hourUsers = 2_500
-  package var batchUsers = 50
-  /// Users of a batch that are evaluated concurrently. Nearly all of that time is a wait for a model.
-  package var concurrentUsers = 5
-  package var batchPause = Duration.milliseconds(100)
-  /// How long a claim of users holds. Then another process takes over the users of a killed one.
-  package var userLease = Duration.seconds(60)
-  /// The rest of a lease in which no further user begins: two calls of a model at their deadlines, and the wait between
-  /// them.
-  package var leaseReserve = Duration.seconds(20)
+  /// Occasions that a model writes at the same time: as many as the client makes calls.
+  package var concurrentCalls = 5
   /// How long after a user's hour a push may still be sent. An outage may end at night.
   package var lateAfter = Duration.seconds(4 * 3600)
-  /// The greatest age of the list of an audience's zones. Reading it means reading the audience.
-  package var zonesAge = Duration.seconds(900)
   /// The pause between two looks for rows that wait for a text, of ten seconds that they wait.
   package var rowInterval = Duration.seconds(2)
 
@@ -30,18 +21,17 @@ package struct CampaignPace: Equatable, Sendable {
   /// How long after its time an occasion may be pushed. An outage may end at noon.
   package var grace = Duration.seconds(15 * 60)
   package var slotsPerBatch = 500
-  /// Occasions pushed in a second at most, so that messages of that morning have their share of the database.
-  package var pushesPerSecond = 2_000
   /// What is due at once is pushed within this time where the pace allows that. What a process has sent and not yet recorded when
   /// it is killed is sent once more: of pushes that take 25 s and are recorded within 0.1 s that is less than one in a hundred.
   var spread = Duration.seconds(25)
   /// How long a claim of what is due holds. Then another process takes over the occasions of a killed one.
   package var lease = Duration.seconds(30)
-  /// How long a claim of slots that are rendered holds: longer than their fetches may take.
-  package var renderLease = Duration.seconds(60)
+  /// How long a claim holds under which something is fetched, or written by a model: longer than that may take, which is two calls of a
+  /// model at their deadlines, and the wait between them.
+  package var writingLease = Duration.seconds(60)
   package var concurrentDrafts = 20
   /// How long texts of a batch are begun: with the last of them it stays within the lease.
-  var draftLimit: Duration { renderLease / 2 }
+  var draftLimit: Duration { writingLease / 2 }
   /// What is due sooner has a template.
   package var draftReserve = Duration.seconds(30)
   /// The longest pause between two looks.
@@ -57,6 +47,8 @@ package struct CampaignPace: Equatable, Sendable {
 
   // All.
 
+  /// Occasions pushed in a second at most, of slots and of hours each, so that messages of that morning have their share of the database.
+  package var pushesPerSecond = 2_000
   /// Claims after which an occasion is given up. A cause that kills a process five times kills the sixth too.
   package var attemptsMax = 5
   /// The pause between two looks at the campaigns.

@@ -3,7 +3,7 @@ internal import HTTPTransfers
 internal import HTTPTypes
 package import Logging
 package import Postgres
-internal import PushRules
+package import PushRules
 package import PushStore
 package import Reactors
 

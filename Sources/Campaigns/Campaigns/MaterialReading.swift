@@ -62,7 +62,8 @@ private struct MaterialDocument: Decodable {
     material.patterns = list("patterns").map { (pattern: Pattern) in
       RecognizedPattern(
         theme: pattern.theme, occurrences: pattern.occurrences, domains: pattern.domains ?? [],
-        confidence: min(1, max(0, pattern.confidence)), synthesis: pattern.synthesis ?? "", sessionsSince: pattern.sessions_since)
+        confidence: min(1, max(0, pattern.confidence)), synthesis: pattern.synthesis ?? "",
+        sessionsSince: pattern.sessions_since)
     }
     material.lastConversation = known("last_conversation")
     material.contextSummary = known("context_summary")

@@ -18,6 +18,23 @@ struct ModelTexts {
   let writer: (any CheckInWriter)?
   let limits: ModelUsageLimits
   let logger: Logger
+  private let spent = SpentBudget()
+
+  init(store: PushDatabase, writer: (any CheckInWriter)?, limits: ModelUsageLimits, logger: Logger) {
+    (self.store, self.writer, self.limits, self.logger) = (store, writer, limits, logger)
+  }
+
+  /// Whether a model is asked at present, which takes a while.
+  var isAsking: Bool { writer != nil && !spent.isSpent }
+
+  /// Asks the model what a draft asks it; nil for one that does not.
+  func write(_ draft: Draft, on reactor: isolated Reactor) async throws(PostgresError) -> Composition? {
+    guard let question = draft.question else { return nil }
+    let occasion = draft.occasion
+    return try await write(
+      question.prompt, for: occasion.userID, on: "\(occasion.campaign) \(occasion.slot) \(occasion.fireDate)",
+      within: question.limit, check: question.check, on: reactor)
+  }
 
   /// Asks the model once; not at all where it was asked the same before.
   /// - Parameters:
@@ -30,12 +47,15 @@ struct ModelTexts {
   ) async throws(PostgresError) -> Composition {
     func failed(_ reason: String) -> Composition { Composition(writing: .init(by: "model", failure: reason)) }
     guard let writer else { return failed("model_not_configured") }
+    if spent.isSpent { return failed("model_budget_spent") }
     let most = writer.usageMax(of: prompt)
     let answer = try await store.reserveModelUsage(
       for: ModelQuestion(of: userID, digest: prompt.digest(on: occasion)), tokens: most.inputTokens + most.outputTokens,
       costMicrodollars: most.costMicrodollars, within: limits, on: reactor)
     switch answer {
-    case .refused(let reason): return failed(reason)
+    case .refused(let reason):
+      if reason == "model_budget_spent" { spent.note() }
+      return failed(reason)
     case .answered(let reply): return Self.checked(.success(reply), check)
     case .reserved(let reservation):
       let written = await writer.write(prompt, within: limit, on: reactor)
@@ -71,6 +91,15 @@ struct ModelTexts {
       logger.warning("what a model used is not noted", metadata: ["error": "\(error)"])
     }
   }
+}
+
+/// Remembers for a minute that the day's budget was spent, so that nobody asks for each of many users.
+private final class SpentBudget {
+  private var until: UInt64 = 0
+
+  var isSpent: Bool { Reactor.now < until }
+
+  func note() { until = Reactor.now + 60_000_000_000 }
 }
 
 extension ModelPrompt {

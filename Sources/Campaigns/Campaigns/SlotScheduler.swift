@@ -19,7 +19,7 @@ package enum SlotChoice: Equatable, Sendable {
 /// Belongs to one reactor. Each call asks for the campaigns, and reads only the definitions that have changed.
 package final class SlotScheduler {
   private let store: PushDatabase
-  private let renderer: SlotRenderer
+  private let renderer: OccasionRenderer
   private let pace: CampaignPace
   private let metrics: CampaignMetrics
   private let logger: Logger
@@ -33,7 +33,7 @@ package final class SlotScheduler {
     self.pace = pace
     self.metrics = metrics
     self.logger = logger
-    renderer = SlotRenderer(store: store, contents: nil, logger: logger)
+    renderer = OccasionRenderer(store: store, contents: nil, logger: logger)
   }
 
   /// What a device of a user is to show by itself, the soonest first. It is rendered anew, unless that was done within the

@@ -1,4 +1,5 @@
 import Foundation
+import PushRules
 import PushStore
 import Reactors
 import TestLogs
@@ -197,6 +198,107 @@ struct CampaignRunnerTests {
     #expect(usage == "3|300|60|0|600")
   }
 
+  /// Users who have something to hear, and a campaign that says it to them by a template.
+  private static func addTalk(_ scene: CoachScene, users: Int, onFailure: String? = nil) async throws -> [HostID] {
+    let composer = onFailure.map { #""composer": {"on_failure": "\#($0)"},"# } ?? ""
+    try await scene.sql(
+      """
+      insert into tacet.campaigns (name, audience, material, push_types, needs_no_session, definition)
+      values ('talk', 'tacet.check_in_audience', 'public.facts', '{occasion}', false,
+        '{"layers": ["occasion"], "occasion": "evening talk", \(composer) "texts": [{"title": "A", "body": "{fact}"}]}');
+      create function public.facts(user_id uuid, moment timestamptz) returns jsonb language plpgsql stable as
+        'begin return jsonb_build_object(''fact'', ''B''); end'
+      """)
+    var added: [HostID] = []
+    for _ in 0..<users { added.append(try await scene.addUser()) }
+    return added
+  }
+
+  @Test("asks about the users of an hour together, and queues their pushes together")
+  func together() async throws {
+    let scene = try await CoachScene()
+    _ = try await Self.addTalk(scene, users: 5)
+    try await scene.run("talk")
+    #expect(try await scene.sql("select body, count(*) from tacet.pushes where campaign = 'talk' group by 1") == "B|5")
+    // The same transaction.
+    #expect(
+      try await scene.sql("select count(distinct xmin::text) from tacet.occasions where campaign = 'talk'") == "1")
+  }
+
+  @Test(
+    "a user for whom something fails does not keep others back",
+    arguments: [
+      ("return jsonb_build_object(''fact'', 1 / (user_id <> ''USER'')::int)", nil, "failed material_failed -"),
+      (
+        "return case when user_id = ''USER'' then ''[]'' else ''{\"fact\": 1}'' end::jsonb", nil,
+        "failed material_unreadable -"
+      ),
+      ("return jsonb_build_object(''fact'', nullif(''USER'', user_id::text))", nil, "skipped no_template occasion"),
+      // What is counted with the push.
+      (nil, "perform 1 / (user_id <> ''USER'')::int", "failed on_push_failed occasion"),
+    ] as [(String?, String?, String)])
+  func apart(material: String?, onPush: String?, expected: String) async throws {
+    let scene = try await CoachScene()
+    let users = try await Self.addTalk(scene, users: 3)
+    func body(_ text: String) -> String { text.replacingOccurrences(of: "USER", with: "\(users[1])") }
+    if let material {
+      try await scene.sql(
+        """
+        create or replace function public.facts(user_id uuid, moment timestamptz) returns jsonb language plpgsql stable as
+          'begin \(body(material)); end'
+        """)
+    }
+    if let onPush {
+      try await scene.sql(
+        """
+        create function public.count_push(user_id uuid, moment timestamptz) returns void language plpgsql as
+          'begin \(body(onPush)); end';
+        update tacet.campaigns set on_push = 'public.count_push' where name = 'talk'
+        """)
+    }
+    try await scene.run("talk")
+    for user in users {
+      #expect(
+        try await scene.decision(of: user, campaign: "talk") == (user == users[1] ? expected : "committed - occasion"))
+    }
+  }
+
+  @Test("users for whom a model writes wait for their turn, and keep no others waiting")
+  func turns() async throws {
+    let scene = try await CoachScene()
+    let users = try await Self.addTalk(scene, users: 12, onFailure: "skip")
+    let writer = ScriptedWriter()
+    // The first calls end when the others have been pushed.
+    writer.onCall = {
+      let pushes = "select count(*) from tacet.pushes where campaign = 'plain'"
+      let deadline = ContinuousClock.now + .seconds(20)
+      while try await scene.sql(pushes) != "12", ContinuousClock.now < deadline {}
+    }
+    try await scene.sql(
+      """
+      insert into tacet.campaigns (name, audience, material, push_types, needs_no_session, definition)
+      select 'plain', audience, material, push_types, needs_no_session, definition - 'composer' from tacet.campaigns
+      where name = 'talk'
+      """)
+    try await scene.withRunner(writer) { runner, store, reactor in
+      for name in ["talk", "plain"] { _ = try await store.enrol(name, onlyUser: nil, on: reactor) }
+      await runner.look(on: reactor)
+    }
+    #expect(writer.prompts.count == users.count)
+    #expect(
+      try await scene.sql(
+        "select campaign, status, count(*) from tacet.occasions where campaign <> 'coach' group by 1, 2 order by 1")
+        == "plain|sent|12\ntalk|sent|12")
+    #expect(
+      try await scene.sql(
+        """
+        select max(changed_at) filter (where campaign = 'plain') < min(changed_at) filter (where campaign = 'talk')
+        from tacet.occasions
+        """) == "t")
+    // None was claimed for nothing.
+    #expect(try await scene.sql("select max(attempts) from tacet.occasions") == "1")
+  }
+
   @Test("another campaign with an occasion needs nothing but data")
   func occasion() async throws {
     let scene = try await CoachScene()
@@ -227,7 +329,7 @@ struct CampaignRunnerTests {
       """
       create function refuse() returns trigger language plpgsql as $$ begin raise 'a row of a user'; end $$;
       create trigger refuse before insert on tacet.campaign_runs for each row
-        when (new.time_zone = '\(scene.zone)') execute function refuse()
+        when (new.due_at <= now() - interval '1 hour') execute function refuse()
       """)
     let lines = LogLines()
     try await scene.withRunner(pace: try await scene.paceOfNow(), logger: lines.logger) { runner, _, reactor in
@@ -244,12 +346,6 @@ struct CampaignRunnerTests {
 
 @Suite("A campaign whose audience fails")
 struct FailingAudienceTests {
-  private func pace(in scene: CoachScene) async throws -> CampaignPace {
-    var pace = try await scene.paceOfNow()
-    pace.zonesAge = .zero
-    return pace
-  }
-
   @Test("keeps no other campaign from running, is tried again at ever fewer looks, and is told with its function")
   func others() async throws {
     let scene = try await CoachScene()
@@ -263,21 +359,25 @@ struct FailingAudienceTests {
       select 'broken', 'public.broken', material, push_types, definition from tacet.campaigns where name = 'coach'
       """)
     let lines = LogLines()
-    try await scene.withRunner(pace: try await pace(in: scene), logger: lines.logger) { runner, _, reactor in
+    try await scene.withRunner(pace: try await scene.paceOfNow(), logger: lines.logger) { runner, _, reactor in
       await runner.look(on: reactor)
       let decision = try await scene.decision(of: user)
       #expect(decision == "skipped nothing_to_say -")
-      for _ in 2...10 { await runner.look(on: reactor) }
-      let tries = try await scene.sql("select last_value from tries")
-      #expect(tries == "4")
+      var tries = [try await scene.sql("select last_value from tries")]
+      for _ in 2...10 {
+        await runner.look(on: reactor)
+        tries.append(try await scene.sql("select last_value from tries"))
+      }
+      let looks = (2...10).filter { tries[$0 - 1] != tries[$0 - 2] }
+      #expect(looks == [2, 4, 8])
     }
-    let line = try #require(lines.all.first { $0.message == "a campaign's audience cannot be read" })
+    let line = try #require(lines.all.first { $0.message == "a campaign's hour cannot be served" })
     #expect(line.metadata["campaign"] == "broken")
     #expect(line.metadata["function"]?.contains("broken") == true)
     #expect(line.metadata["error"]?.contains("22012") == true)
   }
 
-  @Test("for one user's row is served in the zones where others live, as far as they are known")
+  @Test("for one user's row is served in the zones where others live")
   func zones() async throws {
     let scene = try await CoachScene()
     let west = try await scene.westernZone()
@@ -290,116 +390,15 @@ struct FailingAudienceTests {
         select p.user_id, p.time_zone, 1, null from public.context_profiles p
         where (only_user is null or p.user_id = only_user) and public.gap(p.notification_preferences) > 0
       $$;
-      update context_profiles set notification_preferences = notification_preferences || '{"gap": "1"}';
-      update tacet.campaigns set weekdays = '{}'
+      update context_profiles set notification_preferences = case
+        when user_id = '\(bob)' then '{"gap": "soon"}' else notification_preferences || '{"gap": "1"}' end
       """)
     let lines = LogLines()
-    try await scene.withRunner(pace: try await pace(in: scene), logger: lines.logger) { runner, _, reactor in
-      await runner.look(on: reactor)
-      #expect(!lines.texts.contains { $0.hasPrefix("warning") })
-      try await scene.sql(
-        """
-        update tacet.campaigns set weekdays = default;
-        update context_profiles set notification_preferences = '{"gap": "soon"}' where user_id = '\(bob)'
-        """)
+    try await scene.withRunner(pace: try await scene.paceOfNow(), logger: lines.logger) { runner, _, reactor in
       await runner.look(on: reactor)
     }
     let decisions = [try await scene.decision(of: ada), try await scene.decision(of: bob)]
     #expect(decisions == ["skipped nothing_to_say -", ""])
-    #expect(lines.texts.contains("warning: a campaign's audience cannot be read"))
-  }
-}
-
-@Suite("Parts of campaigns that fail")
-struct CampaignRetriesTests {
-  /// The looks, from 1 on, at which a part is tried that fails each time.
-  private static func tries(looks: Int, of retries: inout CampaignRetries, _ part: CampaignRetries.Part) -> [Int] {
-    (1...looks).filter { _ in
-      retries.beginLook()
-      if retries.leavesOut(part) { return false }
-      retries.failed(part)
-      return true
-    }
-  }
-
-  @Test("are left out for longer and longer, up to ten minutes of looks, and no other part with them")
-  func steps() {
-    var retries = CampaignRetries()
-    let tries = Self.tries(looks: 128, of: &retries, .audience("coach"))
-    #expect(tries == [1, 2, 4, 8, 16, 32, 64, 96, 128])
-    #expect(!retries.leavesOut(.audience("evening")))
-    #expect(!retries.leavesOut(.hour("coach", "UTC")))
-  }
-
-  @Test("are tried at the next look again after one that went well, and when nobody asked for ten minutes")
-  func recovery() {
-    var retries = CampaignRetries()
-    let part = CampaignRetries.Part.hour("coach", "UTC")
-    _ = Self.tries(looks: 16, of: &retries, part)
-    retries.succeeded(part)
-    #expect(Self.tries(looks: 4, of: &retries, part) == [1, 2, 4])
-    for _ in 0..<100 { retries.beginLook() }
-    #expect(Self.tries(looks: 4, of: &retries, part) == [1, 2, 4])
-  }
-}
-
-@Suite("Campaigns of a service that lets its database sleep")
-struct CampaignSleepTests {
-  @Test("an hour that comes ends the sleep, and its users are looked at")
-  func hour() async throws {
-    let scene = try await CoachScene()
-    let user = try await scene.addUser()
-    try await scene.addConversation(of: user, daysAgo: 4, ["I said yes too fast again."])
-    try await scene.sql(
-      "update tacet.campaigns set local_time = ((now() at time zone '\(scene.zone)') + interval '6 seconds')::time")
-    let sleep = DatabaseSleep(after: .milliseconds(100))
-    var pace = CampaignPace()
-    pace.hourInterval = .milliseconds(100)
-    try await scene.withRunner(pace: pace, sleep: sleep) { runner, _, reactor in
-      reactor.start { await runner.run(on: reactor) }
-      while !runner.pauses[.hours]!.isAsleep {
-        _ = sleep.begin(now: Reactor.now)
-        await reactor.sleep(for: .milliseconds(5))
-      }
-      for _ in 0..<3000 where sleep.isAsleep { await reactor.sleep(for: .milliseconds(10)) }
-      #expect(!sleep.isAsleep)
-      var decision = ""
-      for _ in 0..<200 where !decision.hasPrefix("committed") {
-        await reactor.sleep(for: .milliseconds(50))
-        decision = try await scene.decision(of: user)
-      }
-      #expect(decision.hasPrefix("committed"), "\(decision)")
-      runner.stop(on: reactor)
-      #expect(await runner.drain(within: .seconds(20), on: reactor))
-    }
-  }
-
-  @Test("the next hour is that of the first zone in which one comes, on the campaign's days")
-  func next() async throws {
-    let scene = try await CoachScene()
-    try await scene.sql(
-      "update tacet.campaigns set local_time = ((now() at time zone 'UTC') + interval '1 hour')::time")
-    let day = Duration.seconds(86_400)
-    for (zones, weekdays, least, most) in [
-      (["UTC"], "{1,2,3,4,5,6,7}", Duration.seconds(3500), Duration.seconds(3601)),
-      // An hour behind: the hour comes there an hour later. Unknown zones are UTC.
-      (["Etc/GMT+1"], "{1,2,3,4,5,6,7}", .seconds(7100), .seconds(7201)),
-      (["Etc/GMT+1", "Mars/Olympus_Mons"], "{1,2,3,4,5,6,7}", .seconds(3500), .seconds(3601)),
-      (["UTC"], "{3}", .zero, day * 7 + .seconds(3601)),
-    ] {
-      try await scene.sql("update tacet.campaigns set weekdays = '\(weekdays)'")
-      try await scene.withRunner { _, store, reactor in
-        let wait = try await store.timeUntilNextHour(minutes: 600, zones: ["coach": zones], on: reactor)
-        let found = try #require(wait)
-        #expect(found > least && found < most, "\(zones) \(weekdays)")
-      }
-    }
-    try await scene.sql("update tacet.campaigns set is_scheduled = false")
-    try await scene.withRunner { _, store, reactor in
-      for zones in [["coach": ["UTC"]], [:]] {
-        let wait = try await store.timeUntilNextHour(minutes: 600, zones: zones, on: reactor)
-        #expect(wait == nil)
-      }
-    }
+    #expect(lines.texts.contains("warning: a campaign's hour cannot be served"))
   }
 }

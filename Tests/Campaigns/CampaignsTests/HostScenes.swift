@@ -268,7 +268,20 @@ extension CampaignRunner {
   /// Gives slots to new users, pushes what is due and renders what will be.
   func lookAtSlots(on reactor: isolated Reactor) async {
     await followAudiences(on: reactor)
-    _ = await pushAll(on: reactor)
+    _ = await decideAll(.slotOccasions, on: reactor)
     _ = await prepareAll(on: reactor)
+  }
+
+  /// Enrols the users whose hour has come, and decides what is said to all enrolled ones.
+  func look(on reactor: isolated Reactor) async {
+    _ = await enrolHours(on: reactor)
+    let ended = Signal()
+    reactor.start {
+      _ = await self.decideAll(.writtenOccasions, on: reactor)
+      ended.signal(on: reactor)
+    }
+    _ = await decideAll(.hourOccasions, on: reactor)
+    _ = await ended.wait(on: reactor)
+    await waitForCalls(below: 1, on: reactor)
   }
 }

@@ -110,7 +110,7 @@ struct LapseRunTests {
     for user in users {
       refusals.append(
         try await scene.sql(
-          "select tacet.campaign_refusal('lapse', '\(user)', now(), (now() at time zone '\(scene.zone)')::date, null)"))
+          "select refusal from tacet.campaign_refusals('lapse', '{\(user)}', array[now()], '{null}', '{null}')"))
     }
     #expect(refusals == ["space_wanted", "not_lapsed", "no_preference"])
   }

@@ -216,8 +216,8 @@ extension DoctorCase {
     .campaign(
       "an hour of a campaign is not served",
       """
-      insert into tacet.campaign_runs (due_at, local_day, campaign, cause, time_zone) values (now() - interval '1 day',
-      (now() at time zone '\(ZoneNearNoon.name)')::date - 1, 'coach', 'schedule', '\(ZoneNearNoon.name)');
+      insert into tacet.campaign_runs (due_at, campaign, cause, zones)
+      values (now() - interval '1 day', 'coach', 'schedule', '{\(ZoneNearNoon.name)}');
       update tacet.campaigns set local_time = (now() at time zone '\(ZoneNearNoon.name)' - interval '11 min')::time
       """, "FAIL  campaign work: 1 hours of zones"),
     .campaign(

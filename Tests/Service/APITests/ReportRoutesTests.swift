@@ -125,7 +125,8 @@ struct ReportRoutesTests {
       }
       #expect(devices.sorted() == pushed)
       let sentences = [
-        "sent|": "A push was sent.", "armed|": "without a push.", "skipped|not_armed": "none has reported that it will.",
+        "sent|": "A push was sent.", "armed|": "without a push.",
+        "skipped|not_armed": "none has reported that it will.",
       ]
       let told = try await rig.ask("GET", "/v1/explain?campaign=ritual&user_id=\(user)").body
       #expect(told.contains(try #require(sentences[end])), "\(told)")

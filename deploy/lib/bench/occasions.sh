@@ -1,10 +1,11 @@
 # deploy/bench occasions: what pushes cost that no message asks for. Sourced; needs measure.sh and runs.sh.
 #
 # Users are given a time of day by a campaign, what it says to them is rendered, and it is pushed: each step for all of them at one
-# moment, as at eight in a large zone. Then the hour of another campaign comes in one zone with ten times as many users. A step happens
-# alone, which tells what an occasion costs, and once more beside messages, which tells how long those wait: from their commit,
-# before the disk has it, to the acceptance that the ledger has. Each is a line of JSON in .bench/runs.jsonl: processor time of
-# PostgreSQL and of the service in microseconds and WAL in bytes, for each user.
+# moment, as at eight in a large zone. Then the hour of a campaign of texts comes, and they are told something. Then the hour of another
+# campaign comes in one zone with ten times as many users, who are enrolled. A step happens alone, which tells what an occasion costs,
+# and once more beside messages, which tells how long those wait: from their commit, before the disk has it, to the acceptance that
+# the ledger has. Each is a line of JSON in .bench/runs.jsonl: processor time of PostgreSQL and of the service in microseconds and WAL
+# in bytes, for each user.
 
 occasions_rate=300
 # In seconds: the longest that a step may take, and how long before it begins it is made due. Messages come from then on.
@@ -13,6 +14,7 @@ occasions_lead=25
 # Bounds: seconds for the users of a step, and milliseconds of a message beside it.
 rendered_max=30
 pushed_max=60
+said_max=75
 beside_p99_max=10
 
 measure_occasions() {
@@ -42,7 +44,26 @@ SERVICE_KEY=$service_key"
       select from tacet.push_log where push_type = 'ritual' group by user_id having count(*) > $day) x")" '==' 0
     day=2
   done
+  measure_said "$users"
   measure_hours $((10 * users))
+}
+
+# measure_said USERS: a campaign of a template comes at an hour, so its users are enrolled, decided and pushed.
+measure_said() {
+  local beside
+  headline "One hour of $1 users who are told something"
+  sql tacet <<SQL
+    insert into tacet.campaigns (name, audience, material, push_types, needs_no_session, is_active, definition) values
+    ('talk', 'tacet.ritual_audience', 'tacet.check_in_material', '{occasion}', false, false,
+      '{"layers": ["occasion"], "occasion": "evening", "texts": [{"title": "Your {theme}", "body": "What was good today?"}]}');
+SQL
+  for beside in alone beside; do
+    sql postgres <<<"truncate tacet.campaign_runs; delete from tacet.occasions where campaign = 'talk'"
+    measure_step said "$beside" "$1" "tacet.push_log where push_type = 'occasion' and decision = 'sent' and enqueued_at >= to_timestamp(:moment)" \
+      "update tacet.campaigns set is_active = name in ('coach', 'talk'), local_time = (to_timestamp(:moment) at time zone 'UTC'
+        + case name when 'coach' then interval '6 hours' else interval '0' end)::time"
+    check "$1 users: told, in seconds: $step_seconds" "$step_seconds" '<' "$said_max"
+  done
 }
 
 # measure_hours USERS: undecided users are forgotten after each hour; the runner would go on with them.

@@ -1,5 +1,4 @@
-internal import PushRules
-package import PushStore
+package import PushRules
 
 /// A campaign as data: when it comes, what it is about, and its words. The database has its audience, and its hour where it
 /// has no slots.

@@ -1,5 +1,4 @@
 internal import PushRules
-internal import PushStore
 internal import TemporalReferences
 
 /// A title and a body.

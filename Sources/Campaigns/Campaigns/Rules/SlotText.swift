@@ -1,6 +1,5 @@
 import FoundationEssentials
 internal import PushRules
-internal import PushStore
 internal import TemporalReferences
 
 /// What a language model is asked for, and the title above it.

@@ -11,15 +11,17 @@ package struct StoredCampaign: Equatable, Sendable {
   package let isScheduled: Bool
 }
 
-/// An hour at which a campaign looks at all users of a zone, once.
-package struct CampaignHour: Equatable, Sendable {
+/// An hour at which a campaign looks at all users of some zones, once.
+package struct CampaignHour: Hashable, Sendable {
   package let campaign: String
-  /// The zone, by its name in the tz database.
-  package let timeZone: String
-  /// The day in that zone, as `2026-11-22`.
-  package let localDay: String
   /// The hour, microseconds since 1970.
   package let dueAt: Int64
+  /// The zones in which it comes then, by their names in the tz database.
+  package let zones: [String]
+
+  package init(campaign: String, dueAt: Int64, zones: [String]) {
+    (self.campaign, self.dueAt, self.zones) = (campaign, dueAt, zones)
+  }
 }
 
 // The enrolments of campaigns that come at hours; see db/functions/campaign_hours.sql.
@@ -29,23 +31,14 @@ extension PushDatabase {
     try await pool.query(.campaigns, on: reactor).map(StoredCampaign.init)
   }
 
-  /// The zones in which a campaign's audience lives, as the tz database spells them.
-  package func zones(ofCampaign name: String, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
-    try await pool.query(.campaignZones(campaign: name), on: reactor).map { row throws(PostgresError) in
-      try row.decode(0)
-    }
-  }
-
-  /// The hours of a campaign that have come in these zones and were not served.
+  /// The hours of a campaign that have come and were not served, the earliest first.
   /// - Parameter minutes: after midnight, where the campaign names no time.
   package func dueHours(
-    of name: String, minutes: Int, zones: [String], on reactor: isolated Reactor
+    of name: String, minutes: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [CampaignHour] {
-    let call = StatementCall.dueHours(campaign: name, minutes: Int32(clamping: minutes), zones: zones)
+    let call = StatementCall.dueHours(campaign: name, minutes: Int32(clamping: minutes))
     return try await pool.query(call, on: reactor).map { row throws(PostgresError) in
-      CampaignHour(
-        campaign: name, timeZone: try row.decode("time_zone"), localDay: try row.decode("local_day"),
-        dueAt: try row.decode("due_us"))
+      CampaignHour(campaign: name, dueAt: try row.decode("due_us"), zones: try row.decode("zones"))
     }
   }
 
@@ -55,8 +48,7 @@ extension PushDatabase {
     _ hour: CampaignHour, usersMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (enrolled: Int, isFinished: Bool) {
     let call = StatementCall.enrolHour(
-      campaign: hour.campaign, timeZone: hour.timeZone, localDay: hour.localDay, dueMicroseconds: hour.dueAt,
-      usersMax: usersMax)
+      campaign: hour.campaign, dueMicroseconds: hour.dueAt, zones: hour.zones, usersMax: usersMax)
     guard let row = try await pool.query(call, on: reactor).first else { return (0, true) }
     return (try row.decode("enrolled"), try row.decode("is_finished"))
   }
@@ -88,14 +80,11 @@ extension PushDatabase {
     return (occasions, try rows.first?.decode("users") ?? 0)
   }
 
-  /// How long until an hour of these campaigns comes or an occasion of one is due; nil when neither is to come.
-  /// - Parameter zones: of each campaign, as ``zones(ofCampaign:on:)`` returned them.
+  /// How long until an hour of these campaigns comes; nil when none is to come.
   package func timeUntilNextHour(
-    minutes: Int, zones: [String: [String]], on reactor: isolated Reactor
+    of campaigns: [String], minutes: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Duration? {
-    let pairs = zones.flatMap { name, zones in zones.map { (name, $0) } }
-    let call = StatementCall.nextHour(
-      minutes: Int32(clamping: minutes), campaigns: pairs.map(\.0), zones: pairs.map(\.1))
+    let call = StatementCall.nextHour(minutes: Int32(clamping: minutes), campaigns: campaigns)
     return try await pool.query(call, on: reactor).one().duration("wait")
   }
 

@@ -3,50 +3,6 @@ package import Postgres
 package import PushRules
 package import Reactors
 
-/// A time of one of a user's days at which a campaign may push: a row of `tacet.occasions`, there or to come.
-package struct Occasion: Equatable, Sendable {
-  package let campaign: String
-  package let userID: HostID
-  /// The time of the day, as `0800`; empty for the one occasion of a day of a campaign that comes at an hour.
-  package var slot: String = ""
-  /// Of several slots of a phase one a day is pushed; nil without phases.
-  package var phase: String?
-  /// The user's day, as `2026-11-22`.
-  package let fireDate: String
-  /// When it is due, microseconds since 1970.
-  package let fireAt: Int64
-  /// The user's zone, by its name in the tz database.
-  package let timeZone: String
-  /// The version of the slot that was read: what is written for one that has changed since has no effect. 0 for what is due.
-  package var version: Int = 0
-  /// Claims so far, this one included. It fences what is written: a later claim has a higher number.
-  package var attempts: Int = 0
-  /// Whether its time is too long ago, or a later occasion of the campaign is due too.
-  package var isLate: Bool = false
-  /// Its words so far, of slots whose campaign has a composer; nil for others, and before it is rendered.
-  package var words: OccasionWords?
-
-  /// Of the local request and of the push of a slot: a device that gets both shows one.
-  package var identifier: String { "\(campaign).\(slot).\(fireDate)" }
-}
-
-/// What an occasion says.
-package struct OccasionWords: Equatable, Sendable {
-  package var title: String
-  package var body: String
-  /// Of slots; empty for others.
-  package var category: String
-  /// The payload's own members, as a JSON object.
-  package var data: String
-
-  package init(title: String, body: String, category: String = "", data: String) {
-    self.title = title
-    self.body = body
-    self.category = category
-    self.data = data
-  }
-}
-
 /// An occasion and what is to become of it; without words it is not pushed.
 package struct DecidedOccasion: Equatable, Sendable {
   package var occasion: Occasion
@@ -71,6 +27,19 @@ package struct DecidedOccasion: Equatable, Sendable {
   }
 }
 
+/// Occasions that are claimed together.
+package enum OccasionGroup: Sendable {
+  case slots
+  /// Of campaigns that come at an hour and whose words are texts.
+  case hours
+  /// Of campaigns that come at an hour and for which a language model writes.
+  case written
+
+  var haveSlots: Bool { self == .slots }
+
+  var areWritten: Bool? { haveSlots ? nil : self == .written }
+}
+
 /// What has become of an occasion.
 package struct OccasionEnd: Equatable, Sendable {
   /// As in `tacet.occasions`.
@@ -90,6 +59,10 @@ package struct CampaignSituation: Equatable, Sendable {
   package let material: String?
   /// The database's clock, microseconds since 1970.
   package let now: Int64
+
+  package init(timeZone: String? = nil, refusal: String?, material: String? = nil, now: Int64 = 0) {
+    (self.timeZone, self.refusal, self.material, self.now) = (timeZone, refusal, material, now)
+  }
 }
 
 // See db/functions/occasions.sql.
@@ -103,16 +76,16 @@ extension PushDatabase {
 
   /// Leases occasions that are due.
   /// - Parameters:
-  ///   - haveSlots: whether they are of slots, else of campaigns that come at an hour.
   ///   - waitingMax: so many events wait in the inbox at most, these occasions included.
   ///   - grace: how long after its time an occasion may be pushed.
   package func claimOccasions(
-    _ count: Int, haveSlots: Bool, waitingMax: Int, lease: Duration, grace: Duration, on reactor: isolated Reactor
+    _ count: Int, _ group: OccasionGroup, waitingMax: Int, lease: Duration, grace: Duration,
+    on reactor: isolated Reactor
   ) async throws(PostgresError) -> [Occasion] {
     try await occasions(
       .claimOccasions(
-        haveSlots: haveSlots, rowsMax: count, waitingMax: waitingMax, leaseMicroseconds: lease.wholeMicroseconds,
-        graceMicroseconds: grace.wholeMicroseconds),
+        haveSlots: group.haveSlots, areWritten: group.areWritten, rowsMax: count, waitingMax: waitingMax,
+        leaseMicroseconds: lease.wholeMicroseconds, graceMicroseconds: grace.wholeMicroseconds),
       haveWords: true, on: reactor)
   }
 
@@ -171,8 +144,12 @@ extension PushDatabase {
     return situations
   }
 
-  package func dueOccasions(upTo countMax: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
-    try await pool.query(.dueOccasions(countMax: countMax), on: reactor).one().decode(0)
+  package func dueOccasions(
+    _ group: OccasionGroup, upTo countMax: Int, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Int {
+    let call = StatementCall.dueOccasions(
+      haveSlots: group.haveSlots, areWritten: group.areWritten, countMax: countMax)
+    return try await pool.query(call, on: reactor).one().decode(0)
   }
 
   /// Writes occasions of one campaign's slots, or renders them anew. Those of slots that have changed since they were read are left
@@ -234,11 +211,16 @@ extension PushDatabase {
     return ends
   }
 
-  /// How long until a slot may be rendered, and until an occasion is due; nil when none is to come.
-  package func timeUntilNextSlot(
-    on reactor: isolated Reactor
-  ) async throws(PostgresError) -> (rendering: Duration?, pushing: Duration?) {
-    let row = try await pool.query(.nextSlot, on: reactor).one()
-    return (try row.duration("rendering"), try row.duration("pushing"))
+  /// How long until a slot may be rendered; nil when none is to come.
+  package func timeUntilNextSlot(on reactor: isolated Reactor) async throws(PostgresError) -> Duration? {
+    try await pool.query(.nextSlot, on: reactor).one().duration("wait")
+  }
+
+  /// How long until an occasion is due; nil when none is to come.
+  package func timeUntilNextOccasion(
+    of group: OccasionGroup, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Duration? {
+    let call = StatementCall.nextOccasion(haveSlots: group.haveSlots, areWritten: group.areWritten)
+    return try await pool.query(call, on: reactor).one().duration("wait")
   }
 }

@@ -64,13 +64,6 @@ package struct SlotIdentifier: Equatable, Sendable {
   package var text: String { "\(campaign).\(slot).\(fireDate)" }
 }
 
-extension UserSlot {
-  /// Of a time of the day such as `0800`: `0000` to `2359`.
-  package static var slotForm: Regex<Substring> { /(?:[01][0-9]|2[0-3])[0-5][0-9]/ }
-
-  package static func isSlot(_ text: String) -> Bool { text.wholeMatch(of: slotForm) != nil }
-}
-
 /// An action that a user has taken of a notification.
 package struct SlotActionReport: Equatable, Sendable {
   /// The report's id; a repeated report has the same.

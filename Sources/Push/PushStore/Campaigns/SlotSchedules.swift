@@ -3,29 +3,6 @@ package import Postgres
 package import PushRules
 package import Reactors
 
-package struct UserSlot: Codable, Equatable, Sendable {
-  /// The time of the day, as `0800`.
-  package var slot: String
-  /// Its phase; nil without phases.
-  package var phase: String?
-  /// Whether it is on, as long as the campaign is.
-  package var isEnabled: Bool
-  /// Days of ISO 8601, Monday is 1; nil for all.
-  package var weekdays: [Int]?
-
-  package init(slot: String, phase: String? = nil, isEnabled: Bool = true, weekdays: [Int]? = nil) {
-    self.slot = slot
-    self.phase = phase
-    self.isEnabled = isEnabled
-    self.weekdays = weekdays
-  }
-
-  private enum CodingKeys: String, CodingKey {
-    case slot, phase, weekdays
-    case isEnabled = "is_enabled"
-  }
-}
-
 package struct UserSlots: Equatable, Sendable {
   /// Whether the user has the campaign on.
   package var isOn: Bool

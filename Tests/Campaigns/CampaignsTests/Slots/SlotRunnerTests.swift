@@ -200,16 +200,16 @@ struct SlotRunnerTests {
       _ = try await Self.rendered(scene, in: runner, on: reactor)
       try await scene.makeDue("slot = '0800'")
       let first = try await store.claimOccasions(
-        10, haveSlots: true, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor)
+        10, .slots, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor)
       #expect(first.map(\.slot) == ["0800"])
       #expect(
         try await store.claimOccasions(
-          10, haveSlots: true, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor
+          10, .slots, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor
         )
         .isEmpty)
       try await scene.sql("update tacet.occasions set available_at = now() where slot = '0800'")
       let second = try await store.claimOccasions(
-        10, haveSlots: true, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor)
+        10, .slots, waitingMax: 10, lease: .seconds(30), grace: .seconds(900), on: reactor)
       #expect(second.map(\.attempts) == [2])
       let text = OccasionWords(title: "A", body: "B", category: "C", data: "{}")
       for (rows, pushes) in [(first, "0"), (second, "1"), (second, "1")] {

@@ -5,8 +5,8 @@ import TestProcesses
 import TestRandomness
 import Testing
 
-/// `CRASH_SECONDS` says how long processes are killed (25 unless it says otherwise), and `CRASH_SEED` repeats the moments of a
-/// run, as for the other crashes.
+/// `CRASH_SECONDS` says how long processes are killed (25 unless it says otherwise), `CRASH_SEED` repeats the moments of a run, as for
+/// the other crashes, and `CRASH_USERS` says how many users there are at first (150 unless it says otherwise).
 @Suite("Two campaigns on two replicas that are killed", .serialized)
 struct CampaignCrashTests {
   @Test("push each user once a day at the most, and forget nobody")
@@ -31,7 +31,10 @@ struct CampaignCrashTests {
 final class CampaignCrashRun {
   /// Fewer would prove little.
   static let killsMin = 6
-  private static let settlingLimit = Duration.seconds(120)
+  /// Of each situation that may be pushed. A fifth of them are in each that may not.
+  private static let eligible =
+    ProcessInfo.processInfo.environment["CRASH_USERS"].flatMap { Int($0) }.map { $0 / 5 } ?? 30
+  private static let settlingLimit = Duration.seconds(120 + eligible / 5)
 
   let coach: CoachScene
   private let replicas: [CampaignReplica]
@@ -64,7 +67,7 @@ final class CampaignCrashRun {
     try await coach.scene.sql(ClaimOwners.creation)
     for replica in replicas { try await replica.start() }
     let end = ContinuousClock.now + .seconds(seconds)
-    try await enter(eligible: 30, others: 6)
+    try await enter(eligible: Self.eligible, others: Self.eligible / 5)
     while kills < Self.killsMin || ContinuousClock.now < end {
       try await disrupt()
       if try await undecided() == 0 { try await enter(eligible: 10, others: 2) }

@@ -5,7 +5,7 @@ import TestRandomness
 import TestRepository
 import Testing
 
-/// `CRASH_SECONDS` and `CRASH_SEED` are as for the other crashes.
+/// `CRASH_SECONDS` and `CRASH_SEED` are as for the other crashes; `CRASH_USERS` says how many users there are.
 @Suite("Slots on two replicas that are killed", .serialized)
 struct SlotCrashTests {
   @Test("push each row once")
@@ -18,7 +18,9 @@ struct SlotCrashTests {
     let rows = try await run.scene.sql(
       "select string_agg(n, ', ') from (select status || ' ' || count(*) as n from tacet.occasions group by status) x"
     )
-    print("slot crash run: seed \(seed), \(run.kills) kills, \(run.waves) waves, rows: \(rows)")
+    print(
+      "slot crash run: seed \(seed), \(SlotCrashRun.users) users, \(run.kills) kills, \(run.waves) waves, rows: \(rows)"
+    )
     let violations = try await run.violations()
     #expect(violations == [], "seed \(seed)")
     #expect(try await run.stop() == [0, 0])
@@ -32,8 +34,8 @@ struct SlotCrashTests {
 final class SlotCrashRun {
   static let killsMin = 6
   static let sentMin = 300
-  private static let users = 300
-  private static let settlingLimit = Duration.seconds(120)
+  static let users = ProcessInfo.processInfo.environment["CRASH_USERS"].flatMap { Int($0) } ?? 300
+  private static let settlingLimit = Duration.seconds(120 + users / 50)
 
   let scene: ServiceScene
   private let replicas: [CampaignReplica]

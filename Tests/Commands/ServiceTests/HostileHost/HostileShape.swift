@@ -304,8 +304,8 @@ extension HostileShape {
     HostileShape(
       "hours of campaigns in odd zones",
       """
-      insert into tacet.campaign_runs (due_at, local_day, campaign, cause, time_zone) values (now(), current_date,
-      'coach', 'schedule', 'x'), ('infinity', '-infinity', 'none', 'schedule', repeat('Z', 2000))
+      insert into tacet.campaign_runs (due_at, campaign, cause, zones) values (now(), 'coach', 'schedule', '{x,null}'),
+      ('infinity', 'none', 'schedule', array[repeat('Z', 2000)])
       """),
   ]
 

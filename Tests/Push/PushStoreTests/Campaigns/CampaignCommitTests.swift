@@ -347,10 +347,6 @@ struct CapGroupTests {
   }
 
   private static func refusal(of user: HostID, campaign: String, in scene: CampaignScene) async throws -> String {
-    try await scene.database.sql(
-      """
-      select tacet.campaign_refusal('\(campaign)', '\(user)', clock_timestamp(),
-        (clock_timestamp() at time zone tacet.campaign_zone('\(campaign)', '\(user)'))::date, null)
-      """)
+    try await scene.database.sql("select \(CampaignScene.refusal(of: "'{\(user)}'", in: campaign))")
   }
 }

@@ -119,7 +119,7 @@ struct LapseAudienceTests {
       try await scene.database.sql(
         """
         select enrolled
-        from tacet.enrol_campaign('lapse', tacet.civil_instant(\(day) + time '09:00', '\(zone)'), '\(zone)', \(day))
+        from tacet.enrol_campaign('lapse', tacet.civil_instant(\(day) + time '09:00', '\(zone)'), '{\(zone)}')
         """)
         == "3")
     let due = try await scene.database.sql(

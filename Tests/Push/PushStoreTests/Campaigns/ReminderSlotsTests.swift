@@ -125,7 +125,7 @@ struct ReminderSlotsTests {
       let refusal = try await scene.audience(campaign, "refusal", of: user)
       #expect(refusal == "preferences_unreadable", "\(reminders.prefix(60))")
       let standing = try await scene.database.sql(
-        "select tacet.campaign_refusal('\(campaign)', '\(user)', now(), current_date, null)")
+        "select \(CampaignScene.refusal(of: "'{\(user)}'", in: campaign))")
       #expect(standing == "preferences_unreadable", "\(reminders.prefix(60))")
     }
     for reminders in [nil, "null", "{}", #"{"\#(name)": false}"#, #"{"\#(name)": null}"#] {

@@ -277,8 +277,8 @@ struct ZoneSlotTests {
 
   @Test(
     "are those of everybody whose zone it is, however it is spelt, and whoever says whom the campaign concerns",
-    arguments: [nil, ownAudience])
-  func partition(audience: String?) async throws {
+    arguments: [nil, ownAudience], [true, false])
+  func partition(audience: String?, isGuarded: Bool) async throws {
     let scene = try await CampaignScene()
     // Noted once, and lost by the server since.
     try await scene.database.sql("insert into tacet.time_zones values ('gone/zone', 'Gone/Zone')")
@@ -289,11 +289,11 @@ struct ZoneSlotTests {
     let users = try await scene.database.sql(
       """
       \(audience.map { $0 + ";" } ?? "")
-      create temp table everybody as select * from tacet.campaign_eligible('coach', '2026-06-15 10:00Z');
+      create temp table everybody as select * from \(CampaignScene.page("'2026-06-15 10:00Z'")) p;
       create temp table by_zone as
         select z.name, e.*
         from (select distinct name from tacet.time_zones union select 'Europe/berlin' union select '') z
-        cross join lateral tacet.campaign_eligible('coach', '2026-06-15 10:00Z', z.name) e;
+        cross join lateral \(CampaignScene.page("'2026-06-15 10:00Z', array[z.name], is_guarded => \(isGuarded)")) e;
       select count(*) from everybody;
       select count(*) from (
         (select time_zone, * from everybody except all select * from by_zone)
@@ -305,13 +305,16 @@ struct ZoneSlotTests {
     #expect(users == "\(Self.people.count)\n0\n\(zones)")
   }
 
-  @Test("are told before anything is looked up for those who live elsewhere")
-  func reads() async throws {
+  @Test(
+    "are looked up page by page with those who live elsewhere; after an error, before anything is looked up for those",
+    arguments: [("users_max => 400", "10"), ("is_guarded => true", "100")])
+  func reads(_ arguments: String, _ considered: String) async throws {
     let scene = try await CampaignScene()
     let reads = try await scene.database.sql(
       """
       create temp table people as select gen_random_uuid() as id, n from generate_series(1, 4000) n;
       insert into profiles (id, name) select id, 'Ada' from people;
+      update people p set n = m.n from (select id, row_number() over (order by id) as n from people) m where m.id = p.id;
       insert into push_tokens (user_id, device_token) select id, encode(sha256(id::text::bytea), 'hex') from people;
       insert into context_profiles (user_id, time_zone, notification_preferences)
         select id, case n % 40 when 0 then 'Europe/Berlin' when 1 then 'europe/madrid' else 'Asia/Tokyo' end,
@@ -320,9 +323,9 @@ struct ZoneSlotTests {
       create temp view reads as
         select idx_scan + seq_tup_read as tokens from pg_stat_xact_user_tables where relname = 'push_tokens';
       create temp table earlier as table reads;
-      select count(*) from tacet.campaign_eligible('coach', '2026-06-15 10:00Z', 'Europe/Berlin');
-      select r.tokens - e.tokens <= 100 from reads r, earlier e
+      select count(*) from \(CampaignScene.page("'2026-06-15 10:00Z', '{Europe/Berlin}', \(arguments)")) p;
+      select r.tokens - e.tokens <= case when \(considered) = 10 then 400 else 100 end from reads r, earlier e
       """)
-    #expect(reads == "100\nt")
+    #expect(reads == "\(considered)\nt")
   }
 }

@@ -225,7 +225,7 @@ enum PrunedTable: String, CaseIterable {
     case .instances: ("seen_at", "id, host, pid, version", "gen_random_uuid()::text, 'host', 1, '1.0'")
     case .unreadMarks:
       ("built_at", "read_until, user_id, conversation_id", "now(), gen_random_uuid(), gen_random_uuid()")
-    case .campaignRuns: ("started_at", "due_at, campaign, cause", "now(), 'coach', 'schedule'")
+    case .campaignRuns: ("started_at", "due_at, campaign, cause", "now(), 'coach', 'request'")
     case .occasions:
       (
         "fire_at", "available_at, user_id, campaign, slot, fire_date, time_zone",

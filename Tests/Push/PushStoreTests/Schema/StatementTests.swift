@@ -171,7 +171,7 @@ struct StatementTextTests {
       ("overview_instances", "i.seen_at >", " now() - \(ServiceInstance.silentFrom.components.seconds) *"),
       ("examine_backlog", "from tacet.inbox i", " limit \(ExaminedBacklog.rowsMax))"),
       ("examine_erasures", "order by e.due_at", "limit \(ExaminedBacklog.rowsMax) "),
-      ("examine_campaign_work", "interval '10 minutes'", "limit \(ExaminedBacklog.rowsMax) "),
+      ("examine_campaign_work", "not d.has_slot", "limit \(ExaminedBacklog.rowsMax) "),
     ])
   func numbers(_ path: String, _ place: String, _ number: String) throws {
     let rest = try Statement(path).part(from: place).prefix(300)

@@ -91,8 +91,7 @@ struct ZoneTests {
     let noted = try await scene.database.sql(
       """
       do $$ begin
-        perform \(CampaignScene.enrolDue(
-          in: "array(select z from tacet.campaign_zones('coach') z)", at: "'2026-06-15 11:30+00'"));
+        perform \(CampaignScene.enrolDue(at: "'2026-06-15 11:30+00'"));
       end $$;
       select string_agg(time_zone, ' ' order by time_zone) from tacet.occasions
       """)
@@ -120,15 +119,14 @@ struct ZoneTests {
       }
       let found = try await scene.database.sql(
         """
-        select time_zone from tacet.campaign_eligible('coach', clock_timestamp(), null, '\(user)');
-        select tacet.campaign_zone('coach', '\(user)');
+        select time_zone from \(CampaignScene.page("clock_timestamp(), only_user => '\(user)'")) p;
         select coalesce(tacet.user_time_zone('\(user)'), 'UTC');
         select coalesce(time_zone, 'UTC') from tacet.ritual_audience(now(), '\(user)');
         select coalesce(time_zone, 'UTC') from tacet.ritual_audience(now(), null) where user_id = '\(user)';
         select coalesce(tacet.known_zone(time_zone), 'UTC') from tacet.engagement_preferences(null) where user_id = '\(user)'
         """)
       #expect(
-        found == Array(repeating: zone, count: 6).joined(separator: "\n"),
+        found == Array(repeating: zone, count: 5).joined(separator: "\n"),
         "\(profile.prefix(40)), \(devices.map { $0.prefix(40) })")
     }
   }
@@ -162,22 +160,21 @@ struct ZoneTests {
         or tacet.user_time_zone(o.id) is distinct from z.name
         or (tacet.quiet_hours_remaining('00:00', '23:59:59', o.zone, '2026-06-15 12:00Z') is null) <> (z.name is null)
         or (select count(*) from tacet.recipient_preferences(o.id, 'message', null, clock_timestamp())) <> 1
-        or tacet.campaign_refusal('coach', o.id, clock_timestamp(), current_date, null) = 'eligibility_unknown'
+        or \(CampaignScene.refusal(of: "array[o.id]")) = 'eligibility_unknown'
       """)
     #expect(wrong == "0", "seed \(seed)")
     let hours = (0..<24).map {
-      "perform \(CampaignScene.enrolDue(in: "zones", at: "timestamptz '2026-06-15 00:30Z' + \($0) * interval '1 h'"));"
+      "perform \(CampaignScene.enrolDue(at: "timestamptz '2026-06-15 00:30Z' + \($0) * interval '1 h'"));"
     }
     let noted = try await scene.database.sql(
       """
       do $$
-      declare zones text[] := array(select z from tacet.campaign_zones('coach') z);
       begin
         \(hours.joined(separator: "\n"))
       end $$;
       select count(distinct user_id) = 200, bool_and(time_zone = 'UTC' or tacet.known_zone(time_zone) = time_zone)
       from tacet.occasions;
-      select count(*) from tacet.campaign_runs s where s.time_zone not in (select name from tacet.time_zones)
+      select count(*) from tacet.campaign_runs s, unnest(s.zones) z where z not in (select name from tacet.time_zones)
       """)
     #expect(noted == "t|t\n0", "seed \(seed)")
   }

@@ -1,8 +1,8 @@
+import PushRules
 import TemporalReferences
 import Testing
 
 @testable import Campaigns
-@testable import PushStore
 
 private let groups = [
   ("cold", "Low Flame", "warmth"), ("warm", "High Flame", "calm"), ("neutral", "Steady Flame", "balance"),

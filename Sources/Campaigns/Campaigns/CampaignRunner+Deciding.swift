@@ -1,0 +1,166 @@
+internal import Logging
+internal import Postgres
+internal import PushRules
+internal import PushStore
+internal import Reactors
+
+// What is due: it is decided, and its pushes are queued.
+extension CampaignRunner {
+  /// Decides everything that is due, at most as fast as the pace allows.
+  /// - Parameter duty: which occasions.
+  /// - Returns: how long there is nothing to do; nil for ever, as far as is known.
+  func decideAll(_ duty: Duty, on reactor: isolated Reactor) async -> Duration? {
+    do throws(PostgresError) {
+      guard try await hasSlots(on: reactor) || duty != .slotOccasions else { return nil }
+      while !isStopped {
+        let begunAt = Reactor.now
+        let perSecond = try await occasionsPerSecond(duty, on: reactor)
+        let isAsking = duty == .writtenOccasions && texts.isAsking
+        let most = isAsking ? pace.concurrentCalls : pace.pushesPerBatch(at: perSecond)
+        let count = try await decideBatch(of: most, duty, on: reactor)
+        if count == 0 { break }
+        rates[duty]?.foundAt = begunAt
+        let time = Duration.seconds(1) * count / perSecond - .nanoseconds(Int64(Reactor.now - begunAt))
+        if time > .zero { await reactor.sleep(for: time) }
+      }
+      return mayHaveBacklog(duty) ? .zero : try await store.timeUntilNextOccasion(of: duty.occasions, on: reactor)
+    } catch {
+      return failed(error)
+    }
+  }
+
+  /// How fast occasions are decided: the more of them are due, the faster. It does not fall before all are decided.
+  private func occasionsPerSecond(_ duty: Duty, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
+    let known = mayHaveBacklog(duty) ? rates[duty] : nil
+    if let known, known.perSecond == pace.pushesPerSecond || Reactor.now &- known.decidedAt < 1_000_000_000 {
+      return known.perSecond
+    }
+    let due = try await store.dueOccasions(duty.occasions, upTo: pace.dueMax, on: reactor)
+    let perSecond = max(known?.perSecond ?? 0, pace.pushesPerSecond(whenDue: due))
+    rates[duty] = DueRate(perSecond: perSecond, decidedAt: Reactor.now, foundAt: known?.foundAt)
+    return perSecond
+  }
+
+  /// Whether more is probably due, for which the inbox had no room. Looking again costs less than asking when the next occasion is:
+  /// that is behind the index entries of all that were just pushed.
+  private func mayHaveBacklog(_ duty: Duty) -> Bool {
+    rates[duty]?.foundAt.map { Reactor.now &- $0 < pace.backlogInterval.clampedNanoseconds } ?? false
+  }
+
+  /// Decides a batch: claimed together, and looked at and committed together with others of its campaign.
+  /// - Returns: how many occasions were due.
+  private func decideBatch(
+    of most: Int, _ duty: Duty, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> Int {
+    let due = try await store.claimOccasions(
+      most, duty.occasions, waitingMax: pace.pushesPerBatch(at: pace.pushesPerSecond),
+      lease: duty == .writtenOccasions ? pace.writingLease : pace.lease,
+      grace: duty == .slotOccasions ? pace.grace : pace.lateAfter, on: reactor)
+    try await know(campaignsOf: due, on: reactor)
+    var drafts: [Draft] = []
+    for (campaign, occasions) in Dictionary(grouping: due, by: \.campaign) {
+      var decided = occasions.compactMap { occasion in
+        refusal(of: occasion).map { DecidedOccasion(occasion, nil, refusal: $0) }
+      }
+      let open = occasions.filter { refusal(of: $0) == nil }
+      if let definition = catalogue.definitions[campaign], !open.isEmpty {
+        let outcome = try await renderer.render(
+          open, of: campaign, by: definition, isAhead: false, lead: catalogue.lead, on: reactor)
+        decided += outcome.decided
+        for draft in outcome.drafts {
+          if draft.question != nil, texts.isAsking {
+            drafts.append(draft)
+          } else {
+            decided.append(draft.decided(by: try await texts.write(draft, on: reactor)))
+          }
+        }
+      }
+      try await commit(decided, of: campaign, on: reactor)
+    }
+    try await begin(drafts, on: reactor)
+    return due.count
+  }
+
+  /// What is known against an occasion before anything is asked.
+  private func refusal(of occasion: Occasion) -> String? {
+    if occasion.isLate { return "too_late" }
+    if occasion.attempts > pace.attemptsMax { return "attempts_exhausted" }
+    guard let definition = catalogue.definitions[occasion.campaign] else {
+      return catalogue.active.contains(occasion.campaign) ? "campaign_unusable" : "campaign_inactive"
+    }
+    // It has had slots since, or has none any more.
+    return definition.hasSlots == occasion.slot.isEmpty ? "campaign_unusable" : nil
+  }
+
+  /// Where the database refuses occasions together, it is asked for each: a failure of one user's does not affect others.
+  private func commit(
+    _ decided: [DecidedOccasion], of campaign: String, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    guard !decided.isEmpty else { return }
+    let way = catalogue.definitions[campaign]?.way ?? .push
+    do throws(PostgresError) {
+      let ends = try await store.commit(decided, of: campaign, way: way.rawValue, on: reactor)
+      for (place, end) in ends { metrics.count(end, of: decided[place].occasion) }
+      if ends.values.contains(where: { $0.status == "sent" }) { queued(reactor) }
+    } catch {
+      guard error.blamesStatement else { throw error }
+      if decided.count > 1 {
+        for one in decided { try await commit([one], of: campaign, on: reactor) }
+      } else {
+        undecided(of: campaign, error)
+      }
+    }
+  }
+
+  private func undecided(of campaign: String, _ error: PostgresError) {
+    logger.warning(
+      "an occasion is not decided; its lease will run out", metadata: ["campaign": "\(campaign)", "error": "\(error)"])
+  }
+
+  /// Has a model write drafts, as it has time for them. What it has not begun when the runner stops is given back.
+  private func begin(_ drafts: [Draft], on reactor: isolated Reactor) async throws(PostgresError) {
+    for (place, draft) in drafts.enumerated() {
+      await waitForCalls(below: pace.concurrentCalls, on: reactor)
+      if isStopped { return try await store.release(drafts[place...].map(\.occasion), on: reactor) }
+      calls += 1
+      reactor.start {
+        await self.write(draft, on: reactor)
+        self.calls -= 1
+        self.callEnded.signal(on: reactor)
+      }
+    }
+  }
+
+  /// Waits until fewer calls are under way. What the others have written is committed.
+  func waitForCalls(below most: Int, on reactor: isolated Reactor) async {
+    while calls >= most { _ = await callEnded.wait(on: reactor) }
+  }
+
+  private func write(_ draft: Draft, on reactor: isolated Reactor) async {
+    do throws(PostgresError) {
+      let decided = draft.decided(by: try await texts.write(draft, on: reactor))
+      try await commit([decided], of: draft.occasion.campaign, on: reactor)
+    } catch {
+      undecided(of: draft.occasion.campaign, error)
+    }
+  }
+}
+
+extension CampaignRunner.Duty {
+  /// What it decides.
+  fileprivate var occasions: OccasionGroup {
+    switch self {
+    case .slotOccasions: .slots
+    case .writtenOccasions: .written
+    default: .hours
+    }
+  }
+}
+
+/// How fast what is due is decided at present.
+struct DueRate {
+  let perSecond: Int
+  let decidedAt: UInt64
+  /// When a look last found something that was due.
+  var foundAt: UInt64?
+}
