@@ -36,32 +36,37 @@ from (
   offset 0
 ) w;
 
+-- part: group
+--   :have_slots   boolean  whether they are of slots, else of campaigns that come at an hour
+--   :are_written  boolean  whether a language model writes for their campaigns; null for either
+
+-- part: of_group
+  where d.has_slot = :have_slots and d.status in ('scheduled', 'armed') and d.available_at < 'infinity'
+    and (:are_written is null or (d.campaign in (select c.name from tacet.campaigns c where c.definition ? 'composer')) = :are_written)
+
 -- name: due_occasions
 -- Returns how many occasions are due.
 --
---   :have_slots   boolean  whether those of slots, else of campaigns that come at an hour
---   :are_written  boolean  whether a language model writes for their campaigns; null for either
+-- include: group
 --   :count_max    bigint   counted at most
 
 select count(*)
 from (
   select from tacet.occasions d
-  where d.has_slot = :have_slots and d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
-    and (:are_written is null or (d.campaign in (select c.name from tacet.campaigns c where c.definition ? 'composer')) = :are_written)
+-- include: of_group
+    and d.available_at <= now()
   limit :count_max
 ) n;
 
 -- name: next_occasion
 -- Returns the microseconds until an occasion is due; null when none is to come.
 --
---   :have_slots   boolean  whether one of slots, else of campaigns that come at an hour
---   :are_written  boolean  whether a language model writes for its campaign; null for either
+-- include: group
 
 select (extract(epoch from (
   select d.available_at
   from tacet.occasions d
-  where d.has_slot = :have_slots and d.status in ('scheduled', 'armed') and d.available_at < 'infinity'
-    and (:are_written is null or (d.campaign in (select c.name from tacet.campaigns c where c.definition ? 'composer')) = :are_written)
+-- include: of_group
   order by d.available_at
   limit 1
 ) - clock_timestamp()) * 1000000)::bigint as wait;
@@ -74,8 +79,7 @@ select (extract(epoch from (
 --
 -- Occasions fill the inbox no further than its readers empty it: a long inbox would make each look for messages longer.
 --
---   :have_slots   boolean  whether they are of slots, else of campaigns that come at an hour
---   :are_written  boolean  whether a language model writes for their campaigns; null for either
+-- include: group
 --   :rows_max     bigint   occasions at most
 --   :waiting_max  bigint   events that wait in the inbox at most, these occasions included
 --   :lease_us     bigint   the lease
@@ -84,8 +88,8 @@ select (extract(epoch from (
 with picked as materialized (
   select d.ctid as place
   from tacet.occasions d
-  where d.has_slot = :have_slots and d.status in ('scheduled', 'armed') and d.available_at < 'infinity' and d.available_at <= now()
-    and (:are_written is null or (d.campaign in (select c.name from tacet.campaigns c where c.definition ? 'composer')) = :are_written)
+-- include: of_group
+    and d.available_at <= now()
   order by d.available_at
   limit least(:rows_max, greatest(:waiting_max - (
     select count(*)

@@ -20,10 +20,6 @@ struct ModelTexts {
   let logger: Logger
   private let spent = SpentBudget()
 
-  init(store: PushDatabase, writer: (any CheckInWriter)?, limits: ModelUsageLimits, logger: Logger) {
-    (self.store, self.writer, self.limits, self.logger) = (store, writer, limits, logger)
-  }
-
   /// Whether a model is asked at present, which takes a while.
   var isAsking: Bool { writer != nil && !spent.isSpent }
 

@@ -158,15 +158,8 @@ extension OccasionRenderer.Outcome {
     var draft = Draft(
       occasion: occasion, template: CampaignText(title: words.title, body: words.body),
       category: definition.category.id, data: words.data)
-    if isAhead, let asked = definition.draft(for: occasion, values: values, title: words.title),
-      let task = definition.composer?.task
-    {
-      draft.question = .init(
-        prompt: asked.prompt, check: ReplyCheck(rules: task.rules, title: asked.title), limit: task.limit)
-      drafts.append(draft)
-    } else {
-      decided.append(draft.decided())
-    }
+    if isAhead { draft.question = definition.question(for: occasion, values: values, title: words.title) }
+    if draft.question == nil { decided.append(draft.decided()) } else { drafts.append(draft) }
   }
 
   /// Adds an occasion of a campaign that comes at an hour.

@@ -2,12 +2,6 @@ import FoundationEssentials
 internal import PushRules
 internal import TemporalReferences
 
-/// What a language model is asked for, and the title above it.
-struct SlotDraft {
-  let prompt: ModelPrompt
-  let title: String
-}
-
 // The same arguments give the same words.
 extension CampaignDefinition {
   /// The text of the first rule whose conditions hold; nil without one.
@@ -43,13 +37,15 @@ extension CampaignDefinition {
 
   /// What the model is asked for an occasion of a slot; nil without a composer.
   /// - Parameter title: of the text that it is asked instead of.
-  func draft(for occasion: Occasion, values: CampaignValues, title: String) -> SlotDraft? {
+  func question(for occasion: Occasion, values: CampaignValues, title: String) -> Draft.Question? {
     guard let composer, let task = composer.task, let day = occasion.day else { return nil }
     var lines = lines(for: occasion, on: day, values: values).values
     let title = composer.title(on: day, with: lines) ?? title
     let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
     lines["weekday"] = lines["weekday"] ?? weekdays[day.weekday - 1]
-    return SlotDraft(prompt: task.prompt(with: lines, isBodyOnly: true), title: title)
+    return Draft.Question(
+      prompt: task.prompt(with: lines, isBodyOnly: true), check: ReplyCheck(rules: task.rules, title: title),
+      limit: task.limit)
   }
 
   /// The values of all names. A pool's entry takes precedence over the material, and the occasion over both.

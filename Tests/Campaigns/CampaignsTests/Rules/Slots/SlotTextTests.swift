@@ -238,22 +238,23 @@ struct SlotReminderTests {
     let more =
       #","composer":{"task":"Remind.","facts":["type","weekday","streak"],"titles":["A {type}","B","C"],"titles_by":"streak"}"#
     let read = try Self.definition(#"[{"title":"Workout Time!","body":"b"}]"#, more: more)
-    func draft(_ values: String) throws -> SlotDraft {
+    func draft(_ values: String) throws -> Draft.Question {
       try #require(
-        read.draft(for: SlotSample.occasion(), values: SlotSample.values(values), title: "Workout Time!"))
+        read.question(for: SlotSample.occasion(), values: SlotSample.values(values), title: "Workout Time!"))
     }
-    let titles = try (0...4).map { streak in try draft(#"{"type":"Run","streak":\#(streak)}"#).title }
+    let titles = try (0...4).map { streak in try draft(#"{"type":"Run","streak":\#(streak)}"#).check.title }
     #expect(titles == ["A Run", "B", "C", "A Run", "B"])
-    #expect(try draft(#"{"type":"Run"}"#).title == "A Run")
-    let untyped = try (0...1).map { streak in try draft(#"{"streak":\#(streak)}"#).title }
+    #expect(try draft(#"{"type":"Run"}"#).check.title == "A Run")
+    let untyped = try (0...1).map { streak in try draft(#"{"streak":\#(streak)}"#).check.title }
     #expect(untyped == ["B", "C"])
     #expect(
       try draft(#"{"type":"Run","streak":2}"#).prompt.material
         == "Task: Remind.\n\n<person>\ntype: Run\nweekday: Wednesday\nstreak: 2\n</person>")
     let plain = try Self.definition(#"[{"title":"Hello","body":"b"}]"#, more: #","composer":{"task":"Greet."}"#)
-    #expect(plain.draft(for: try SlotSample.occasion(), values: CampaignValues(), title: "Hello")?.title == "Hello")
+    let asked = plain.question(for: try SlotSample.occasion(), values: CampaignValues(), title: "Hello")
+    #expect(asked?.check.title == "Hello")
     let none = try SlotSample.definition(title: "t")
-    #expect(try none.draft(for: SlotSample.occasion(), values: CampaignValues(), title: "t") == nil)
+    #expect(try none.question(for: SlotSample.occasion(), values: CampaignValues(), title: "t") == nil)
   }
 }
 
