@@ -271,7 +271,7 @@ struct CampaignRunnerTests {
     // The first calls end when the others have been pushed.
     writer.onCall = {
       let pushes = "select count(*) from tacet.pushes where campaign = 'plain'"
-      let deadline = ContinuousClock.now + .seconds(20)
+      let deadline = ContinuousClock.now + .seconds(60)
       while try await scene.sql(pushes) != "12", ContinuousClock.now < deadline {}
     }
     try await scene.sql(

@@ -84,7 +84,7 @@ extension RunningService {
   fileprivate func asleep(in scene: ServiceScene) async throws {
     let scrape = try await scrape { $0.sum("tacet_database_asleep") == 1 }
     #expect(scrape.sum("tacet_database_asleep") == 1)
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(60)
     while try await scene.sessions() > 0 {
       guard ContinuousClock.now < deadline else { throw TestProcessError(description: "sessions stay open") }
       try await Task.sleep(for: .milliseconds(50))

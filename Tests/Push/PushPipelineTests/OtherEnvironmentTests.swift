@@ -157,7 +157,8 @@ struct OtherEnvironmentTests {
       #expect(!rig.pipeline.isWaitedFor(sandbox.delivery))
       isBack.isSet = true
       // Until it is time for a probe each try puts it off again.
-      for _ in 0..<1000 where try await rig.outcomes(of: id, on: reactor).first?.decision != .failed {
+      for _ in 0..<1000 {
+        guard try await rig.outcomes(of: id, on: reactor).first?.decision != .failed else { break }
         try await rig.execute("update tacet.deliveries set due_at = now() where not is_claimed", on: reactor)
         rig.pipeline.wake(.due, on: reactor)
         await reactor.sleep(for: .milliseconds(5))

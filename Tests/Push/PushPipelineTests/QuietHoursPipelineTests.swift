@@ -72,7 +72,8 @@ struct QuietHoursPipelineTests {
       #expect(try await rig.value(attempts, as: Int32.self, on: reactor) == 1)
       try await chat.see(ago: "9 min", on: reactor)
       rig.pipeline.wake(.due, on: reactor)
-      for _ in 0..<1000 where try await rig.value(attempts, as: Int32.self, on: reactor) == 1 {
+      for _ in 0..<1000 {
+        guard try await rig.value(attempts, as: Int32.self, on: reactor) == 1 else { break }
         await reactor.sleep(for: .milliseconds(10))
       }
       await reactor.sleep(for: .milliseconds(300))

@@ -127,7 +127,10 @@ struct RouteSettingsTests {
       for _ in 0..<2 { messages.append(try await Self.post(chat, rig, on: reactor)) }
       // Somebody's good token keeps being used: when only rubbish waits, nothing else could show that the route is right.
       let other = try await Chat(in: rig, on: reactor)
-      for _ in 0..<1000 where try await rig.hasWork(on: reactor) { _ = try await Self.post(other, rig, on: reactor) }
+      for _ in 0..<1000 {
+        guard try await rig.hasWork(on: reactor) else { break }
+        _ = try await Self.post(other, rig, on: reactor)
+      }
       try await rig.nothingLeft(on: reactor)
       for id in messages {
         let outcomes = try await rig.outcomes(of: id, on: reactor)

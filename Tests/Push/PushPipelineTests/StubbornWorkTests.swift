@@ -57,7 +57,8 @@ struct StubbornWorkTests {
       for id in good { _ = try await rig.outcomes(of: id, on: reactor) }
       let rescuer = Rescuer(for: rig.pipeline)
       let parked = "select coalesce(max(reason), '') from tacet.parked where subject_id = '\(bad)'"
-      for _ in 0..<3000 where try await rig.value(parked, as: String.self, on: reactor).isEmpty {
+      for _ in 0..<3000 {
+        guard try await rig.value(parked, as: String.self, on: reactor).isEmpty else { break }
         await rescuer.look(on: reactor)
         await reactor.sleep(for: .milliseconds(5))
       }
@@ -108,7 +109,8 @@ struct StubbornWorkTests {
       try await poison(ids[0], of: rig, on: reactor)
       rig.start(on: reactor)
       let noted = "select count(*) from tacet.inbox where error is not null"
-      for _ in 0..<1000 where try await rig.value(noted, as: Int64.self, on: reactor) < 20 {
+      for _ in 0..<1000 {
+        guard try await rig.value(noted, as: Int64.self, on: reactor) < 20 else { break }
         await reactor.sleep(for: .milliseconds(5))
       }
       #expect(rig.channel.sent.isEmpty)

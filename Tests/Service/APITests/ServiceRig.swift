@@ -231,18 +231,26 @@ final class GatedChannel: APNSSender {
   private(set) var requests: [APNSRequest] = []
   var count: Int { requests.count }
   private var held: [Signal] = []
+  private let arrived = Signal()
 
   func send(
     _ request: APNSRequest, over route: PushRoute, until deadline: UInt64, permit: PushPermit?,
     on reactor: isolated Reactor
   ) async -> APNSOutcome {
     requests.append(request)
+    arrived.signal(on: reactor)
     if holds {
       let signal = Signal()
       held.append(signal)
       _ = await signal.wait(on: reactor)
     }
     return .answered(answers.isEmpty ? APNSAnswer(status: 200) : answers.removeFirst())
+  }
+
+  /// Waits a minute for the first push; whether there is one.
+  func requested(on reactor: isolated Reactor) async -> Bool {
+    if requests.isEmpty { _ = await arrived.wait(for: .seconds(60), on: reactor) }
+    return !requests.isEmpty
   }
 
   func release(on reactor: isolated Reactor) {
@@ -402,6 +410,7 @@ struct ScheduleDocument: Decodable {
     let fire_date: String
     let fire_at: String
     let local_time: String
+    let rendered_at: String
     let title: String
     let category: String
     let thread_id: String

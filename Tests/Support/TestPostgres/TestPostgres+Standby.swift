@@ -17,7 +17,7 @@ extension TestPostgres {
     // A commit that waits for its log takes all earlier ones along.
     try await psql("set synchronous_commit = on; select pg_logical_emit_message(true, 'tests', '')")
     let position = try await psql("select pg_current_wal_flush_lsn()").trimmingCharacters(in: .whitespacesAndNewlines)
-    let deadline = ContinuousClock.now + .seconds(30)
+    let deadline = ContinuousClock.now + .seconds(60)
     // There is nothing to wait on but the standby's own word.
     while try await standby.psql("select pg_last_wal_replay_lsn() >= '\(position)'") != "t\n" {
       guard ContinuousClock.now < deadline else { throw TestProcessError(description: "the standby does not follow") }

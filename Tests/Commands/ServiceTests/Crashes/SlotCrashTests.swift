@@ -66,7 +66,8 @@ final class SlotCrashRun {
     }
     try await settle()
     // On a busy machine less was rendered and sent between two kills.
-    for _ in 0..<5 where try await sent < Self.sentMin {
+    for _ in 0..<5 {
+      guard try await sent < Self.sentMin else { break }
       try await makeDue()
       try await settle()
     }
