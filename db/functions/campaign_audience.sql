@@ -15,8 +15,10 @@ end
 $$;
 
 -- A page of a campaign's audience, in the order of ids: each user's zone and day, and whether the campaign considers the user for the hour:
--- in one of the zones, with nothing that the host or the gate says against it, and with an account. zones: null for all. local_time: when
--- the user wants the push; null for the campaign's hour. after_user, users_max: null for all users.
+-- in one of the zones, with nothing that the host or the gate says against it, with an account, and without an occasion of that day or a
+-- later one, which a user has who has crossed the date line. Where the hour has come less than two hours earlier, it is also for those whose
+-- last occasion was in another zone: they may have moved there meanwhile. zones: null for all. local_time: when the user wants the push;
+-- null for the campaign's hour. after_user, users_max: null for all users.
 --
 -- is_guarded: after an error. The gate is not asked, which every decision asks again, for one user at a time; and users of other zones are
 -- left out before the audience asks more of them, so that a row of one that it cannot read keeps the hours of the others.
@@ -46,24 +48,33 @@ begin
         order by a.user_id
         limit $5
       ), places as materialized (
-        select n.zone_name, n.gap_days, z.zone, d.local_day, d.day_start, d.day_end, d.gap_start
+        select
+          n.zone_name, n.gap_days, z.zone, d.local_day, d.day_start, d.day_end, d.gap_start,
+          $2 is null or z.zone = any ($2) as is_due, h.due_at > $1 - interval '2 hours' and h.due_at < $1 as was_due
         from (select distinct p.zone_name, p.gap_days from page p where p.gap_days is not null) n
         -- offset 0 keeps it at one call for each.
         cross join lateral (select coalesce(tacet.known_zone(n.zone_name), 'UTC') as zone offset 0) z
         cross join lateral tacet.campaign_day(z.zone, n.gap_days, $1) d
+        cross join lateral (select tacet.campaign_hour($11, ($1 at time zone ($2)[1])::time, z.zone, d.local_day) as due_at) h
       )
       select
         p.user_id, z.zone, z.local_day, p.local_time,
-        z.zone is not null and p.refusal is null and ($2 is null or z.zone = any ($2))
+        p.refusal is null and (z.is_due or z.was_due and l.time_zone <> z.zone) is true and (l.fire_date >= z.local_day) is not true
           and ($6 or g.reason is null and ($10 or tacet.has_account(p.user_id)))
       from page p
       left join places z on z.zone_name = p.zone_name and z.gap_days = p.gap_days
+      left join lateral (
+        select d.time_zone, d.fire_date from tacet.occasions d
+        where (z.is_due or z.was_due) and d.user_id = p.user_id and d.campaign = ($11).name and d.slot = ''
+        order by d.fire_date desc
+        limit 1
+      ) l on true
       cross join lateral tacet.campaign_gate(p.user_id, $7, $8, $9, z.local_day, z.day_start, z.day_end, z.gap_start) g
     $query$,
     tacet.audience_query(campaign.audience, '$1', '$3'))
   using
     due_at, zones, only_user, after_user, users_max, is_guarded, campaign.needs_no_session, campaign.cap_group,
-    tacet.campaign_push_types(campaign.cap_group), not tacet.uses_accounts();
+    tacet.campaign_push_types(campaign.cap_group), not tacet.uses_accounts(), campaign;
 end
 $$;
 

@@ -111,9 +111,6 @@ select
 from tacet.campaigns c
 cross join lateral tacet.campaign_page(c, clock_timestamp(), only_user => :only_user_id) e
 where c.name = :campaign and c.is_active and e.is_considered
-  and not exists (
-    select from tacet.occasions d
-    where d.user_id = e.user_id and d.campaign = c.name and d.slot = '' and d.fire_date = e.local_day)
 order by e.user_id
 limit :users_max;
 

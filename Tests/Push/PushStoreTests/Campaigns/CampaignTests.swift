@@ -225,6 +225,31 @@ struct CampaignHourTests {
     #expect(try await scene.database.sql("select count(*) from tacet.occasions") == "1")
   }
 
+  /// Ten o'clock in Vienna: in Helsinki it came an hour earlier, and in Dubai two.
+  @Test(
+    "a user who moves gets one push a day, at the hour of the zone where the user is",
+    arguments: [
+      ("Europe/Helsinki", "Europe/Vienna", "2026-06-14", 1), ("Europe/Helsinki", "Europe/Helsinki", "2026-06-14", 0),
+      ("Europe/Helsinki", nil, "2026-06-14", 0), ("Asia/Dubai", "Europe/Vienna", "2026-06-14", 0),
+      ("Europe/London", "Europe/Vienna", "2026-06-14", 0), ("Europe/Helsinki", "Europe/Vienna", "2026-06-15", 0),
+      ("Europe/Vienna", "Europe/Helsinki", "2026-06-14", 1), ("Europe/Vienna", "Europe/Helsinki", "2026-06-15", 0),
+      ("Europe/Vienna", "Pacific/Auckland", "2026-06-16", 0), ("Europe/Vienna", nil, "2026-06-14", 1),
+    ])
+  func movers(zone: String, lastZone: String?, lastDay: String, enrolled: Int) async throws {
+    let scene = try await CampaignScene()
+    let user = try await scene.addUser(zone: "'\(zone)'")
+    if let lastZone {
+      try await scene.database.sql(
+        """
+        insert into tacet.occasions (fire_at, available_at, fire_date, user_id, campaign, time_zone, status)
+        values ('2026-06-14 08:00Z', 'infinity', '\(lastDay)', '\(user)', 'coach', '\(lastZone)', 'skipped')
+        """)
+    }
+    #expect(
+      try await scene.database.sql(
+        "select enrolled from tacet.enrol_campaign('coach', '2026-06-15 08:00Z', '{Europe/Vienna}')") == "\(enrolled)")
+  }
+
   @Test("its users are enrolled page by page, by whichever process goes on, those whom the gate keeps back passed over")
   func pages() async throws {
     let scene = try await CampaignScene()
