@@ -404,7 +404,8 @@ begin
   update tacet.occasions d
   set
     time_zone = s.time_zone, fire_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), s.time_zone),
-    available_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), s.time_zone), changed_at = clock_timestamp(),
+    available_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), s.time_zone), rendered_at = clock_timestamp(),
+    changed_at = clock_timestamp(),
     status = tacet.occasion_status(tacet.occasion_after(tacet.occasion_state(d), 'moved')), armed_by = '{}'
   from tacet.slots s
   where s.user_id = settle_occasions.user_id and s.campaign = settle_occasions.campaign

@@ -64,7 +64,8 @@ order by d.fire_at;
 
 select
   d.campaign, d.slot, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
-  to_char(d.fire_at at time zone d.time_zone, 'YYYY-MM-DD"T"HH24:MI:SS') as local_time, d.title, d.body, d.category,
+  to_char(d.fire_at at time zone d.time_zone, 'YYYY-MM-DD"T"HH24:MI:SS') as local_time,
+  (extract(epoch from d.rendered_at) * 1000000)::bigint as rendered_us, d.title, d.body, d.category,
   d.data::text, coalesce(p.tolerance_seconds, 0) as tolerance_seconds
 from tacet.occasions d
 left join tacet.device_permissions p on p.device_token = lower(:device_token) and p.user_id = d.user_id
@@ -79,21 +80,26 @@ where d.user_id = :user_id and d.status in ('scheduled', 'armed') and d.title is
 order by d.fire_at, d.campaign, d.slot
 limit :rows_max;
 
--- name: begin_schedule_run
--- Returns whether a user's schedule is to be rendered now: not within some time of the last time.
+-- name: is_schedule_rendered
+-- Returns whether a user's schedule was rendered within some time.
 --
 --   :user_id   tacet.user_id  the user
 --   :pause_us  bigint         the time
 
-with begun as (
-  insert into tacet.schedules as s (run_at, user_id)
-  values (clock_timestamp(), :user_id)
-  on conflict (user_id) do update
-  set run_at = excluded.run_at
-  where s.run_at is null or s.run_at < clock_timestamp() - :pause_us * interval '1 microsecond'
-  returning 1
-)
-select exists (select from begun);
+select exists (
+  select from tacet.schedules s
+  where s.user_id = :user_id and s.run_at >= clock_timestamp() - :pause_us * interval '1 microsecond'
+);
+
+-- name: note_schedule_rendered
+-- Notes that a user's schedule was rendered. Not before it is: another device that asks meanwhile would get less.
+--
+--   :user_id  tacet.user_id  the user
+
+insert into tacet.schedules (run_at, user_id)
+values (clock_timestamp(), :user_id)
+on conflict (user_id) do update
+set run_at = excluded.run_at;
 
 -- name: enrol_slots
 -- Follows a campaign's audience for a page of users; see tacet.enrol_slots.

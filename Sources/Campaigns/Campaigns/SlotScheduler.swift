@@ -44,10 +44,11 @@ package final class SlotScheduler {
   package func schedule(
     of userID: HostID, days: Int, rowsMax: Int, deviceToken: String?, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [ScheduledRow] {
-    if try await store.beginScheduleRun(of: userID, pause: pace.requestPause, on: reactor) {
+    if try await !store.isScheduleRendered(of: userID, within: pace.requestPause, on: reactor) {
       let catalogue = try await catalogue(on: reactor)
       try await enrol(userID, in: catalogue, on: reactor)
       try await renderWindow(of: userID, in: catalogue, on: reactor)
+      try await store.noteScheduleRendered(of: userID, on: reactor)
     }
     return try await store.schedule(
       of: userID, days: days, rowsMax: rowsMax, deviceToken: deviceToken, on: reactor)

@@ -20,6 +20,7 @@ public struct LocalNotification: Hashable, Sendable {
   public let date: Date
   /// The same on the device's clock, from the year to the second, without a zone: for a trigger that does not repeat.
   public let components: DateComponents
+  private let renderedAt: String?
 
   /// A row of the schedule on a device in a zone; nil when its time has no form.
   init?(_ row: ScheduledNotification, in zone: TimeZone) {
@@ -31,6 +32,7 @@ public struct LocalNotification: Hashable, Sendable {
     threadID = row.threadID
     data = row.data
     toleranceSeconds = row.toleranceSeconds
+    renderedAt = row.renderedAt
     date = time.date(in: zone)
     // Of the moment, not of the text: the system finds no time for a text that the clocks skip.
     components = Calendar.gregorian(in: zone).dateComponents(
@@ -53,7 +55,7 @@ public struct LocalNotification: Hashable, Sendable {
   var armed: ArmedNotification {
     ArmedNotification(
       title: title, body: body, category: category, threadID: threadID, data: data, toleranceSeconds: toleranceSeconds,
-      date: date)
+      date: date, renderedAt: renderedAt)
   }
 }
 
@@ -66,6 +68,7 @@ struct ArmedNotification: Hashable, Sendable, Codable {
   let data: [String: NotificationValue]
   let toleranceSeconds: Int
   let date: Date
+  let renderedAt: String?
 }
 
 /// Where notifications are armed: `UNUserNotificationCenter`, or a test's list.

@@ -151,6 +151,8 @@ public struct ScheduledNotification: Hashable, Sendable, Codable {
   public let data: [String: NotificationValue]
   /// How late or early it may be shown, in seconds.
   public let toleranceSeconds: Int
+  /// Changes where the service has forgotten which devices have armed it. Older services do not have it.
+  let renderedAt: String?
   private let fireAtText: String
 
   /// When to show it.
@@ -166,6 +168,7 @@ public struct ScheduledNotification: Hashable, Sendable, Codable {
     case fireDate = "fire_date"
     case fireAtText = "fire_at"
     case localTime = "local_time"
+    case renderedAt = "rendered_at"
     case threadID = "thread_id"
     case toleranceSeconds = "tolerance_seconds"
   }

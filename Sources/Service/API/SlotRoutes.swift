@@ -84,6 +84,7 @@ enum SlotRoutes {
           [
             "identifier": .text(row.identifier), "campaign": .text(row.campaign), "slot": .text(row.slot),
             "fire_date": .text(row.fireDate), "fire_at": .instant(row.fireAt), "local_time": .text(row.localTime),
+            "rendered_at": .instant(row.renderedAt),
             "title": .text(row.text.title), "body": .text(row.text.body), "category": .text(row.text.category),
             "thread_id": .text(row.threadID), "data": .object(data(of: row)),
             "tolerance_seconds": .count(row.toleranceSeconds),

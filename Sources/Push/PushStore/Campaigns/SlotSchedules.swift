@@ -28,6 +28,8 @@ package struct ScheduledRow: Equatable, Sendable {
   package let fireAt: Int64
   /// The same on the user's clock, as `2026-11-22T08:00:00`.
   package let localTime: String
+  /// When its words or its time have changed last, and what devices had armed was forgotten, microseconds since 1970.
+  package let renderedAt: Int64
   package let text: OccasionWords
   /// How late or early the device's alarm may be, in seconds.
   package let toleranceSeconds: Int
@@ -114,6 +116,7 @@ extension PushDatabase {
       ScheduledRow(
         campaign: try row.decode("campaign"), slot: try row.decode("slot"), fireDate: try row.decode("fire_date"),
         fireAt: try row.decode("fire_us"), localTime: try row.decode("local_time"),
+        renderedAt: try row.decode("rendered_us"),
         text: OccasionWords(
           title: try row.decode("title"), body: try row.decode("body"), category: try row.decode("category"),
           data: try row.decode("data")),
@@ -121,13 +124,16 @@ extension PushDatabase {
     }
   }
 
-  /// Whether a user's schedule is to be rendered now: not again within a pause.
-  package func beginScheduleRun(
-    of userID: HostID, pause: Duration, on reactor: isolated Reactor
+  /// Whether a user's schedule was rendered within a pause.
+  package func isScheduleRendered(
+    of userID: HostID, within pause: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Bool {
-    try await pool.query(
-      .beginScheduleRun(userID: userID, pauseMicroseconds: pause.wholeMicroseconds), on: reactor
-    ).one().decode(0)
+    let call = StatementCall.isScheduleRendered(userID: userID, pauseMicroseconds: pause.wholeMicroseconds)
+    return try await pool.query(call, on: reactor).one().decode(0)
+  }
+
+  package func noteScheduleRendered(of userID: HostID, on reactor: isolated Reactor) async throws(PostgresError) {
+    try await pool.query(.noteScheduleRendered(userID: userID), on: reactor)
   }
 
   /// Sends the occasion of a user's slot that was rendered last.

@@ -23,7 +23,7 @@ export function isRow(row) {
   return (
     isObject(row) && isOwn(row.identifier)
     && [row.campaign, row.slot, row.fire_date, row.fire_at, row.category, row.thread_id].every((x) => isText(x, 256))
-    && isText(row.title, 1000) && isText(row.body, 4000) && isLocalTime(row.local_time)
+    && isText(row.rendered_at ?? '', 256) && isText(row.title, 1000) && isText(row.body, 4000) && isLocalTime(row.local_time)
     && isWhole(row.tolerance_seconds, 0, 86_400) && isObject(row.data) && isSmall(row.data)
   );
 }
@@ -108,10 +108,10 @@ export function comingRows(rows, now, zone) {
     .sort((one, other) => one.at - other.at || (one.identifier < other.identifier ? -1 : 1));
 }
 
-/** A text that changes with what is shown of a row, and when. */
+/** A text that changes with what is shown of a row, and when, and where the service has forgotten who has armed it. */
 export function markOf(row) {
-  const { title, body, category, thread_id, data, tolerance_seconds, at } = row;
-  return JSON.stringify([title, body, category, thread_id, sorted(data), tolerance_seconds, at]);
+  const { title, body, category, thread_id, data, tolerance_seconds, at, rendered_at } = row;
+  return JSON.stringify([title, body, category, thread_id, sorted(data), tolerance_seconds, at, rendered_at]);
 }
 
 /** A value with the members of its objects in one order. Its depth is bounded by the length of a row's data. */

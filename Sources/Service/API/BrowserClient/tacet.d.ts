@@ -151,6 +151,8 @@ export interface ScheduledRow {
   fire_at: string;
   /** When to show it, on the device's clock and in whatever zone it is then: `2026-11-22T08:00:00`. */
   local_time: string;
+  /** Changes where the row is to be armed again; older services do not have it. */
+  rendered_at?: string;
   title: string;
   body: string;
   /** One of the configuration's categories. */

@@ -1,3 +1,4 @@
+import Postgres
 import PushRules
 import PushStore
 import Reactors
@@ -147,6 +148,29 @@ struct SlotChoiceTests {
       let second = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
       #expect(second.map(\.identifier) == first.map(\.identifier))
       #expect(second.allSatisfy { $0.text.title.contains(nickname) })
+    }
+  }
+
+  @Test("a schedule that is not rendered to its end is rendered by whoever asks next, also at once")
+  func unfinished() async throws {
+    let scene = try await RitualScene()
+    let user = try await scene.addUser()
+    try await scene.sql(
+      """
+      create sequence written;
+      create function fail_once() returns trigger language plpgsql as $$
+      begin
+        if nextval('public.written') = 1 then raise 'not now'; end if;
+        return new;
+      end $$;
+      create trigger fail_once before insert on tacet.occasions for each row execute function fail_once()
+      """)
+    try await scene.withRunner { _, scheduler, _, reactor in
+      await #expect(throws: PostgresError.self) {
+        try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+      }
+      let next = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
+      #expect(!next.isEmpty)
     }
   }
 

@@ -201,6 +201,45 @@ struct OccasionOrderTests {
     #expect(try await Self.book(scene) == (isActive ? "armed||0" : "cancelled|campaign_inactive|0"))
   }
 
+  @Test(
+    "what was off, or elsewhere, and is as before is armed again, since nobody knows who has armed it",
+    arguments: [
+      ([], true), (["leave_slots('ritual', ?)", "move_slots('ritual', ?, 'UTC', 0)"], false),
+      (["move_slots('ritual', ?, 'Etc/GMT+8', 0)", "move_slots('ritual', ?, 'UTC', 0)"], false),
+    ])
+  func armedAgain(changes: [String], isArmed: Bool) async throws {
+    let scene = try await SlotReportScene()
+    try await scene.report(.armed)
+    try await scene.database.sql(
+      """
+      update tacet.slots set is_chosen = true;
+      update tacet.occasions set title = 'A', body = 'B', category = 'C', data = '{}', fire_date = '2027-11-22',
+        fire_at = '2027-11-22 08:00Z'
+      """)
+    let book = "select array_length(armed_by, 1) is not null, fire_at = '2027-11-22 08:00Z' from tacet.occasions"
+    let before = try await Self.renderedAt(scene)
+    for change in changes {
+      try await scene.database.sql("select tacet.\(change.replacing("?", with: "'\(scene.user)'"))")
+    }
+    try await scene.database.sql(
+      """
+      select count(p)
+      from tacet.slots s
+      cross join lateral tacet.prepare_occasions('ritual', array[s.user_id], array[s.slot], array[s.version], '{0}', array[s.phase],
+        '{2027-11-22}', '{2027-11-22 08:00Z}', '{UTC}', array[null], '{A}', '{B}', '{C}', array['{}'], null) p
+      """)
+    #expect((try await Self.renderedAt(scene) == before) == isArmed)
+    #expect(try await scene.database.sql(book) == "\(isArmed ? "t" : "f")|t")
+  }
+
+  /// What devices are told of the row's last change.
+  private static func renderedAt(_ scene: SlotReportScene) async throws -> Int64? {
+    let user = scene.user
+    return try await withStore(scene.database) { store, reactor in
+      try await store.schedule(of: user, days: 1000, rowsMax: 64, deviceToken: nil, on: reactor).first?.renderedAt
+    }
+  }
+
   @Test("a choice and an enrolment at the same time leave what was chosen", arguments: [true, false])
   func entered(choosesFirst: Bool) async throws {
     let scene = try await SlotReportScene()
