@@ -37,6 +37,19 @@ select k.kind
 from (
 -- include: kinds_of_tacet
 
+-- name: explain_user
+-- Returns the events of which the ledger has a user, the newest first.
+--
+--   :user_id     tacet.user_id  the user
+--   :since_us    bigint         how far back
+--   :events_max  bigint         events at most
+
+select l.subject_id, l.push_type as kind
+from tacet.push_log l
+where l.user_id = :user_id and l.enqueued_at >= now() - :since_us * interval '1 microsecond'
+order by l.enqueued_at desc
+limit :events_max;
+
 -- name: explain_event
 -- Returns an event as a whole.
 --

@@ -20,8 +20,14 @@ struct ExplainCommand: AsyncParsableCommand {
   @Option(help: "The id of the message; or, of another kind of event, of its subject.")
   var message: String?
 
-  @Option(help: "The one user to tell about. Without it all recipients, at most 1000.")
+  @Option(help: "The one user to tell about. Without it all recipients, at most 1000. Alone: the user's newest pushes.")
   var user: String?
+
+  @Option(help: "With a user alone: how far back, such as 30m, 24h or 7d.")
+  var since: TimeSpan?
+
+  @Flag(help: "Instead of anybody's push: every reason, with what it means.")
+  var reasons = false
 
   @Option(help: "The one kind of event to tell about. Without it, all that the id is the subject of.")
   var kind: String?
@@ -38,6 +44,8 @@ struct ExplainCommand: AsyncParsableCommand {
   @Flag(help: "JSON, as GET /v1/explain answers it.")
   var json = false
 
+  /// Of a user, in one answer.
+  private static let eventsMax = 50
   private static let unknown = ExitCode(1)
   private static let cannotAsk = ExitCode(2)
 
@@ -51,7 +59,7 @@ struct ExplainCommand: AsyncParsableCommand {
   func run() async throws {
     let answer: Answer
     do {
-      answer = try await ask()
+      answer = reasons ? try everyReason() : try await ask()
     } catch {
       StandardStream.error.say("tacet explain: \(String(reflecting: error))\n")
       throw Self.cannotAsk
@@ -64,7 +72,11 @@ struct ExplainCommand: AsyncParsableCommand {
     let settings = try CommandSettings(environment: ProcessInfo.processInfo.environment, needsSession: false)
     if let activity { return try await ask(aboutActivity: activity, settings) }
     if let campaign { return try await ask(about: campaign, settings) }
-    guard let message else { throw UnusableOption(name: "message", form: "an id, or else --campaign be there") }
+    if message == nil, let user { return try await ask(aboutUser: user, settings) }
+    guard let message else {
+      throw UnusableOption(name: "message", form: "an id, or else --user or --campaign be there")
+    }
+    guard since == nil else { throw UnusableOption(name: "since", form: "with a --user alone") }
     guard day == nil else { throw UnusableOption(name: "day", form: "of a --campaign") }
     guard kind.map(PushSubject.canBeKind) != false else { throw UnusableOption(name: "kind", form: "a kind") }
     let (user, kind) = (user, kind)
@@ -77,6 +89,27 @@ struct ExplainCommand: AsyncParsableCommand {
         text: explanations.map(\.text).joined(separator: "\n"), json: EventExplanation.json(explanations),
         isKnown: explanations.contains(where: \.isKnown))
     }
+  }
+
+  private func ask(aboutUser user: String, _ settings: CommandSettings) async throws -> Answer {
+    guard kind == nil, day == nil else { throw UnusableOption(name: "user", form: "alone, or with --since") }
+    let since = since ?? TimeSpan(argument: "24h")!
+    return try await OperatorSession.perform(settings) { database, reactor in
+      let id = try database.idTypes.users.id(user, of: "user")
+      let records = try await database.records(
+        ofUser: id, since: since.duration, eventsMax: Self.eventsMax, on: reactor)
+      let explanations = records.map(EventExplanation.init)
+      return Answer(
+        text: EventExplanation.text(explanations, ofUser: id.text, since: since.text),
+        json: EventExplanation.json(explanations), isKnown: !explanations.isEmpty)
+    }
+  }
+
+  private func everyReason() throws -> Answer {
+    guard message == nil, user == nil, campaign == nil, activity == nil else {
+      throw UnusableOption(name: "reasons", form: "alone")
+    }
+    return Answer(text: ReasonMeaning.text, json: ReasonMeaning.json, isKnown: true)
   }
 
   private func ask(aboutActivity id: String, _ settings: CommandSettings) async throws -> Answer {
@@ -115,6 +148,22 @@ extension IDTypes.IDType {
   fileprivate func id(_ text: String, of option: String) throws -> HostID {
     guard let id = id(text) else { throw UnusableOption(name: option, form: noun) }
     return id
+  }
+}
+
+/// A span of time as people write it: a whole number and a unit.
+struct TimeSpan: ExpressibleByArgument {
+  private static let units: [Character: Int] = ["m": 60, "h": 3600, "d": 86_400]
+
+  let text: String
+  let duration: Duration
+
+  init?(argument: String) {
+    guard let unit = argument.last.flatMap({ Self.units[$0] }), let count = Int32(argument.dropLast()), count > 0 else {
+      return nil
+    }
+    text = argument
+    duration = .seconds(Int(count) * unit)
   }
 }
 

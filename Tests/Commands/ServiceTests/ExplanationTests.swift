@@ -71,6 +71,31 @@ struct ExplanationTests {
     }
   }
 
+  @Test("tells of a user's newest pushes without their ids, and of every reason")
+  func user() async throws {
+    try await ServiceScene.play { scene, _ in
+      let conversation = try await Conversation(scene, [.away(), .init()])
+      let first = try await conversation.say()
+      _ = try await scene.ledger(of: first, rows: 2)
+      let second = try await conversation.say()
+      _ = try await scene.ledger(of: second, rows: 2)
+      let told = try await scene.explain(["--user", conversation.people[1]])
+      let lines = told.split(separator: "\n")
+      #expect(lines[0].hasSuffix("Z message \(second)") && lines[2].hasSuffix("Z message \(first)"), "\(told)")
+      #expect(lines[1] == "  No push, because the user had no device to send it to." && lines[1] == lines[3])
+      #expect(lines[4].hasPrefix("2 events of user \(conversation.people[1])") && lines.count == 6)
+      #expect(
+        try await scene.explain(["--user", conversation.people[0], "--since", "5m"]).contains("A push was sent:"))
+      let nobody = try await scene.explain(["--user", conversation.sender, "--since", "7d"], exitCode: 1)
+      #expect(nobody.contains("Nothing was decided about a push") && nobody.unwrapped.contains("in the last 7d"))
+      for wrong in ["1", "0h", "1w", "-1h", "h", "99999999999d"] {
+        _ = try await scene.explain(["--user", conversation.people[0], "--since=\(wrong)"], exitCode: 64)
+      }
+      #expect(try await scene.explain(["--reasons"]).contains("\n  user_viewing "))
+      _ = try await scene.explain(["--reasons", "--user", conversation.people[0]], exitCode: 2)
+    }
+  }
+
   @Test("tells of a hold that its time has ended")
   func time() async throws {
     try await ServiceScene.play(extra: ["SUPPRESSION_WINDOW_SECONDS": "600"]) { scene, _ in
@@ -214,9 +239,12 @@ extension ServiceScene {
 
   /// What `tacet explain` prints; printed here as well.
   func explain(_ message: String, user: String? = nil) async throws -> String {
-    let arguments = ["explain", "--message", message] + (user.map { ["--user", $0] } ?? [])
-    let run = try ServiceProcess(arguments, settings: databaseSettings)
-    try #require(try await run.exitCode() == 0, "\(run.text)")
+    try await explain(["--message", message] + (user.map { ["--user", $0] } ?? []))
+  }
+
+  func explain(_ arguments: [String], exitCode: Int = 0) async throws -> String {
+    let run = try ServiceProcess(["explain"] + arguments, settings: databaseSettings)
+    try #require(try await run.exitCode() == exitCode, "\(run.text)")
     let text = run.text.split(separator: "\n", omittingEmptySubsequences: false)
       .filter { !$0.hasPrefix("pid ") && !$0.hasPrefix("exit ") }.joined(separator: "\n")
     print("\n\(text)")

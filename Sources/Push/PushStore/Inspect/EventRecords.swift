@@ -47,6 +47,24 @@ extension PushDatabase {
     }
   }
 
+  /// What is known of one user in the newest events of which the ledger has the user, the newest first.
+  /// - Throws: ``PostgresError``.
+  package func records(
+    ofUser userID: HostID, since age: Duration, eventsMax: Int, on reactor: isolated Reactor
+  ) async throws -> [EventRecords] {
+    try await look(on: reactor) { look throws(PostgresError) in
+      let call = StatementCall.explainUser(
+        userID: userID, sinceMicroseconds: age.wholeMicroseconds, eventsMax: eventsMax)
+      var records: [EventRecords] = []
+      for row in try await look.query(call, on: reactor) {
+        let subject = PushSubject(id: try row.decode("subject_id"), kind: try row.decode("kind"))
+        records.append(
+          try await look.records(of: subject, userID: userID, recipientsMax: 1, entriesMax: .max, on: reactor))
+      }
+      return records
+    }
+  }
+
   /// Which kinds of events an id is the subject of, chat messages first; empty for an unknown id.
   /// - Throws: ``PostgresError``.
   package func kinds(of id: HostID, on reactor: isolated Reactor) async throws -> [String] {
@@ -89,7 +107,7 @@ extension OperatorLook {
   ///   - userID: the one recipient to tell about; nil for all.
   ///   - recipientsMax: how many at the most.
   ///   - entriesMax: entries of their histories after which no further recipient is told about; at least 1.
-  private func records(
+  fileprivate func records(
     of subject: PushSubject, userID: HostID?, recipientsMax: Int, entriesMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> EventRecords {
     var host = HostAnswers()

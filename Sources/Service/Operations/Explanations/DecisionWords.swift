@@ -3,8 +3,12 @@ internal import PushStore
 
 /// Why a push was held or skipped, as a clause behind "because": by the recorded reason, with the recorded numbers.
 struct DecisionWords {
+  /// Also of those that are not the rules' own.
+  static let reasons = DecisionReason.allCases.map(\.rawValue) + ["not_participant", ShadowedKinds.reason]
+
   let kind: String
-  let known: HistoryEntry.Situation
+  /// Nil for what a reason means by itself.
+  let known: HistoryEntry.Situation?
 
   private var event: String { KnownKinds.words(ofEventKind: kind).event }
   private var surface: String { KnownKinds.words(ofEventKind: kind).surface }
@@ -14,6 +18,7 @@ struct DecisionWords {
     switch reason {
     case "user_viewing": viewing
     case "already_read": "the user had read the \(event)"
+    case "no_recipients": "nobody but the sender takes part in \(surface)"
     case "no_tokens": "the user had no device to send it to"
     case "opted_out": "the user wants no pushes of the kind \(kind)"
     case "muted": "the user has muted \(surface) or its sender"
@@ -32,6 +37,7 @@ struct DecisionWords {
   }
 
   private var expired: String {
+    guard let known else { return "the \(event) was older than a push of it is worth" }
     if let life = known.life {
       return "the push was to be sent within \(TimeText.span(life)), and \(TimeText.span(known.messageAge)) had passed"
     }
@@ -42,6 +48,7 @@ struct DecisionWords {
   }
 
   private var quietHours: String {
+    guard let known else { return "it was within the user's quiet hours" }
     guard known.quietHoursPolicy == .drop else {
       return "it was within the user's quiet hours, for another \(TimeText.span(known.quietHoursRemaining ?? .zero))"
     }
@@ -49,21 +56,22 @@ struct DecisionWords {
   }
 
   private var viewing: String {
+    guard let known else { return "the user was looking at \(surface), or has looked at it since" }
     if SuppressionRule(.seen).applies(known), let age = known.lastSeenAge {
       return "the user has looked at \(surface) since: the app reported it \(TimeText.span(known.messageAge - age))"
         + " after the \(event)"
     }
     let window = "the window is \(TimeText.span(known.policy.window))"
     if let age = known.lastSeenAge {
-      return "the user was looking at \(surface): the app reported it \(before(age)), and \(window)"
+      return "the user was looking at \(surface): the app reported it \(before(age, known)), and \(window)"
     }
     guard let age = known.newestOtherReadAge else { return "the user was looking at \(surface)" }
     return "the user was probably looking at \(surface): of its other messages the newest was read, and touched"
-      + " \(before(age)), and \(window)"
+      + " \(before(age, known)), and \(window)"
   }
 
   /// When a sign of presence came, told from the commit on.
-  private func before(_ age: Duration) -> String {
+  private func before(_ age: Duration, _ known: HistoryEntry.Situation) -> String {
     if age < .zero { return "by a clock that is \(TimeText.span(age)) ahead" }
     let difference = age - known.messageAge
     return difference >= .zero

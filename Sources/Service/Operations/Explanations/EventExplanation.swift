@@ -148,13 +148,38 @@ extension EventExplanation {
   }
 }
 
+extension EventExplanation {
+  /// A user's pushes for people: a paragraph for each event, without its steps.
+  /// - Parameter since: how far back they were asked for, in words.
+  package static func text(_ explanations: [EventExplanation], ofUser userID: String, since: String) -> String {
+    var page = ExplanationPage(committedAt: nil)
+    guard !explanations.isEmpty else {
+      page.add(
+        "Nothing was decided about a push for user \(userID) in the last \(since): no event concerned the user, or the"
+          + " service has not seen it. Ask about one with --message, and tacet doctor about the service.")
+      return page.text
+    }
+    for explanation in explanations {
+      let moment = explanation.committedAt.map(TimeText.instant) ?? ""
+      page.add("\(moment) \(explanation.kind) \(explanation.subjectID)")
+      for recipient in explanation.recipients { page.add(recipient.summary, indent: 2) }
+    }
+    page.skip()
+    page.add(
+      "\(CountWords.counted(explanations.count, "event")) of user \(userID), the newest first."
+        + " The steps of one: tacet explain --message ID --user \(userID)")
+    return page.text
+  }
+}
+
 /// Lines of bounded length.
-private struct ExplanationPage {
+struct ExplanationPage {
   private static let columns = 100
   /// The column of times, and where the text behind it begins.
   private static let timeWidth = 14
   private static let textColumn = 16
   private static let nameWidth = 15
+  private static let meaningColumn = 34
 
   let committedAt: Int64?
   private(set) var text = ""
@@ -178,6 +203,11 @@ private struct ExplanationPage {
           detail.value, first: Self.spaces(Self.textColumn + 2) + name, column: Self.textColumn + 2 + Self.nameWidth)
       }
     }
+  }
+
+  /// A name and what it stands for.
+  mutating func add(_ name: String, _ meaning: String) {
+    write(meaning, first: Self.left("  \(name)", Self.meaningColumn - 2) + "  ", column: Self.meaningColumn)
   }
 
   private func time(_ at: Int64) -> String {

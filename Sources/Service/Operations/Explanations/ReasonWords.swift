@@ -1,6 +1,53 @@
 internal import Campaigns
 internal import Channels
+internal import PushRules
 internal import PushStore
+
+/// What a reason means that the ledger, an answer or an explanation may have.
+package struct ReasonMeaning: Equatable, Sendable {
+  package let reason: String
+  /// What it is said of, as a heading.
+  package let subject: String
+  /// A clause or a sentence.
+  package let meaning: String
+
+  /// All that there are, by what they are said of.
+  package static let all =
+    sorted(decisions, "A push was held or skipped, because")
+    + sorted(RefusalWords.meanings, "A push did not reach a device, because")
+    + sorted(CampaignWords.sentences.merging(LayerRule.meanings) { $1 }, "A campaign said nothing")
+
+  private static let decisions: [String: String] = {
+    let words = DecisionWords(kind: "message", known: nil)
+    return Dictionary(
+      uniqueKeysWithValues: DecisionWords.reasons.compactMap { reason in
+        words.clause(for: reason).map { (reason, $0) }
+      })
+  }()
+
+  private static func sorted(_ meanings: [String: String], _ subject: String) -> [Self] {
+    meanings.sorted { $0.key < $1.key }.map { Self(reason: $0.key, subject: subject, meaning: $0.value) }
+  }
+
+  package static var text: String {
+    var page = ExplanationPage(committedAt: nil)
+    for (index, meaning) in all.enumerated() {
+      if index == 0 || all[index - 1].subject != meaning.subject {
+        if index > 0 { page.skip() }
+        page.add(meaning.subject)
+      }
+      page.add(meaning.reason, meaning.meaning)
+    }
+    return page.text
+  }
+
+  package static var json: [UInt8] {
+    let reasons: [PayloadObject] = all.map {
+      ["meaning": .text($0.meaning), "reason": .text($0.reason), "subject": .text($0.subject)]
+    }
+    return (["reasons": .list(reasons)] as PayloadObject).encoded()
+  }
+}
 
 /// What stood in the way of a push, by the reason that the ledger keeps: APNs' words, and our own.
 enum RefusalWords {
@@ -57,7 +104,7 @@ enum CampaignWords {
     sentences[reason] ?? LayerRule.meanings[reason] ?? "The reason is \(reason)."
   }
 
-  private static let sentences = [
+  static let sentences = [
     // What keeps a campaign from a user at a moment.
     "campaign_inactive": "The campaign is not active.",
     "not_in_audience":

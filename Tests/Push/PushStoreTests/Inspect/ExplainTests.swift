@@ -55,6 +55,30 @@ struct ExplainTests {
     #expect(try await records(chat.database, message).event.owner == nil)
   }
 
+  @Test(
+    "of a user: the newest events of which the ledger has the user, as far back as was asked, and of that user alone")
+  func ofUser() async throws {
+    let chat = try await Chat(readers: 2)
+    var messages: [HostID] = []
+    for age in ["3 h", "2 h", "1 h"] {
+      messages.insert(try await chat.send(), at: 0)
+      try await chat.record(try await claim(chat.database)) {
+        RecipientOutcome(userID: $0, decision: .skipped, reason: "muted")
+      }
+      try await chat.database.sql(
+        "update tacet.push_log set enqueued_at = now() - interval '\(age)' where subject_id = '\(messages[0])'")
+    }
+    _ = try await chat.send()
+    let user = chat.readers[1]
+    for (hours, max, expected) in [(4, 9, 3), (4, 2, 2), (2, 9, 1), (1, 9, 0)] {
+      let found = try await withStore(chat.database) { store, reactor in
+        try await store.records(ofUser: user, since: .seconds(hours * 3600), eventsMax: max, on: reactor)
+      }
+      #expect(found.map(\.event.subjectID) == Array(messages.prefix(expected)))
+      #expect(found.allSatisfy { $0.recipients.map(\.userID) == [user] })
+    }
+  }
+
   @Test("of a held push: the ledger, what remains and what ended it, devices in use and dropped, shortened")
   func held() async throws {
     let chat = try await Chat()

@@ -78,6 +78,26 @@ struct CampaignWordsTests {
   }
 }
 
+@Suite("All reasons")
+struct ReasonMeaningTests {
+  @Test("are listed once each under what they are said of, for people and for programs")
+  func all() throws {
+    let subjects = Dictionary(grouping: ReasonMeaning.all, by: \.subject)
+    #expect(subjects.count == 3)
+    for (subject, meanings) in subjects {
+      #expect(meanings.map(\.reason) == Set(meanings.map(\.reason)).sorted(), "\(subject)")
+      #expect(ReasonMeaning.text.components(separatedBy: "\(subject)\n").count == 2)
+    }
+    let decided = try #require(subjects["A push was held or skipped, because"]).map(\.reason)
+    #expect(Set(decided).isSuperset(of: DecisionReason.allCases.map(\.rawValue)))
+    let lines = ReasonMeaning.text.split(separator: "\n")
+    #expect(lines.allSatisfy { $0.count <= 100 })
+    #expect(lines.contains("  muted                           the user has muted the conversation or its sender"))
+    let document = try JSONDecoder().decode([String: [[String: String]]].self, from: Data(ReasonMeaning.json))
+    #expect(document["reasons"]?.map { $0["reason"] } == ReasonMeaning.all.map(\.reason))
+  }
+}
+
 @Suite("Reasons in words")
 struct RefusalWordsTests {
   @Test("every reason of APNs that the service knows means something, and every fault that is found before it is sent")
@@ -158,12 +178,11 @@ struct SuppressionRuleTests {
 
   @Test("every reason of the rules has a clause of its own", arguments: DecisionReason.allCases)
   func clauses(reason: DecisionReason) {
-    // Said of an event, never of a recipient.
-    guard reason != .noRecipients else { return }
-    let words = DecisionWords(kind: "message", known: HistoryEntry.Situation())
-    #expect(words.clause(for: reason.rawValue) != nil)
-    // Decided of messages that the rules let go.
-    guard reason != .folding, reason != .folded else { return }
+    for known in [HistoryEntry.Situation(), nil] {
+      #expect(DecisionWords(kind: "message", known: known).clause(for: reason.rawValue) != nil)
+    }
+    // Said of an event, or decided of messages that the rules let go.
+    guard ![.noRecipients, .folding, .folded].contains(reason) else { return }
     #expect(SuppressionRule.all.contains { $0.reason == reason.rawValue })
   }
 
