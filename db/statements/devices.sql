@@ -95,6 +95,15 @@ select tacet.renew_target(
   :fetch_digest, :address, :keys, :next_digest, timestamptz 'epoch' + :expires_us * interval '1 microsecond', :targets_max)
 from durable;
 
+-- name: targets_of_user
+-- Returns a user's devices, by the host contract, 50 at most.
+--
+--   :user_id  tacet.user_id  the user
+
+select t.channel, left(t.address, 1024) as address, t.environment, t.app, left(t.keys, 4096) as keys
+from tacet.push_targets(:user_id) t
+limit 50;
+
 -- name: remove_target
 -- Ends a session on a browser or an Android app. Another user's target stays.
 --

@@ -18,7 +18,7 @@ struct Tacet: AsyncParsableCommand {
     version: BuildInformation.version,
     subcommands: [
       ServeCommand.self, InitCommand.self, MigrateCommand.self, AdoptCommand.self, DoctorCommand.self,
-      ExplainCommand.self,
+      ExplainCommand.self, PushCommand.self,
     ])
 }
 

@@ -108,6 +108,15 @@ extension PushDatabase {
     return try await pool.query(call, on: reactor).one().decode(0)
   }
 
+  /// A user's devices, at most 50.
+  package func targets(of user: HostID, on reactor: isolated Reactor) async throws(PostgresError) -> [PushTarget] {
+    try await pool.query(.targetsOfUser(userID: user), on: reactor).map { row throws(PostgresError) in
+      PushTarget(
+        DeliveryChannel(rawValue: try row.decode("channel")), address: try row.decode("address"),
+        environment: try row.decode("environment"), app: try row.decode("app"), keys: try row.decode("keys"))
+    }
+  }
+
   /// Ends a user's session on a target. Another user's stays.
   package func remove(
     _ target: PushTarget, of user: HostID, on reactor: isolated Reactor
