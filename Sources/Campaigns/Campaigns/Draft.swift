@@ -30,7 +30,7 @@ struct Draft {
   /// - Parameter composition: of the model; nil where it was not asked.
   func decided(by composition: ModelTexts.Composition? = nil) -> DecidedOccasion {
     var composition = composition ?? ModelTexts.Composition(writing: .init(by: "template"))
-    if composition.text == nil, fallsBack {
+    if composition.text == nil, fallsBack, composition.writing.refusal == nil {
       composition.text = template
       composition.writing.by = "template"
       if template == nil { composition.writing.failure = composition.writing.failure ?? "no_template" }
@@ -73,7 +73,8 @@ extension Draft.Question {
   fileprivate init(about finding: LayerFinding, in material: CampaignMaterial, _ task: ModelTask?) {
     prompt = task?.prompt(with: material.facts.lines) ?? ModelPrompt(for: finding, in: material)
     check = ReplyCheck(
-      rules: task?.rules ?? .coach, sources: material.quotableTexts, takesLine: task != nil)
+      rules: task?.rules ?? .coach, sources: material.quotableTexts, takesLine: task != nil,
+      mayRefuse: task == nil && finding.metadata.event != nil)
     limit = task?.limit
   }
 }
@@ -94,6 +95,8 @@ struct OccasionFindings: Encodable {
     var by: String
     /// Why the model's reply was not used; nil when it was.
     var failure: String?
+    /// Why the model wrote nothing. Then no template is said instead.
+    var refusal: EventRefusal?
   }
 
   /// The layer that had something to say.

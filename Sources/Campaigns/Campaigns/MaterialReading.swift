@@ -21,7 +21,7 @@ extension CampaignMaterial {
       let calledOff = reading.calledOff.sorted().map {
         Happening(event: $0, span: nil, confidence: 1, writtenAt: message.writtenAt, standing: .cancelled)
       }
-      return reading.references.compactMap(Happening.init) + calledOff
+      return reading.references.compactMap { Happening($0, of: message.text) } + calledOff
     }
   }
 }
@@ -87,7 +87,7 @@ extension Date {
 
 extension Happening {
   /// Nil for a time without an event.
-  fileprivate init?(_ reference: TemporalReference) {
+  fileprivate init?(_ reference: TemporalReference, of message: String) {
     guard let event = reference.event else { return nil }
     self.init(
       event: event,
@@ -95,6 +95,6 @@ extension Happening {
         start: reference.start, end: reference.end, isDayOnly: reference.grain != .minute && reference.grain != .dayPart
       ),
       confidence: reference.confidence, writtenAt: reference.writtenAt,
-      standing: reference.standing, doubts: reference.doubts)
+      standing: reference.standing, doubts: reference.doubts, message: message, sentence: reference.sentence)
   }
 }

@@ -57,7 +57,8 @@ struct ModelTexts {
       let written = await writer.write(prompt, within: limit, on: reactor)
       var composition = Self.checked(written.text, check)
       composition.usage = written.usage
-      let reply = composition.text == nil ? nil : try? written.text.get()
+      let isFinal = composition.text != nil || composition.writing.refusal != nil
+      let reply = isFinal ? try? written.text.get() : nil
       await settle(reservation, written.usage, reply: reply, on: reactor)
       return composition
     }
@@ -68,6 +69,11 @@ struct ModelTexts {
     switch reply {
     case .failure(let failure): composition.writing.failure = failure.rawValue
     case .success(let reply):
+      composition.writing.refusal = check.refusal(in: reply)
+      if composition.writing.refusal != nil {
+        composition.writing.failure = LanguageModelError.Code.declined.rawValue
+        return composition
+      }
       do throws(ReplyDefect) {
         composition.text = try check.text(in: reply)
       } catch {

@@ -179,6 +179,32 @@ struct CampaignRunnerTests {
     #expect(writing == #"{"by": "template", "failure": "\#(reason)"}"#)
   }
 
+  @Test("an event that the model refuses is recorded with its word; no template is sent instead, and it is asked once")
+  func refusedEvent() async throws {
+    let scene = try await CoachScene()
+    let user = try await scene.addUser()
+    try await scene.addConversation(of: user, daysAgo: 1, [Self.presentation])
+    try await scene.sql(
+      """
+      update tacet.campaigns set definition = '{"layers": ["event", "re_engagement"], "composer": {"on_failure": "template"},
+        "texts": [{"title": "Your {event}", "body": "It is {when}."}]}'
+      """)
+    let writer = ScriptedWriter(.success(#"{"skip": "not_theirs"}"#))
+    for _ in 1...2 {
+      try await scene.run("coach", writer)
+      #expect(try await scene.decision(of: user) == "skipped model_declined event")
+      #expect(
+        try await scene.sql("select inputs -> 'writing' from tacet.occasions")
+          == #"{"by": "model", "failure": "model_declined", "refusal": "not_theirs"}"#)
+      try await scene.sql("delete from tacet.occasions")
+    }
+    #expect(writer.prompts.count == 1)
+    // A provider's own refusal says nothing of the event, so the template is sent.
+    try await scene.sql("delete from tacet.model_texts")
+    try await scene.run("coach", ScriptedWriter(.failure(.declined)))
+    #expect(try await scene.decision(of: user) == "committed - event")
+  }
+
   @Test("the day's bounds on tokens and money hold, whoever asks")
   func bounds() async throws {
     let scene = try await CoachScene()

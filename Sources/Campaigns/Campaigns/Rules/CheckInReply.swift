@@ -18,6 +18,8 @@ struct ReplyCheck {
   var sources: [String] = []
   /// Whether a reply may be one line instead of a JSON object: the body, or `title|body`, whose body may have a `|`.
   var takesLine = true
+  /// Whether a model may write nothing, and why instead.
+  var mayRefuse = false
   /// The title above a body that the model writes alone; nil for one that it writes too.
   var title: String?
 
@@ -43,6 +45,16 @@ struct ReplyCheck {
     if let defect = WordingCheck.defect(in: text, rules: rules) { throw defect }
     if rules == .coach, QuotationCheck.isAnyQuoted(of: sources, in: [text.title, text.body]) { throw .quotesUser }
     return text
+  }
+
+  /// Why the model writes nothing; nil for any reply but `{"skip": "over"}`. A word that is not known may be the user's, so it is
+  /// not kept.
+  func refusal(in modelText: String) -> EventRefusal? {
+    guard mayRefuse, modelText.utf8.count <= Self.replyBytesMax else { return nil }
+    let members = try? JSONDecoder().decode(
+      [String: String].self, from: Data(Self.withoutFence(modelText.trimmed).trimmed.utf8))
+    guard let members, members.count == 1, let word = members["skip"] else { return nil }
+    return EventRefusal(rawValue: word) ?? .other
   }
 
   private func object(_ content: String) throws(ReplyDefect) -> CampaignText {
@@ -85,6 +97,18 @@ extension Unicode.Scalar {
     default: isHidden
     }
   }
+}
+
+/// Why a model writes nothing of an event that was found. Raw values are the model's words, and stored to explain a run.
+package enum EventRefusal: String, CaseIterable, Encodable, Sendable {
+  case notTheirs = "not_theirs"
+  case over
+  case habit
+  case notHappening = "not_happening"
+  case other
+
+  /// Of a prompt.
+  static let words = allCases.map(\.rawValue).joined(separator: ", ")
 }
 
 /// Why a model's reply is not sent.

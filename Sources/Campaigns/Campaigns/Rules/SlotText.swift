@@ -41,8 +41,7 @@ extension CampaignDefinition {
     guard let composer, let task = composer.task, let day = occasion.day else { return nil }
     var lines = lines(for: occasion, on: day, values: values).values
     let title = composer.title(on: day, with: lines) ?? title
-    let weekdays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
-    lines["weekday"] = lines["weekday"] ?? weekdays[day.weekday - 1]
+    lines["weekday"] = lines["weekday"] ?? day.weekdayName
     return Draft.Question(
       prompt: task.prompt(with: lines, isBodyOnly: true), check: ReplyCheck(rules: task.rules, title: title),
       limit: task.limit)

@@ -109,6 +109,7 @@ extension CampaignDayFacts {
     if let failure = writing["failure"]?.text {
       // That there is no template is the campaign's failure, not the model's.
       lines.append((failure == "no_template" ? "" : "the model: ") + CampaignWords.sentence(failure))
+      if let refusal = writing["refusal"]?.text { lines.append("its reason: " + CampaignWords.refusal(refusal)) }
     }
     if inputTokens + outputTokens > 0 {
       lines.append(

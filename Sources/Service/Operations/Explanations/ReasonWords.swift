@@ -184,6 +184,14 @@ enum CampaignWords {
     "reply_quotes_user": "The model's text repeated the user's own words.",
   ]
 
+  /// Why a model writes nothing of an event, as the end of a sentence.
+  static func refusal(_ word: String) -> String { refusals[word] ?? "it is \(word)" }
+
+  private static let refusals = [
+    "not_theirs": "the event is not the user's", "over": "the event is over", "habit": "the event is a habit",
+    "not_happening": "the event does not happen", "other": "none of those that it may give",
+  ]
+
   /// What speaks against the reading of an event, as the end of a sentence.
   static func doubt(_ name: String) -> String { doubts[name] ?? "of \(name)" }
 

@@ -73,6 +73,22 @@ struct CheckInReplyFormTests {
     #expect(replyDefect(text) == .wrongShape)
   }
 
+  @Test(
+    "the model may say in one known word why it writes nothing of an event, and of nothing else",
+    arguments: [
+      (#"{"skip": "not_theirs"}"#, .notTheirs), (#"{"skip":"over"}"#, .over),
+      ("```json\n{\"skip\": \"habit\"}\n```", .habit),
+      (#" {"skip": "not_happening"} "#, .notHappening), (#"{"skip": "She said it is over."}"#, .other),
+      (#"{"skip": "over", "title": "a", "body": "b"}"#, nil), (#"{"skip": true}"#, nil), (#"{"Skip": "over"}"#, nil),
+      ("over", nil), (good, nil), ("", nil),
+    ] as [(String, EventRefusal?)])
+  func refusals(text: String, refusal: EventRefusal?) {
+    var check = check()
+    #expect(check.refusal(in: text) == nil)
+    check.mayRefuse = true
+    #expect(check.refusal(in: text) == refusal)
+  }
+
   @Test("a title has at most 50 clusters, a body 200", arguments: ["a", "é", "e\u{301}", "演", "नि"])
   func lengths(cluster: String) throws {
     func text(_ count: Int) -> String { String(repeating: cluster, count: count) }

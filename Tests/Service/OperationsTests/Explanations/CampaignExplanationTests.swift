@@ -95,6 +95,10 @@ struct CampaignExplanationTests {
         "committed", nil, #"{"by": "template", "failure": "model_timed_out"}"#,
         ["the model: The language model did not answer in time.", "written by the template"]
       ),
+      (
+        "skipped", "model_declined", #"{"by": "model", "failure": "model_declined", "refusal": "habit"}"#,
+        ["the model: The language model declined to write.", "its reason: the event is a habit"]
+      ),
       ("committed", nil, #"{"by": "template"}"#, ["written by the template"]),
       ("skipped", "no_template", #"{"by": "template", "failure": "no_template"}"#, ["No template could be filled."]),
     ] as [(String, String?, String, [String])])

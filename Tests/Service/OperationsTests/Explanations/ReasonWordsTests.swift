@@ -29,6 +29,11 @@ struct CampaignWordsTests {
     #expect(!CampaignWords.doubt(doubt.rawValue).hasPrefix("of "))
   }
 
+  @Test("so has every reason of a model to write nothing", arguments: EventRefusal.allCases)
+  func refusal(_ refusal: EventRefusal) {
+    #expect(!CampaignWords.refusal(refusal.rawValue).hasPrefix("it is "))
+  }
+
   @Test("so has everything that the database refuses")
   func database() throws {
     let functions = try ["campaign_audience", "campaign_refusals"].map {

@@ -117,6 +117,8 @@ struct LayerFinding: Equatable {
   let found: [String: String]
   /// May be the user's own words, so it goes into the prompt and never into the log; nil without.
   let topic: String?
+  /// Days that only the prompt names, by what they are: `date` of an event, when its sentence was `written`, and `today`.
+  var days: [String: String] = [:]
   var metadata: FindingMetadata
 
   /// - Parameter found: such as `event` and `when`, or `theme`. One that is nil, or has no visible character, is unknown.

@@ -63,9 +63,15 @@ private enum EventSearch {
 
   private static func finding(of best: Candidate, in material: CampaignMaterial) -> LayerFinding {
     let (happening, span) = best
+    let sentence = happening.message.unicodeScalars.dropFirst(happening.sentence.lowerBound)
     var finding = LayerFinding(
       .event, domain: material.lastConversation?.domain,
-      found: ["event": happening.event, "when": span.words(at: material.moment, in: material.localTime)])
+      found: ["event": happening.event, "when": span.words(at: material.moment, in: material.localTime)],
+      topic: String(sentence.prefix(happening.sentence.count)))
+    for (name, instant) in [("date", span.start), ("today", material.moment), ("written", happening.writtenAt)] {
+      let day = CivilDay(number: material.localTime.day(of: instant))
+      finding.days[name] = "\(day.weekdayName) \(day.description)"
+    }
     finding.metadata.grain = span.grain
     finding.metadata.confidence = happening.confidence
     finding.metadata.doubts = happening.doubts.isEmpty ? nil : happening.doubts.sorted()
@@ -140,6 +146,9 @@ struct Happening: Equatable {
   var writtenAt: Date
   var standing = TemporalStanding.upcoming
   var doubts: Set<ReadingDoubt> = []
+  /// The user's words: a message, and where in it the sentence is, in Unicode scalars.
+  var message = ""
+  var sentence = 0..<0
 
   /// Whether it is a wish, an assumption or another person's. It only explains why nothing was found.
   var isDoubtful: Bool { standing == .hypothetical || standing == .anothers }
