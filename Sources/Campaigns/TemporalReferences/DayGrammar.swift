@@ -13,7 +13,11 @@ extension PhraseGrammar {
   /// One day, week or month.
   func singleDay(at index: Int) -> Parsed<DayExpression>? {
     guard let lexeme = self[index], lexeme.kind != .unknown else { return nil }
-    if let offset = lexeme.dayOffset { return dayWithOffset(offset, at: index + 1) }
+    if let offset = lexeme.dayOffset {
+      guard lexeme.means(.bound) else { return dayWithOffset(offset, at: index + 1) }
+      let start = skipping(.article, at: index + 1)
+      return (holiday(at: start) ?? date(at: start)).map { Parsed(.later(days: offset, than: $0.value), end: $0.end) }
+    }
     return date(at: index) ?? nthWeekday(at: index) ?? weekday(at: index) ?? numericDate(at: index) ?? count(at: index)
       ?? dayOfMonth(at: index) ?? period(at: index) ?? month(at: index) ?? holiday(at: index)
   }
@@ -159,6 +163,7 @@ extension PhraseGrammar {
 
   /// Whether a word with other meanings is a weekday here.
   private func isSupportedWeekday(at index: Int) -> Bool {
+    if means(.naming, at: index - 1) { return false }
     guard let lexeme = self[index], lexeme.isOrdinaryWord else { return true }
     if let before = self[index - 1] {
       if before.means(.on) || before.means(.until) || before.isDash || before.selector != nil { return true }
@@ -182,8 +187,30 @@ extension PhraseGrammar {
     }
     guard let length = length(at: index) else { return nil }
     if means(.ago, at: length.end) { return Parsed(expression(length.value, sign: -1), end: length.end + 1) }
-    if means(.fromNow, at: length.end) { return Parsed(expression(length.value, sign: 1), end: length.end + 1) }
-    return laterThanDay(length)
+    if let later = laterThanDay(length) { return later }
+    return countdownEnd(at: length.end, isShort: length.value.unit == .minute).map {
+      Parsed(expression(length.value, sign: 1), end: $0)
+    }
+  }
+
+  /// The most words between a countdown and its event: *five days until I finally get to start my*.
+  private static let countdownReach = 6
+
+  /// The end of a count up to an event or from now: *three days away*, *two more sleeps to go till the race*. Minutes
+  /// *away* may be a way.
+  private func countdownEnd(at index: Int, isShort: Bool) -> Int? {
+    let start = skipping(.remaining, at: index)
+    let end = skipping(.fromNow, at: start)
+    // "Eight hours before the exam" are not from now; "eight more hours before" are.
+    let isFromNow = end > index || means(.determiner, at: index - 2)
+    if let joint = self[end], joint.means(.until) || joint.means(.countdown) || joint.means(.bound) && isFromNow {
+      let rest = lexemes[(end + 1)...].prefix(Self.countdownReach).prefix { !$0.isPause }
+      let isEvent = rest.first.map {
+        $0.event != nil || $0.means(.article) || $0.means(.writers) || $0.means(.anothers)
+      }
+      if isEvent == true, rest.contains(where: { $0.event != nil }) { return end + 1 }
+    }
+    return end > start && !(isShort && !means(.remaining, at: start)) ? end : nil
   }
 
   /// Days or weeks after a named day.
@@ -215,12 +242,13 @@ extension PhraseGrammar {
   func length(at index: Int) -> Parsed<Length>? {
     if let minutes = self[index]?.duration { return Parsed(Length(count: minutes, unit: .minute), end: index + 1) }
     if self[index]?.unit == .fortnight { return Parsed(Length(count: 1, unit: .fortnight), end: index + 1) }
-    guard let unit = self[index + 1]?.unit, unit != .weekend else { return nil }
+    let unitIndex = skipping(.determiner, at: index + 1)
+    guard let unit = self[unitIndex]?.unit, unit != .weekend else { return nil }
     if unit == .hour, let (hours, tenths) = self[index]?.groups?.pair(separatedBy: "."), hours <= 48, tenths <= 9 {
       return Parsed(Length(count: hours * 60 + tenths * 6, unit: .minute), end: index + 2)
     }
     guard let count = self[index]?.count, (1...Self.countMax).contains(count) else { return nil }
-    return Parsed(Length(count: count, unit: unit), end: index + 2)
+    return Parsed(Length(count: count, unit: unit), end: unitIndex + 1)
   }
 
   /// Weeks and longer units are rarely exact to the day.
@@ -417,12 +445,18 @@ extension PhraseGrammar {
   /// A preposition of time, an event or a range expects them. After a verb, or as the first word, they count unless
   /// they look like a score out of 5 or 10 or a fraction.
   private func expectsDate(at index: Int) -> Bool {
-    guard !countsShare(at: index + 1) else { return false }
+    guard !countsShare(at: index + 1), !isMark(at: index) else { return false }
     guard let before = self[index - 1] else { return !looksLikeScore(at: index) }
     if before.isPause, self[index - 2]?.event != nil { return true }
     if before.event != nil || before.means(.from) || before.means(.between) || before.means(.bound) { return true }
     if before.means(.on) || before.means(.until) || before.isDash { return true }
     return before.means(.futureSense) && !looksLikeScore(at: index)
+  }
+
+  /// Whether it is the mark of an event: *got 10/20 on my exam*.
+  private func isMark(at index: Int) -> Bool {
+    guard means(.on, at: index + 1) || means(.ahead, at: index + 1), !means(.on, at: index - 1) else { return false }
+    return lexemes[(index + 2)...].prefix(2).contains { $0.event != nil }
   }
 
   private func countsShare(at index: Int) -> Bool {

@@ -4,6 +4,8 @@ struct SentenceReader {
   static let tokensMax = 128
 
   private var tokenizer: Tokenizer
+  /// Of the first scalar after the last sentence.
+  var position: Int { tokenizer.position }
   private let language: TemporalLanguage
 
   init(_ text: String, in language: TemporalLanguage) {
@@ -41,26 +43,68 @@ struct SentenceReader {
 
 /// Finds the phrases of a language among the tokens of a sentence.
 struct LexemeReader {
+  /// The numbers of a token's word, and of the word without its possessive or verb; nil for what is not listed.
+  private struct Word {
+    var whole: Int?
+    var stem: Int?
+    var hasClitic = false
+  }
+
   let language: TemporalLanguage
-  private let tokens: [Token]
+  private var tokens: [Token] = []
+  private var words: [Word] = []
 
   init(language: TemporalLanguage, tokens: [Token]) {
     self.language = language
-    self.tokens = tokens.indices.map { index in
-      var token = tokens[index]
-      guard token.kind == .word else { return token }
-      if token.isAdjacent, index > 0, case .number = tokens[index - 1].kind {
-        token.text = language.numberSuffixes[token.text] ?? token.text
-      } else {
-        token.text = language.lexicon.corrected(token.text) ?? token.text
+    self.tokens.reserveCapacity(tokens.count)
+    words.reserveCapacity(tokens.count)
+    for token in tokens {
+      guard let split = dayAndPart(token) else {
+        add(token)
+        continue
       }
-      return token
+      for text in split { add(Token(kind: .word, text: text, isAdjacent: false)) }
     }
+  }
+
+  /// The day and its part of a compound such as *Montagabend*.
+  private func dayAndPart(_ token: Token) -> [String]? {
+    guard language.hasCompounds, token.kind == .word, language.lexicon.number(of: token.text, isExact: true) == nil
+    else {
+      return nil
+    }
+    func values(_ text: Substring) -> WordMeaning.Values? {
+      language.lexicon.number(of: String(text), isExact: true).flatMap(language.lexicon.meaning)?.values
+    }
+    let text = token.text
+    return text.indices.dropFirst(Self.compoundMin).lazy.filter { values(text[..<$0])?.weekday != nil }.compactMap {
+      end in
+      let part = values(text[end...])
+      return part?.dayPart != nil ? [String(text[..<end]), String(text[end...])] : nil
+    }.first
+  }
+
+  private mutating func add(_ token: Token) {
+    var (token, word) = (token, Word())
+    if token.kind == .word {
+      if token.isAdjacent, case .number = tokens.last?.kind {
+        token.text = language.numberSuffixes[token.text] ?? token.text
+      }
+      if token.text.utf8.contains(UInt8(ascii: "'")), let clitic = language.clitics.first(where: token.text.hasSuffix) {
+        word.hasClitic = true
+        word.stem = language.lexicon.number(of: String(token.text.dropLast(clitic.count)))
+      }
+    }
+    let isExact = word.hasClitic || token.kind != .word
+    word.whole = language.lexicon.number(of: token.text, isExact: isExact)
+    tokens.append(token)
+    words.append(word)
   }
 
   /// All lexemes in order. Every token belongs to one.
   func lexemes() -> [Lexeme] {
     var lexemes: [Lexeme] = []
+    lexemes.reserveCapacity(tokens.count)
     var index = 0
     while index < tokens.count {
       let lexeme = lexeme(at: index)
@@ -71,117 +115,106 @@ struct LexemeReader {
   }
 
   private func lexeme(at index: Int) -> Parsed<Lexeme> {
-    if let phrase = language.lexicon.longestPhrase(in: tokens, from: index, stem: stem), isWhole(index..<phrase.end) {
-      return parsed(.meant(phrase.value), phrase.end, hasClitic: stem(phrase.end - 1) != nil)
+    if let phrase = language.lexicon.longestPhrase(
+      from: index, to: words.count, in: { (words[$0].whole, words[$0].stem) }),
+      isWhole(index..<phrase.end)
+    {
+      return Parsed(Lexeme(phrase.value, hasClitic: words[phrase.end - 1].hasClitic), end: phrase.end)
     }
     switch tokens[index].kind {
-    case .word: return word(at: index)
+    case .word: return Parsed(word(at: index), end: index + 1)
     case .number(let number): return self.number(number, at: index)
-    case .mark(let mark): return parsed(.mark(mark), index + 1)
-    case .terminator, .opaque: return parsed(.unknown, index + 1)
+    case .mark(let mark): return Parsed(Lexeme(kind: .mark(mark)), end: index + 1)
+    case .terminator, .opaque: return Parsed(Lexeme(kind: .unknown), end: index + 1)
     }
-  }
-
-  /// The word of a token without its possessive or verb; nil when it has none.
-  private func stem(_ index: Int) -> String? {
-    let text = tokens[index].text
-    return language.clitics.first(where: text.hasSuffix).map { String(text.dropLast($0.count)) }
   }
 
   /// The shortest last part of a compound.
   private static let compoundMin = 4
 
   /// The event that the end of a compound names, without what else that word means; nil when it names none.
-  private func compound(_ text: String) -> [WordMeaning]? {
+  private func compound(_ text: String) -> String? {
     guard language.hasCompounds, text.count > Self.compoundMin else { return nil }
-    for start in text.indices.dropFirst(2).dropLast(Self.compoundMin - 1) {
-      let meanings = language.lexicon.meanings(of: String(text[start...]))
-      if let event = meanings.first(where: { if case .event = $0 { true } else { false } }) { return [event] }
-    }
-    return nil
+    return text.indices.dropFirst(2).dropLast(Self.compoundMin - 1).lazy.compactMap { start in
+      language.lexicon.number(of: String(text[start...]), isExact: true).flatMap {
+        language.lexicon.meaning(of: $0)?.values.event
+      }
+    }.first
   }
 
+  private static let pastForm = WordMeaning().adding(["pastForm"])
+
   /// A word that is listed without its ending, or unknown.
-  private func word(at index: Int) -> Parsed<Lexeme> {
+  private func word(at index: Int) -> Lexeme {
     let text = tokens[index].text
-    if let compound = compound(text) { return parsed(.meant(compound), index + 1) }
-    guard let word = stem(index) else {
-      let isPast = language.pastEndings.contains { text.hasSuffix($0) && text.utf8.count > $0.utf8.count + 2 }
-      let isShort = !text.unicodeScalars.contains { "aeiouyäöü".unicodeScalars.contains($0) || $0.value > 0x17F }
-      return parsed(isPast ? .meant([.sense(.pastForm)]) : isShort ? .shortForm : .unknown, index + 1)
+    if let event = compound(text) { return Lexeme(WordMeaning().adding(["event " + event])) }
+    if words[index].hasClitic {
+      let meaning = words[index].stem.flatMap(language.lexicon.meaning)
+      return meaning.map { Lexeme($0, hasClitic: true) } ?? Lexeme(kind: .unknown, hasClitic: true)
     }
-    let meanings = language.lexicon.meanings(of: language.lexicon.corrected(word) ?? word)
-    return parsed(meanings.isEmpty ? .unknown : .meant(meanings), index + 1, hasClitic: true)
+    if language.pastEndings.contains(where: { text.hasSuffix($0) && text.utf8.count > $0.utf8.count + 2 }) {
+      return Lexeme(Self.pastForm)
+    }
+    let isShort = !text.unicodeScalars.contains { "aeiouyäöü".unicodeScalars.contains($0) || $0.value > 0x17F }
+    return Lexeme(kind: isShort ? .shortForm : .unknown)
   }
 
   /// A number. It is unknown when a letter or sign touches it, as in an amount or a name.
   private func number(_ number: NumericToken, at index: Int) -> Parsed<Lexeme> {
-    guard !touchesSomething(before: index) else { return parsed(.unknown, index + 1) }
-    if number.isPosition, let ordinal = number.single { return parsed(.ordinal(ordinal), index + 1) }
-    guard index + 1 < tokens.count, tokens[index + 1].isAdjacent else {
-      return parsed(.number(number), index + 1)
-    }
+    let (plain, unknown) = (Lexeme(kind: .number, number: number), Lexeme(kind: .unknown))
+    guard !touchesSomething(before: index) else { return Parsed(unknown, end: index + 1) }
+    if number.isPosition, number.single != nil { return Parsed(Lexeme(kind: .ordinal, number: number), end: index + 1) }
+    guard index + 1 < tokens.count, tokens[index + 1].isAdjacent else { return Parsed(plain, end: index + 1) }
     let suffix = tokens[index + 1]
     switch suffix.kind {
     case .word: return numberWithSuffix(number, suffix.text, at: index)
-    case .mark(.sign) where suffix.text == "@": return parsed(.number(number), index + 1)
-    case .mark(.sign), .opaque: return parsed(.unknown, index + 2)
-    case .number, .mark, .terminator: return parsed(.number(number), index + 1)
+    case .mark(.sign) where suffix.text == "@": return Parsed(plain, end: index + 1)
+    case .mark(.sign), .opaque: return Parsed(unknown, end: index + 2)
+    case .number, .mark, .terminator: return Parsed(plain, end: index + 1)
     }
   }
 
   private func numberWithSuffix(_ number: NumericToken, _ suffix: String, at index: Int) -> Parsed<Lexeme> {
-    if language.ordinalSuffixes.contains(suffix), let ordinal = number.single {
-      return parsed(.ordinal(ordinal), index + 2)
+    if language.ordinalSuffixes.contains(suffix), number.single != nil {
+      return Parsed(Lexeme(kind: .ordinal, number: number), end: index + 2)
     }
-    let isUnit = language.lexicon.meanings(of: suffix).contains {
-      switch $0 {
-      case .meridiem, .sense(.hourMark), .unit: true
-      default: false
-      }
-    }
-    return isUnit ? parsed(.number(number), index + 1) : parsed(.unknown, index + 2)
+    let meaning = words[index + 1].whole.flatMap(language.lexicon.meaning)?.values
+    let isUnit = meaning.map { $0.meridiem != nil || $0.unit != nil || $0.senses.contains(.hourMark) } == true
+    return isUnit
+      ? Parsed(Lexeme(kind: .number, number: number), end: index + 1) : Parsed(Lexeme(kind: .unknown), end: index + 2)
   }
 
   /// Whether an adjacent letter, sign or minus before the number gives it another meaning.
   private func touchesSomething(before index: Int) -> Bool {
     guard index > 0, tokens[index].isAdjacent, tokens[index - 1].text != "@" else { return false }
-    switch tokens[index - 1].kind {
-    case .word, .opaque, .mark(.sign): return true
-    case .mark(.dash): return !tokens[index - 1].isAdjacent
-    case .number, .mark, .terminator: return false
-    }
-  }
-
-  /// Whether an adjacent letter or sign after the number gives it another meaning.
-  private func isTouched(at index: Int) -> Bool {
-    guard index < tokens.count, tokens[index].isAdjacent else { return false }
-    switch tokens[index].kind {
-    case .word, .opaque, .mark(.sign): return true
-    case .number, .mark, .terminator: return false
-    }
+    return tokens[index - 1].kind == .mark(.dash)
+      ? !tokens[index - 1].isAdjacent : tokens[index - 1].changesNumbers
   }
 
   /// Whether a phrase that begins with a number is not part of something longer.
   private func isWhole(_ range: Range<Int>) -> Bool {
     if case .mark(.sign) = tokens[range.lowerBound].kind { return !touchesSomething(before: range.lowerBound) }
     guard case .number = tokens[range.lowerBound].kind else { return true }
-    return !touchesSomething(before: range.lowerBound) && !isTouched(at: range.upperBound)
-  }
-
-  private func parsed(_ kind: Lexeme.Kind, _ end: Int, hasClitic: Bool = false) -> Parsed<Lexeme> {
-    Parsed(Lexeme(kind: kind, hasClitic: hasClitic), end: end)
+    let next = range.upperBound < tokens.count ? tokens[range.upperBound] : nil
+    return !touchesSomething(before: range.lowerBound) && next.map { $0.isAdjacent && $0.changesNumbers } != true
   }
 }
 
+extension Token {
+  /// Whether a number that touches it is no number.
+  fileprivate var changesNumbers: Bool { kind == .word || kind == .opaque || kind == .mark(.sign) }
+}
+
 /// A phrase of the language, a number or a mark: the unit of the grammar.
+@dynamicMemberLookup
 struct Lexeme {
   enum Kind: Equatable {
-    case meant([WordMeaning])
+    /// Words with a meaning.
+    case word
     /// A free-standing number.
-    case number(NumericToken)
+    case number
     /// A number written as a position, such as `15th`.
-    case ordinal(Int)
+    case ordinal
     case mark(Token.Mark)
     /// An unknown word, or an amount.
     case unknown
@@ -192,20 +225,19 @@ struct Lexeme {
   let kind: Kind
   /// Whether an ending was removed, or is part of an unknown word.
   let hasClitic: Bool
+  let senses: WordSenses
+  private let meaning: WordMeaning?
+  private let number: NumericToken?
 
-  var meanings: [WordMeaning] {
-    if case .meant(let meanings) = kind { return meanings }
-    return []
+  init(_ meaning: WordMeaning, hasClitic: Bool = false) {
+    (kind, self.hasClitic, senses, self.meaning, number) = (.word, hasClitic, meaning.values.senses, meaning, nil)
   }
 
-  func means(_ sense: WordSense) -> Bool { meanings.contains(.sense(sense)) }
-
-  func first<Value>(_ value: (WordMeaning) -> Value?) -> Value? {
-    for meaning in meanings {
-      if let value = value(meaning) { return value }
-    }
-    return nil
+  init(kind: Kind, number: NumericToken? = nil, hasClitic: Bool = false) {
+    (self.kind, self.hasClitic, senses, meaning, self.number) = (kind, hasClitic, WordSenses(), nil, number)
   }
+
+  func means(_ sense: WordSense) -> Bool { senses.contains(sense) }
 
   var isOrdinaryWord: Bool { means(.ordinaryWord) }
   var isUnknown: Bool { kind == .unknown || isShortForm }
@@ -213,49 +245,25 @@ struct Lexeme {
   var isPause: Bool { kind == .mark(.pause) }
   var isDash: Bool { kind == .mark(.dash) }
 
-  var month: Int? { first { if case .month(let month) = $0 { month } else { nil } } }
-  var weekday: Int? { first { if case .weekday(let weekday) = $0 { weekday } else { nil } } }
-  var dayOffset: Int? { first { if case .day(let offset) = $0 { offset } else { nil } } }
-  var unit: CalendarUnit? { first { if case .unit(let unit) = $0 { unit } else { nil } } }
-  var selector: PeriodSelector? { first { if case .selector(let selector) = $0 { selector } else { nil } } }
-  var dayPart: DayPart? { first { if case .dayPart(let part) = $0 { part } else { nil } } }
-  var clockMinutes: Int? { first { if case .clock(let minutes) = $0 { minutes } else { nil } } }
-  var meridiem: Meridiem? { first { if case .meridiem(let meridiem) = $0 { meridiem } else { nil } } }
-  var minutesPast: Int? { first { if case .minutesPast(let minutes) = $0 { minutes } else { nil } } }
-  var duration: Int? { first { if case .duration(let minutes) = $0 { minutes } else { nil } } }
-  var event: String? { first { if case .event(let event) = $0 { event } else { nil } } }
-
-  var holiday: Holiday? { first { if case .holiday(let holiday) = $0 { holiday } else { nil } } }
-
-  var partOfDay: (part: DayPart, offset: Int)? {
-    first { if case .partOfDay(let part, let offset) = $0 { (part, offset) } else { nil } }
+  subscript<Value>(dynamicMember value: KeyPath<WordMeaning.Values, Value?>) -> Value? {
+    meaning?.values[keyPath: value]
   }
 
   /// Whether it can happen again and again: *every week*, *every second Friday*, but not *every one of them*.
   var canRecur: Bool {
-    unit != nil || weekday != nil || ordinal != nil || dayPart != nil || count != nil || month != nil
+    self.unit != nil || self.weekday != nil || ordinal != nil || self.dayPart != nil || count != nil
+      || self.month != nil
   }
 
   /// The number, in digits without separator.
-  var digits: NumericToken? {
-    if case .number(let number) = kind, number.groups.count == 1 { return number }
-    return nil
-  }
+  var digits: NumericToken? { kind == .number && number?.groups.count == 1 ? number : nil }
 
   /// The groups of digits with a separator.
-  var groups: NumericToken? {
-    if case .number(let number) = kind, number.groups.count > 1 { return number }
-    return nil
-  }
+  var groups: NumericToken? { kind == .number && number?.groups.count != 1 ? number : nil }
 
   /// The position, as a word or in digits.
-  var ordinal: Int? {
-    if case .ordinal(let ordinal) = kind { return ordinal }
-    return first { if case .ordinal(let ordinal) = $0 { ordinal } else { nil } }
-  }
+  var ordinal: Int? { kind == .ordinal ? number?.single : meaning?.values.ordinal }
 
   /// The count, as a word or in digits.
-  var count: Int? {
-    digits?.single ?? first { if case .number(let number) = $0 { number } else { nil } }
-  }
+  var count: Int? { digits?.single ?? meaning?.values.number }
 }

@@ -125,7 +125,7 @@ struct PhraseGrammar {
   /// Whether a day or a part of one follows, so that the number before it is an hour: *8 tonight*.
   private func precedesDay(at index: Int) -> Bool {
     guard let lexeme = self[index] else { return false }
-    if lexeme.partOfDay != nil || lexeme.dayOffset != nil { return true }
+    if lexeme.partOfDay != nil || lexeme.dayOffset != nil && !lexeme.means(.bound) { return true }
     return (lexeme.means(.ahead) || lexeme.means(.at)) && self[skipping(.article, at: index + 1)]?.dayPart != nil
   }
 
@@ -212,10 +212,13 @@ struct PhraseGrammar {
     guard let lexeme = self[index], !lexeme.means(.article), let hour = lexeme.count else { return nil }
     let minute = spokenMinute(at: index + 1, afterWord: lexeme.digits == nil)
     let end = minute == nil ? index + 1 : index + 2
-    if let meridiem = self[end]?.meridiem {
-      return ClockReading(hour: hour, minute: minute ?? 0, meridiem: meridiem).map { Parsed($0, end: end + 1) }
-    }
     let hasMark = means(.hourMark, at: end)
+    let meridiemIndex = hasMark ? end + 1 : end
+    if let meridiem = self[meridiemIndex]?.meridiem {
+      return ClockReading(hour: hour, minute: minute ?? 0, meridiem: meridiem).map {
+        Parsed($0, end: meridiemIndex + 1)
+      }
+    }
     guard hasMark || isBareAllowed && !countsSomething(at: end) else { return nil }
     return ClockReading(hour: hour, minute: minute ?? 0, meridiem: nil).map { Parsed($0, end: hasMark ? end + 1 : end) }
   }
@@ -330,4 +333,89 @@ struct ClockReading: Equatable {
       minutes = (isAmbiguous ? hour % 12 : hour) * 60 + minute
     }
   }
+}
+
+enum CalendarUnit: String, Hashable {
+  /// 60 seconds that pass.
+  case minute
+  /// 60 minutes that pass.
+  case hour
+  /// A civil day.
+  case day
+  /// A civil week, from Monday to Sunday (ISO 8601).
+  case week
+  case fortnight
+  /// The Saturday and Sunday that end a civil week.
+  case weekend
+  case month
+  case year
+}
+
+/// The rule of a day that the calendar names.
+enum Holiday: Hashable {
+  case date(month: Int, day: Int)
+  /// Days after the Easter Sunday of the Gregorian calendar, or before it if negative.
+  case easter(days: Int)
+  /// A weekday of a month by its number, 1 for Monday; -1 is the last. Days are counted on from there.
+  case nth(Int, weekday: Int, month: Int, later: Int = 0)
+}
+
+/// Which of several weeks, months or weekdays is meant.
+enum PeriodSelector: String, Hashable {
+  /// The nearest that is not over.
+  case this
+  /// The first that begins after today.
+  case coming
+  /// In the following week, month or year.
+  case next
+  case afterNext
+  /// The previous one.
+  case last
+  /// All of them, which gives no date.
+  case every
+
+  /// Units after the message's own; nil for ``every``.
+  var offset: Int? {
+    switch self {
+    case .this: 0
+    case .coming, .next: 1
+    case .afterNext: 2
+    case .last: -1
+    case .every: nil
+    }
+  }
+}
+
+struct DayPart: Hashable {
+  /// Its minutes from the day's midnight, within `0 ..< 1,440`; the end is exclusive.
+  let minutes: Range<Int>
+
+  /// A part between two full hours of a day; 24 is its end.
+  init(hours: Range<Int>) {
+    precondition(!hours.isEmpty && hours.lowerBound >= 0 && hours.upperBound <= 24, "not hours of one day")
+    minutes = hours.lowerBound * 60..<hours.upperBound * 60
+  }
+
+  static let morning = DayPart(hours: 4..<12)
+
+  /// When people dine and go out.
+  static let evening = DayPart(hours: 18..<22)
+
+  /// The reading of a twelve-hour time that is in this part or closest to it, in minutes from midnight. It may be in
+  /// the night that follows.
+  func reading(of twelveHour: Int) -> Int {
+    // One in the morning is before six, and not in the afternoon.
+    if minutes.upperBound <= 720 { return twelveHour }
+    return [twelveHour, twelveHour + 720, twelveHour + 1440].min { distance(to: $0) < distance(to: $1) } ?? twelveHour
+  }
+
+  /// The distance of a time from this part. The end counts as inside, so that twelve at night is midnight and not noon.
+  private func distance(to time: Int) -> Int {
+    max(0, minutes.lowerBound - time, time - minutes.upperBound)
+  }
+}
+
+enum Meridiem: String, Hashable {
+  case anteMeridiem = "am"
+  case postMeridiem = "pm"
 }

@@ -152,7 +152,7 @@ struct ResolvedDays: Equatable {
 
 extension PhraseResolver {
   /// Farther off, one of the two is more likely a mistake.
-  private static let namedDaysMax = 200
+  private static let namedDaysMax = 62
   /// Months to look for a date on its weekday.
   private static let namedMonthsMax = 14
   private static let endOfMonthDays = 3
@@ -172,6 +172,8 @@ extension PhraseResolver {
     case .period(let unit, let offset): period(unit, offset)
     case .endOfPeriod(let unit, let offset): end(of: unit, offset)
     case .month(let month, let year, let isEnd): self.month(month, year, isEnd, isPast)
+    // "Wednesday in a week" on a Wednesday is that of next week.
+    case .later(let days, .weekday(today.weekday, nil)): ResolvedDays(today + days)
     case .later(let days, let day): self.days(of: day, isPast: false).map { ResolvedDays($0.days.lowerBound + days) }
     case .range(let first, let last): range(first, last, isPast)
     case .elapsed: nil

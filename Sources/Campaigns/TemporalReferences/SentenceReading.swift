@@ -172,7 +172,7 @@ struct EventLinks {
 
   private func distance(from index: Int, to phrase: Range<Int>) -> Int {
     let gap = index < phrase.lowerBound ? index + 1..<phrase.lowerBound : phrase.upperBound..<index
-    return gap.count + (map.hasJoint(in: gap) ? Self.jointWeight : 0)
+    return map.lexemes[gap].count { !$0.means(.person) } + (map.hasJoint(in: gap) ? Self.jointWeight : 0)
   }
 
   /// Both ways: *exams on Monday and Wednesday*, *on Monday and Wednesday I have exams*.
@@ -277,4 +277,170 @@ extension DayExpression {
     default: nil
     }
   }
+}
+
+/// The clauses and statements of a sentence.
+///
+/// A pause ends a clause. A divider or a contrast ends the clause and the statement.
+struct SentenceMap {
+  let lexemes: [Lexeme]
+  /// Whether the sentence ends with a question mark.
+  let isQuestion: Bool
+  /// In the text, in Unicode scalars.
+  let place: Range<Int>
+  private let positions: [Position]
+  /// What its words mean together.
+  private let senses: WordSenses
+
+  /// Where a lexeme is.
+  private struct Position {
+    /// The numbers of its clause and statement.
+    var clause = 0
+    var statement = 0
+    var isQuoted: Bool
+    /// How many joining or separating lexemes go before it.
+    var joints = 0
+    /// How many events go before it.
+    var events = 0
+  }
+
+  /// - Parameter beginsQuoted: whether the sentence before ended within quotation marks.
+  init(lexemes: [Lexeme], place: Range<Int>, isQuestion: Bool, beginsQuoted: Bool) {
+    (self.lexemes, self.place, self.isQuestion) = (lexemes, place, isQuestion)
+    var senses = WordSenses()
+    var position = Position(isQuoted: beginsQuoted)
+    var positions: [Position] = []
+    positions.reserveCapacity(lexemes.count + 1)
+    for index in lexemes.indices {
+      senses.formUnion(lexemes[index].senses)
+      if lexemes[index].kind == .mark(.quote) { position.isQuoted.toggle() }
+      let divides = lexemes[index].kind == .mark(.divide) || lexemes[index].means(.contrast)
+      if divides { position.statement += 1 }
+      if divides || lexemes[index].isPause { position.clause += 1 }
+      positions.append(position)
+      if lexemes[index].isJoint { position.joints += 1 }
+      if lexemes[index].event != nil { position.events += 1 }
+    }
+    positions.append(position)
+    (self.senses, self.positions) = (senses, positions)
+  }
+
+  var endsQuoted: Bool { positions[lexemes.count].isQuoted }
+
+  /// Whether a new statement with a subject of its own begins at a place, and the range is in it.
+  func begins(_ index: Int, in range: Range<Int>) -> Bool {
+    guard index < range.lowerBound, areInOneStatement(index, range.lowerBound) else { return false }
+    let first = lexemes[index...].first { !$0.means(.idiom) }
+    return first.map { $0.means(.writers) || $0.means(.article) || $0.means(.anothers) } == true
+  }
+
+  func isQuoted(_ index: Int) -> Bool { positions[index].isQuoted }
+
+  /// Whether any of its words has one of some senses.
+  func hasAny(_ senses: WordSense...) -> Bool { senses.contains(where: self.senses.contains) }
+
+  /// Whether an event goes before a place in its clause.
+  private func hasEvent(before index: Int) -> Bool {
+    let first = positions[..<index].lastIndex { $0.clause != positions[index].clause }.map { $0 + 1 } ?? 0
+    return positions[index].events > positions[first].events
+  }
+
+  /// Whether the statement names a day by its distance to another, which the phrase may be: *two weeks after*, *the Friday after*.
+  func countsDays(beside phrase: Range<Int>) -> Bool {
+    lexemes.indices.dropLast().contains {
+      lexemes[$0].isDistance && lexemes[$0 + 1].isBeforeOrAfter && !phrase.contains($0 + 1)
+        && areInOneStatement($0, phrase.lowerBound)
+    }
+  }
+
+  /// The indices of the lexemes with a sense, in order.
+  func places(of sense: WordSense) -> [Int] {
+    senses.contains(sense) ? lexemes.indices.filter { lexemes[$0].means(sense) } : []
+  }
+
+  /// Where it is said when something happens again and again.
+  var recurrences: [Int] {
+    lexemes.indices.filter { index in
+      lexemes[index].means(.recurrence)
+        || lexemes[index].selector == .every && index + 1 < lexemes.count && lexemes[index + 1].canRecur
+    }
+  }
+
+  func areInOneClause(_ first: Int, _ second: Int) -> Bool { positions[first].clause == positions[second].clause }
+
+  func areInOneStatement(_ first: Int, _ second: Int) -> Bool {
+    positions[first].statement == positions[second].statement
+  }
+
+  func hasJoint(in range: Range<Int>) -> Bool {
+    positions[range.upperBound].joints > positions[range.lowerBound].joints
+  }
+
+  /// Whether a week or month is when something is, and not a word beside another: *in May*, but not *the May figures*.
+  func isPeriod(_ phrase: Range<Int>) -> Bool {
+    lexemes[phrase.lowerBound].means(.ahead) || lexemes[phrase].contains { $0.selector != nil || $0.unit != nil }
+  }
+
+  /// Whether the range has only joints and prepositions, and at least one joint.
+  func isList(in range: Range<Int>) -> Bool {
+    hasJoint(in: range) && lexemes[range].allSatisfy { $0.isJoint || $0.means(.on) }
+  }
+}
+
+extension Lexeme {
+  fileprivate var isJoint: Bool { isPause || means(.and) || means(.or) }
+}
+
+extension SentenceMap {
+  /// The tense that a verb gives to a phrase. The present counts as future.
+  enum Tense: Equatable {
+    case past
+    case future
+    case unsaid
+  }
+
+  /// The tense of the nearest verb before a phrase in its clause, else of the first after it in its statement, or in its
+  /// clause up to a conjunction when an event stands before the phrase.
+  func tense(at phrase: Range<Int>) -> Tense {
+    for index in lexemes[..<phrase.upperBound].indices.reversed() where areInOneClause(index, phrase.lowerBound) {
+      if let tense = tense(ofVerbAt: index) { return tense }
+    }
+    let hasEvent = hasEvent(before: phrase.lowerBound)
+    for index in lexemes[phrase.upperBound...].indices where areInOneStatement(index, phrase.lowerBound) {
+      if let tense = tense(ofVerbAt: index) { return tense }
+      if lexemes[index].means(.asking) || hasEvent && (lexemes[index].isPause || lexemes[index].means(.and)) { break }
+    }
+    return .unsaid
+  }
+
+  /// Whether a word of the past follows in the clause: *got fired*, *habe … geschrieben*.
+  private func isPerfect(_ index: Int) -> Bool {
+    lexemes[(index + 1)...].prefix { !$0.isJoint }.contains {
+      $0.means(.pastSense) || $0.means(.pastForm) || $0.means(.outcome)
+    }
+  }
+
+  func tense(ofVerbAt index: Int) -> Tense? {
+    let senses = lexemes[index].senses
+    if senses.contains(.perfect), isPerfect(index) { return .past }
+    if senses.hasAny(.postponement, .futureSense) { return .future }
+    return senses.contains(.pastSense) || senses.contains(.pastForm) && canBeVerb(index) ? .past : nil
+  }
+
+  /// Whether a verb may stand here: at the beginning of a clause, or after who did it.
+  private func canBeVerb(_ index: Int) -> Bool {
+    guard index > 0, areInOneClause(index - 1, index), !lexemes[index - 1].isPause else { return true }
+    let before = lexemes[index - 1]
+    if before.means(.futureSense) || before.means(.pastSense) {
+      return before.means(.pronoun) && !before.means(.futureSense)
+    }
+    return before.means(.writers) || before.means(.anothers) || before.means(.pronoun) || before.means(.and)
+      || before.means(.idiom) && index > 1 && canBeVerb(index - 1) || before.event != nil || before.means(.contrast)
+      || before.weekday != nil && hasEvent(before: index)
+  }
+}
+
+extension Lexeme {
+  fileprivate var isDistance: Bool { self.unit != nil || self.weekday != nil }
+  fileprivate var isBeforeOrAfter: Bool { means(.bound) && !means(.until) }
 }

@@ -38,7 +38,7 @@ package struct TemporalLanguage: Sendable {
   /// - Parameter text: the lines.
   package init(table text: String) {
     let table = VocabularyTable(text)
-    lexicon = Lexicon(vocabulary: table.vocabulary, realWords: Set(table["realWords"]))
+    lexicon = Lexicon(vocabulary: table.vocabulary, realWords: table["realWords"])
     ordinalSuffixes = Set(table["ordinalSuffixes"])
     numberSuffixes = table["numberSuffixes"].reduce(into: [:]) { suffixes, pair in
       let parts = pair.split(separator: "=").map(String.init)
@@ -55,133 +55,134 @@ package struct TemporalLanguage: Sendable {
 
 /// The phrases of a language as a tree of words. One walk finds the longest phrase at a position.
 struct Lexicon: Sendable {
-  private struct Node {
-    var next: [String: Int] = [:]
-    var meanings: [WordMeaning] = []
+  private struct Edge: Hashable {
+    let node: Int
+    let word: Int
   }
 
-  /// The first is the root.
-  private var nodes = [Node()]
-  private var spelling: Spelling
+  /// Every word of a phrase, by its number.
+  private var words: [String: Int] = [:]
+  private var next: [Edge: Int] = [:]
+  /// What the phrase that ends at a node means; the first node is the root.
+  private var meanings: [WordMeaning?] = [nil]
+  private var spelling = Spelling()
 
-  init(vocabulary: VocabularyTable.Vocabulary, realWords: Set<String>) {
-    spelling = Spelling(realWords: realWords)
-    for (meaning, phrases) in vocabulary {
-      for phrase in phrases { insert(phrase, meaning) }
+  init(vocabulary: VocabularyTable.Vocabulary, realWords: [String]) {
+    for (names, phrases) in vocabulary {
+      for phrase in phrases { insert(phrase, names) }
     }
+    for (word, number) in words.sorted(by: { $0.key < $1.key }) where meaning(of: number)?.canBeMisspelt == true {
+      spelling.insert(word)
+    }
+    for word in realWords { words[word] = words[word] ?? words.count }
   }
 
-  /// The listed word that a misspelt one stands for; nil when it is listed itself or resembles none.
-  func corrected(_ word: String) -> String? { spelling.corrected(word) }
+  /// The number of a listed word, or of the one that a misspelt word stands for; nil for any other.
+  func number(of word: String, isExact: Bool = false) -> Int? {
+    words[word] ?? (isExact ? nil : spelling.corrected(word).flatMap { words[$0] })
+  }
 
-  /// The longest phrase that begins at `start`, and its meanings.
+  /// The longest phrase that begins at `start`, and its meaning.
   ///
   /// Reads at most as many tokens as the longest phrase of the language has.
-  /// - Parameter stem: a token's word without an ending that the last word of a phrase may carry; nil without one.
-  func longestPhrase(in tokens: [Token], from start: Int, stem: (Int) -> String?) -> Parsed<[WordMeaning]>? {
-    var longest: Parsed<[WordMeaning]>?
+  /// - Parameter words: the numbers of the word at a place, and of that without an ending that the last word may carry.
+  func longestPhrase(
+    from start: Int, to end: Int, in words: (Int) -> (whole: Int?, stem: Int?)
+  ) -> Parsed<WordMeaning>? {
+    var longest: Parsed<WordMeaning>?
     var node = 0
-    var index = start
-    while index < tokens.count {
-      guard let next = nodes[node].next[tokens[index].text] else {
-        let last = index > start ? stem(index).flatMap { nodes[node].next[$0] } : nil
-        if let last, !nodes[last].meanings.isEmpty { longest = Parsed(nodes[last].meanings, end: index + 1) }
+    for index in start..<end {
+      let word = words(index)
+      guard let child = word.whole.flatMap({ next[Edge(node: node, word: $0)] }) else {
+        let last = index > start ? word.stem.flatMap { next[Edge(node: node, word: $0)] } : nil
+        if let meaning = last.flatMap({ meanings[$0] }) { longest = Parsed(meaning, end: index + 1) }
         break
       }
-      node = next
-      index += 1
-      if !nodes[node].meanings.isEmpty { longest = Parsed(nodes[node].meanings, end: index) }
+      node = child
+      if let meaning = meanings[node] { longest = Parsed(meaning, end: index + 1) }
     }
     return longest
   }
 
-  /// The meanings of one word; empty when it is not listed by itself.
-  func meanings(of word: String) -> [WordMeaning] {
-    nodes[0].next[word].map { nodes[$0].meanings } ?? []
-  }
+  /// The meaning of one word; nil when it is not listed by itself.
+  func meaning(of word: Int) -> WordMeaning? { next[Edge(node: 0, word: word)].flatMap { meanings[$0] } }
 
   /// The tokenizer that reads texts also cuts phrases, so both are cut alike.
-  private mutating func insert(_ phrase: String, _ meaning: WordMeaning) {
+  private mutating func insert(_ phrase: String, _ names: [String]) {
     var node = 0
     var tokenizer = Tokenizer(phrase)
     while let token = tokenizer.next() {
       precondition(!token.text.isEmpty, "\(phrase) cannot be found in a text")
       node = child(of: node, for: token.text)
-      spelling.insert(token.text, aloneMeaning: token.text.count == phrase.count ? meaning : nil)
     }
     precondition(node != 0, "an empty phrase means nothing")
-    if !nodes[node].meanings.contains(meaning) { nodes[node].meanings.append(meaning) }
+    meanings[node] = (meanings[node] ?? WordMeaning()).adding(names)
   }
 
   private mutating func child(of node: Int, for word: String) -> Int {
-    if let child = nodes[node].next[word] { return child }
-    nodes.append(Node())
-    nodes[node].next[word] = nodes.count - 1
-    return nodes.count - 1
+    let number = words[word] ?? words.count
+    words[word] = number
+    let edge = Edge(node: node, word: number)
+    if let child = next[edge] { return child }
+    meanings.append(nil)
+    next[edge] = meanings.count - 1
+    return meanings.count - 1
   }
 }
 
-/// Finds the word that was meant by a misspelt one: one letter wrong, missing, doubled or swapped with its neighbour.
+/// Finds the word that was meant by a misspelt one: letters wrong, missing, doubled or swapped with their neighbour.
 ///
-/// Only long words that stand for a day, a month or an event are found again, and only by a word that begins with the
-/// same letter and is no listed or real word itself.
-struct Spelling: Sendable {
-  /// The shortest name of a day or month that is corrected. *May* and *many* are too close.
-  private static let namedMin = 6
-  /// The shortest word for an event. Shorter ones resemble too many others.
-  private static let eventMin = 9
+/// Only a word that begins with the same letter is found again. Real words beside a listed one are listed as such.
+private struct Spelling: Sendable {
+  /// The shortest word that is found again, and the shortest that may have two mistakes.
+  private static let lengths = (one: 5, two: 9)
 
-  private var known: Set<String>
-  /// Words by their first letter.
-  private var targets: [Unicode.Scalar: [[Unicode.Scalar]]] = [:]
+  /// Words by their first letter, in order.
+  private var targets: [Unicode.Scalar: [(text: String, scalars: [Unicode.Scalar])]] = [:]
 
-  init(realWords: Set<String>) { known = realWords }
-
-  /// Adds a listed word.
-  /// - Parameter meaning: what the word means by itself; nil for a part of a phrase.
-  mutating func insert(_ word: String, aloneMeaning meaning: WordMeaning?) {
-    known.insert(word)
-    guard let meaning, let first = word.unicodeScalars.first, word.count >= Self.lengthMin(meaning) else { return }
-    targets[first, default: []].append(Array(word.unicodeScalars))
+  mutating func insert(_ word: String) {
+    let scalars = Array(word.unicodeScalars)
+    if scalars.count >= Self.lengths.one { targets[scalars[0], default: []].append((word, scalars)) }
   }
 
   func corrected(_ word: String) -> String? {
-    guard !known.contains(word), let first = word.unicodeScalars.first, let targets = targets[first] else { return nil }
     let scalars = Array(word.unicodeScalars)
-    guard scalars.count >= Self.namedMin - 1 else { return nil }
-    let target = targets.first { Self.isOneEdit(scalars, $0) }
-    return target.map { String(String.UnicodeScalarView($0)) }
+    guard scalars.count >= Self.lengths.one - 1, let targets = targets[scalars[0]] else { return nil }
+    for edits in 1...2 {
+      let target = targets.first { _, target in
+        abs(target.count - scalars.count) <= edits && target.count >= (edits == 1 ? Self.lengths.one : Self.lengths.two)
+          && Self.isNear(scalars, 1, target, 1, edits)
+      }
+      if let target { return target.text }
+    }
+    return nil
   }
 
-  private static func lengthMin(_ meaning: WordMeaning) -> Int {
-    switch meaning {
-    case .weekday, .month, .day: namedMin
-    case .event: eventMin
-    default: .max
+  /// Whether what is left of both from two places on differs by at most so many edits.
+  private static func isNear(
+    _ word: [Unicode.Scalar], _ start: Int, _ target: [Unicode.Scalar], _ targetStart: Int, _ edits: Int
+  ) -> Bool {
+    var (index, place) = (start, targetStart)
+    while index < word.count, place < target.count, word[index] == target[place] {
+      (index, place) = (index + 1, place + 1)
     }
-  }
-
-  /// Compares what is left between the common beginning and the common end.
-  private static func isOneEdit(_ word: [Unicode.Scalar], _ target: [Unicode.Scalar]) -> Bool {
-    guard abs(word.count - target.count) <= 1 else { return false }
-    let most = min(word.count, target.count)
-    let beginning = (0..<most).first { word[$0] != target[$0] } ?? most
-    let ending = (0..<most - beginning).first { word[word.count - 1 - $0] != target[target.count - 1 - $0] }
-    let rest = (
-      word.dropFirst(beginning).dropLast(ending ?? most - beginning),
-      target.dropFirst(beginning).dropLast(ending ?? most - beginning)
-    )
-    switch (rest.0.count, rest.1.count) {
-    case (0...1, 0...1): return true
-    case (2, 2): return rest.0.elementsEqual(rest.1.reversed())
-    default: return false
+    let rest = (word.count - index, target.count - place)
+    if edits == 0 || min(rest.0, rest.1) == 0 { return max(rest.0, rest.1) <= edits }
+    if isNear(word, index + 1, target, place + 1, edits - 1) || isNear(word, index + 1, target, place, edits - 1)
+      || isNear(word, index, target, place + 1, edits - 1)
+    {
+      return true
     }
+    guard min(rest.0, rest.1) > 1, word[index] == target[place + 1], word[index + 1] == target[place] else {
+      return false
+    }
+    return isNear(word, index + 2, target, place + 2, edits - 1)
   }
 }
 
 /// A language's table as text: meanings with their phrases, and settings.
 struct VocabularyTable {
-  typealias Vocabulary = [(meaning: WordMeaning, phrases: [String])]
+  typealias Vocabulary = [(names: [String], phrases: [String])]
 
   private(set) var vocabulary: Vocabulary = []
   private var settings: [String: [String]] = [:]
@@ -213,45 +214,7 @@ struct VocabularyTable {
     if Self.settingNames.contains(name) { return settings[name] = values }
     // Many write contractions without their apostrophe.
     let bare = values.filter { $0.contains("n't") }.map { $0.replacing("n't", with: "nt") }
-    for name in name.split(separator: "+") {
-      guard let meaning = WordMeaning(String(name)) else { preconditionFailure("not a meaning: \(name)") }
-      vocabulary.append((meaning, values + bare))
-    }
-  }
-}
-
-extension WordMeaning {
-  /// A meaning by its name and values, as in `dayPart 6-12`; nil for any other text.
-  fileprivate init?(_ text: String) {
-    var words = text.split(separator: " ").map(String.init)
-    let name = words.removeFirst()
-    let numbers = words.compactMap { Int($0) }
-    switch (name, numbers.count) {
-    case ("month", 1): self = .month(numbers[0])
-    case ("weekday", 1): self = .weekday(numbers[0])
-    case ("day", 1): self = .day(offset: numbers[0])
-    case ("ordinal", 1): self = .ordinal(numbers[0])
-    case ("clock", 1): self = .clock(minutes: numbers[0])
-    case ("minutesPast", 1): self = .minutesPast(numbers[0])
-    case ("duration", 1): self = .duration(minutes: numbers[0])
-    case ("number", 1): self = .number(numbers[0])
-    case ("event", _): self = .event(words.joined(separator: " "))
-    default:
-      guard let meaning = Self.named(name, words, numbers) else { return nil }
-      self = meaning
-    }
-  }
-
-  private static func named(_ name: String, _ words: [String], _ numbers: [Int]) -> Self? {
-    switch name {
-    case "unit": words.first.flatMap(CalendarUnit.init).map { .unit($0) }
-    case "selector": words.first.flatMap(PeriodSelector.init).map { .selector($0) }
-    case "meridiem": words.first.flatMap(Meridiem.init).map { .meridiem($0) }
-    case "holiday": words.first.flatMap { Holiday($0, numbers) }.map { .holiday($0) }
-    case "dayPart": words.first.flatMap(DayPart.init).map { .dayPart($0) }
-    case "partOfDay": words.first.flatMap(DayPart.init).map { .partOfDay($0, offset: numbers.first ?? 0) }
-    default: words.isEmpty ? WordSense(rawValue: name).map { .sense($0) } : nil
-    }
+    vocabulary.append((name.split(separator: "+").map(String.init), values + bare))
   }
 }
 
@@ -278,209 +241,184 @@ extension DayPart {
 
 /// What a word or fixed phrase of a language can mean to the reader of temporal references.
 ///
-/// A word may have several meanings; its context decides. This type is the whole interface between a language's table
-/// and the grammar, which knows no word of any language.
-enum WordMeaning: Hashable {
-  /// A month of the Gregorian calendar, 1 to 12.
-  case month(Int)
-  /// A day of the week, 1 for Monday to 7 for Sunday.
-  case weekday(Int)
-  /// A day counted from the message's own: 0 is the same, 1 the next, -1 the one before.
-  case day(offset: Int)
-  /// A position in a month, from 1.
-  case ordinal(Int)
-  case unit(CalendarUnit)
-  case selector(PeriodSelector)
-  case holiday(Holiday)
-  case dayPart(DayPart)
-  /// A part of a certain day, counted like ``day(offset:)``.
-  case partOfDay(DayPart, offset: Int)
-  /// A clock time, in minutes from midnight: 720 is noon, 1,440 the midnight that ends the day.
-  case clock(minutes: Int)
-  /// The half of the day that a preceding hour belongs to.
-  case meridiem(Meridiem)
-  /// Minutes after, or if negative before, the hour that follows.
-  case minutesPast(Int)
-  /// A length of time in one phrase, in minutes.
-  case duration(minutes: Int)
-  case number(Int)
-  /// An event, by its description; two words with one description are the same event.
-  case event(String)
-  case sense(WordSense)
+/// A word may mean several things; its context decides. This type is the whole interface between a language's table and the
+/// grammar, which knows no word of any language.
+final class WordMeaning: Sendable {
+  struct Values {
+    var senses = WordSenses()
+    /// A month of the Gregorian calendar, 1 to 12.
+    var month: Int?
+    /// A day of the week, 1 for Monday to 7 for Sunday.
+    var weekday: Int?
+    /// A day counted from the message's own: 0 is the same, 1 the next, -1 the one before.
+    var dayOffset: Int?
+    /// A position in a month, from 1.
+    var ordinal: Int?
+    var unit: CalendarUnit?
+    var selector: PeriodSelector?
+    var holiday: Holiday?
+    var dayPart: DayPart?
+    /// A part of a certain day, counted like ``dayOffset``.
+    var partOfDay: (part: DayPart, offset: Int)?
+    /// A clock time, in minutes from midnight: 720 is noon, 1,440 the midnight that ends the day.
+    var clockMinutes: Int?
+    /// The half of the day that a preceding hour belongs to.
+    var meridiem: Meridiem?
+    /// Minutes after, or if negative before, the hour that follows.
+    var minutesPast: Int?
+    /// A length of time in one phrase, in minutes.
+    var duration: Int?
+    var number: Int?
+    /// An event, by its description; two words with one description are the same event.
+    var event: String?
+  }
+
+  let values: Values
+
+  init(_ values: Values = Values()) { self.values = values }
+
+  /// With what a table's names say, as in `dayPart 6-12`. A name that is none traps.
+  func adding(_ names: [String]) -> WordMeaning {
+    var values = values
+    for name in names { precondition(values.add(name), "not a meaning: \(name)") }
+    return WordMeaning(values)
+  }
+
+  /// Whether the word is found again when it is misspelt.
+  var canBeMisspelt: Bool {
+    values.weekday != nil || values.month != nil || values.dayOffset != nil || values.event != nil
+      || values.selector != nil || values.dayPart != nil || values.senses.hasAny(.cancellation, .postponement, .bound)
+  }
 }
 
-/// What a word tells about its neighbours, by its name in a language's table.
-enum WordSense: String, Hashable {
-  /// The word also has an unrelated meaning. It counts as a month, weekday or ordinal only if its neighbours support
-  /// that.
-  case ordinaryWord
-  /// The end of the unit or month that follows.
-  case endOf
-  /// Follows an hour and marks it as a time.
-  case hourMark
-  /// Before a count or a time: it is not exact.
-  case approximately
-  /// The number that follows is a name, as of a room, and no time.
-  case label
-  /// Before a count: that much later.
-  case ahead
-  /// Before or after a count: that much earlier.
-  case ago
-  /// After a count: that much later.
-  case fromNow
-  /// Between a count and a day: that much later than the day. Also the beginning of a range.
-  case from
-  /// Between the two ends of a range.
-  case until
-  /// Before two ends that a conjunction joins.
-  case between
-  /// Before a day.
-  case on
-  /// Before a clock time.
-  case at
-  /// Between a day and its month.
-  case of
-  /// The definite article.
-  case article
-  /// May come between a denial and the event it denies.
-  case determiner
-  /// Before a day that is a bound and not the day itself.
-  case bound
-  /// The event is in the evening when its hour leaves that open.
-  case evening
-  /// The event is the writer's too when it is named after another person: *Nina's wedding*.
-  case shared
-  case cancellation
-  /// The event will not take place when it was planned; a time after this word is the new one.
-  case postponement
-  /// What follows is over, and told of.
-  case aftermath
-  /// A time after it replaces the one before it.
-  case correction
-  /// What is done before it serves the event after it, and may be on another day.
-  case purpose
-  /// At the latest then.
-  case by
-  /// An event that is on the day by which it must be done.
-  case dueBy
-  /// Denies the event or time directly after it.
-  case negation
-  /// The writer does not take part in the event that follows.
-  case refusal
-  /// Makes its clause a wish or a mere possibility.
-  case hedge
-  /// Makes the rest of its statement conditional.
-  case condition
-  /// Says that what stands near it happens again and again: *usually*.
-  case habit
-  /// Says when what the statement speaks of happens again and again: *on Mondays*.
-  case recurrence
-  case pastSense
-  /// Speaks of the past where a verb may stand: at the beginning of a clause, or after who did it.
-  case pastForm
-  /// Speaks of the present or the future.
-  case futureSense
-  /// The event or subject that follows belongs to another person.
-  case anothers
-  /// The event or subject that follows belongs to the writer.
-  case writers
-  /// A verb in the third person, so that what follows belongs to its subject.
-  case othersVerb
-  /// The writer as the object of what goes before: *with me*.
-  case includesWriter
-  /// Opens a question about whether something is the case.
-  case asking
-  /// Refers to another event of the kind mentioned last.
-  case another
-  /// Refers to the event mentioned last.
-  case pronoun
-  case and
-  case or
-  /// Separates two independent statements.
-  case contrast
-  /// Has no meaning here. It is listed so that its words are not read one by one, or because it is not a noun.
-  case idiom
-}
-
-enum CalendarUnit: String, Hashable {
-  /// 60 seconds that pass.
-  case minute
-  /// 60 minutes that pass.
-  case hour
-  /// A civil day.
-  case day
-  /// A civil week, from Monday to Sunday (ISO 8601).
-  case week
-  case fortnight
-  /// The Saturday and Sunday that end a civil week.
-  case weekend
-  case month
-  case year
-}
-
-/// The rule of a day that the calendar names.
-enum Holiday: Hashable {
-  case date(month: Int, day: Int)
-  /// Days after the Easter Sunday of the Gregorian calendar, or before it if negative.
-  case easter(days: Int)
-  /// A weekday of a month by its number, 1 for Monday; -1 is the last. Days are counted on from there.
-  case nth(Int, weekday: Int, month: Int, later: Int = 0)
-}
-
-/// Which of several weeks, months or weekdays is meant.
-enum PeriodSelector: String, Hashable {
-  /// The nearest that is not over.
-  case this
-  /// The first that begins after today.
-  case coming
-  /// In the following week, month or year.
-  case next
-  case afterNext
-  /// The previous one.
-  case last
-  /// All of them, which gives no date.
-  case every
-
-  /// Units after the message's own; nil for ``every``.
-  var offset: Int? {
-    switch self {
-    case .this: 0
-    case .coming, .next: 1
-    case .afterNext: 2
-    case .last: -1
-    case .every: nil
+extension WordMeaning.Values {
+  /// Adds what a name says that is not said yet; false for a name that says nothing.
+  fileprivate mutating func add(_ name: String) -> Bool {
+    func set<Value>(_ field: inout Value?, _ value: Value?) -> Bool {
+      field = field ?? value
+      return value != nil
+    }
+    let words = name.split(separator: " ").map(String.init)
+    let (word, numbers) = (words.dropFirst().first ?? "", words.compactMap { Int($0) })
+    switch words[0] {
+    case "month": return set(&month, numbers.first)
+    case "weekday": return set(&weekday, numbers.first)
+    case "day": return set(&dayOffset, numbers.first)
+    case "ordinal": return set(&ordinal, numbers.first)
+    case "clock": return set(&clockMinutes, numbers.first)
+    case "minutesPast": return set(&minutesPast, numbers.first)
+    case "duration": return set(&duration, numbers.first)
+    case "number": return set(&number, numbers.first)
+    case "event": return set(&event, words.dropFirst().joined(separator: " "))
+    case "unit": return set(&unit, CalendarUnit(rawValue: word))
+    case "selector": return set(&selector, PeriodSelector(rawValue: word))
+    case "meridiem": return set(&meridiem, Meridiem(rawValue: word))
+    case "holiday": return set(&holiday, Holiday(word, numbers))
+    case "dayPart": return set(&dayPart, DayPart(word))
+    case "partOfDay": return set(&partOfDay, DayPart(word).map { ($0, numbers.first ?? 0) })
+    default:
+      guard let sense = WordSense.named[name] else { return false }
+      senses.insert(sense)
+      return true
     }
   }
 }
 
-struct DayPart: Hashable {
-  /// Its minutes from the day's midnight, within `0 ..< 1,440`; the end is exclusive.
-  let minutes: Range<Int>
+/// A set of senses.
+struct WordSenses {
+  private var bits: UInt64 = 0
 
-  /// A part between two full hours of a day; 24 is its end.
-  init(hours: Range<Int>) {
-    precondition(!hours.isEmpty && hours.lowerBound >= 0 && hours.upperBound <= 24, "not hours of one day")
-    minutes = hours.lowerBound * 60..<hours.upperBound * 60
-  }
+  mutating func insert(_ sense: WordSense) { bits |= 1 << UInt64(sense.rawValue) }
 
-  /// When people dine and go out.
-  static let evening = DayPart(hours: 18..<22)
+  mutating func formUnion(_ other: Self) { bits |= other.bits }
 
-  /// The reading of a twelve-hour time that is in this part or closest to it, in minutes from midnight. It may be in
-  /// the night that follows.
-  func reading(of twelveHour: Int) -> Int {
-    // One in the morning is before six, and not in the afternoon.
-    if minutes.upperBound <= 720 { return twelveHour }
-    return [twelveHour, twelveHour + 720, twelveHour + 1440].min { distance(to: $0) < distance(to: $1) } ?? twelveHour
-  }
+  func contains(_ sense: WordSense) -> Bool { bits & 1 << UInt64(sense.rawValue) != 0 }
 
-  /// The distance of a time from this part. The end counts as inside, so that twelve at night is midnight and not noon.
-  private func distance(to time: Int) -> Int {
-    max(0, minutes.lowerBound - time, time - minutes.upperBound)
-  }
+  func hasAny(_ senses: WordSense...) -> Bool { senses.contains(where: contains) }
 }
 
-enum Meridiem: String, Hashable {
-  case anteMeridiem = "am"
-  case postMeridiem = "pm"
+/// What a word tells about its neighbours, by its name in a language's table.
+enum WordSense: Int, CaseIterable {
+  static let named = Dictionary(uniqueKeysWithValues: allCases.map { ("\($0)", $0) })
+
+  /// The word also has an unrelated meaning. It counts as a month, weekday or ordinal only if its neighbours support
+  /// that.
+  case ordinaryWord
+  /// Has no meaning here. It is listed so that its words are not read one by one, or because it is not a noun.
+  case idiom
+
+  // Beside and between the parts of a time.
+  case on, at, of, article, and, or, until, between, endOf, hourMark
+  /// Between a count and a day: that much later than the day. Also the beginning of a range.
+  case from
+  /// Before a day that is a limit and not the day itself; at the latest then.
+  case bound, by
+  /// A count that is later than now or earlier: before it, before or after it, after it.
+  case ahead, ago, fromNow
+  /// After a count, before what is counted down to; and between the two.
+  case remaining, countdown
+  /// Before a count or a time: it is not exact.
+  case approximately
+  /// The number or weekday that follows is a name, as of a room or a film.
+  case label, naming
+
+  // What an event is.
+  /// In the evening or morning when its hour leaves that open.
+  case evening, early
+  /// The writer's too when named after another person: *Nina's dinner*; and whoever it is for: *my friend's wedding*.
+  case shared, attended
+  /// It is on the day by which it must be done.
+  case dueBy
+  /// A thing that an event before it only describes: *exam prep*.
+  case artefact
+
+  // Whose it is.
+  case writers, anothers
+  /// Somebody who is not the writer, unless something is done with them, as after a companion's word.
+  case person, companion
+  /// A verb in the third person, so that what follows belongs to its subject.
+  case othersVerb
+  /// The writer as the object of what goes before: *with me*.
+  case includesWriter
+
+  // Whether it is ahead.
+  case pastSense, futureSense
+  /// Speaks of the past where a verb may stand: at the beginning of a clause, or after who did it.
+  case pastForm
+  /// Makes a word of the past that ends its statement a past tense: *habe … geschrieben*. Else it speaks of the present.
+  case perfect
+  /// Says how something went; before what is over and told of.
+  case outcome, aftermath
+
+  // Whether it is once.
+  /// What stands near it happens again and again: *usually*.
+  case habit
+  /// Says when what the statement speaks of happens again and again: *on Mondays*.
+  case recurrence
+
+  // Whether it takes place, and the writer takes part.
+  case cancellation
+  /// The event will not take place when it was planned; a time after this word is the new one.
+  case postponement
+  /// A time after it replaces the one before it.
+  case correction
+  /// Denies the event or time directly after it; may come between the two.
+  case negation, determiner
+  /// The writer does not take part in the event that follows.
+  case refusal
+  /// Denies a verb of taking part; such a verb; what may come between the two.
+  case refusing, attending, auxiliary
+  /// The writer will do so all the same: *but I have to*.
+  case obliged
+  /// Makes its clause a wish or a possibility; makes the rest of its statement conditional.
+  case hedge, condition
+  /// Opens a question about whether something is the case.
+  case asking
+  /// What is done before it serves the event after it, and may be on another day.
+  case purpose
+
+  // What it refers to: the event mentioned last, or another of its kind.
+  case pronoun, another
+  /// Separates two independent statements.
+  case contrast
 }

@@ -34,12 +34,13 @@ package struct TemporalReferenceFinder: Sendable {
     var collector = ReferenceCollector(resolver: resolver, referencesMax: referencesMax)
     var sentences = SentenceReader(text, in: language)
     var isQuoted = false
-    while let sentence = sentences.next() {
+    while case let start = sentences.position, let sentence = sentences.next() {
       let lexemes = LexemeReader(language: language, tokens: sentence.tokens).lexemes()
       let grammar = PhraseGrammar(
         lexemes: lexemes, order: dateOrder, hasTwentyFourHours: language.hasTwentyFourHours)
       let phrases = collector.isFull ? [] : grammar.phrases()
-      let map = SentenceMap(lexemes: lexemes, isQuestion: sentence.isQuestion, beginsQuoted: isQuoted)
+      let map = SentenceMap(
+        lexemes: lexemes, place: start..<sentences.position, isQuestion: sentence.isQuestion, beginsQuoted: isQuoted)
       isQuoted = map.endsQuoted
       collector.read(map, phrases: phrases)
     }
@@ -98,6 +99,8 @@ package struct TemporalReference: Equatable, Sendable {
   package internal(set) var doubts: Set<ReadingDoubt>
   /// The instant of the message. All times are resolved against it.
   package let writtenAt: Date
+  /// Where its sentence is in the text, in Unicode scalars.
+  package let sentence: Range<Int>
 
   /// The likelihood that this event of the writer takes place at this time, in `0 ... 1`: 0.9, or what the gravest of
   /// the doubts leaves. From 0.7 on, a push may say *your presentation is tomorrow*.
@@ -231,5 +234,198 @@ package enum ReadingDoubt: String, CaseIterable, Comparable, Encodable, Sendable
     // Not zero, because the reading may be wrong.
     case .denied, .calledOff, .past: 0.05
     }
+  }
+}
+
+/// Reads a text's sentences in order, and applies later sentences to the events of earlier ones.
+struct ReferenceCollector {
+  /// A reference, and the index of its first lexeme in its sentence.
+  struct Entry {
+    var reference: TemporalReference
+    let sentence: Int
+    let place: Int
+  }
+
+  let resolver: PhraseResolver
+  let referencesMax: Int
+  /// In order of the text.
+  private(set) var entries: [Entry] = []
+  /// Events that were called off, denied or moved without a time, in order of the text.
+  var calledOff: [String] = []
+  private(set) var sentence = 0
+  /// The week or month of the last sentence, for weekdays and dates in the next.
+  private var period: (day: DayExpression, event: String?)?
+  /// The event named last. A pronoun refers to it.
+  private var lastEvent: String?
+  private(set) var hasDay = false
+  /// Whether the last sentence only says how something went.
+  private var followsOutcome = false
+  /// The last day of an event, for a later sentence that gives only its time.
+  private var lastDay: (event: String, day: DayExpression)?
+
+  init(resolver: PhraseResolver, referencesMax: Int) {
+    self.resolver = resolver
+    self.referencesMax = referencesMax
+  }
+
+  /// Whether no more references are added; cancellations still count.
+  var isFull: Bool { entries.count >= referencesMax }
+
+  /// Adds the references of the next sentence and applies its cancellations.
+  mutating func read(_ map: SentenceMap, phrases: [TemporalPhrase]) {
+    if map.opensInPast || map.isOutcome { endBareEvents(of: map) }
+    let reading = SentenceReading(phrases: phrases, in: map, period: period)
+    period = reading.period
+    for dated in reading.dated where !isFull { append(dated, of: reading) }
+    cancelDenied(reading)
+    cancelEvents(in: reading)
+    lastEvent = reading.mentions.last { !$0.isDenied && !map.isOnlyPossible($0) }?.event ?? lastEvent
+    followsOutcome = map.isOutcome
+    sentence += 1
+  }
+
+  private mutating func append(_ dated: DatedPhrase, of reading: SentenceReading) {
+    let dated = inheriting(moved(dated, in: reading.map), in: reading)
+    guard let reference = reference(dated, in: reading.map) else { return }
+    if let event = dated.event, let day = dated.phrase.day { lastDay = (event, day) }
+    if dated.phrase.day != nil { hasDay = true }
+    guard !isKnown(reference) else { return }
+    if dated.mention == nil, reference.standing == .upcoming, !reading.namesAnother(before: dated.phrase.lexemes) {
+      replace(reference)
+    }
+    entries.append(Entry(reference: reference, sentence: sentence, place: dated.phrase.lexemes.lowerBound))
+  }
+
+  /// An event of today without a verb, of which the next sentence speaks in the past, and one of any day if that sentence only
+  /// says how it went: *Therapy today. That was hard.* *The exam on Friday? Passed!*
+  private mutating func endBareEvents(of map: SentenceMap) {
+    for index in entries.indices where entries[index].sentence == sentence - 1 {
+      let reference = entries[index].reference
+      guard reference.doubts.contains(.noVerb), map.isOutcome || resolver.isToday(reference.start) else { continue }
+      entries[index].reference.doubts.insert(.past)
+    }
+  }
+
+  /// Calls off what an earlier sentence or clause said of the same event on another day: *exam Friday, no, it's Monday*.
+  private mutating func replace(_ reference: TemporalReference) {
+    cancel { entry in
+      let other = entry.reference
+      return other.event == reference.event && other.event != nil && other.standing == .upcoming
+        && (other.end <= reference.start || reference.end <= other.start)
+    }
+  }
+
+  /// Whether an equal reference exists, as in *Friday, the 13th*.
+  private func isKnown(_ reference: TemporalReference) -> Bool {
+    entries.contains {
+      let known = $0.reference
+      return known.start == reference.start && known.end == reference.end && known.event == reference.event
+        && known.standing == reference.standing
+    }
+  }
+
+  /// The end of a range such as *moved from Monday to Wednesday*.
+  private func moved(_ dated: DatedPhrase, in map: SentenceMap) -> DatedPhrase {
+    guard map.isDestination(dated.phrase.lexemes) else { return dated }
+    var dated = dated
+    if case .range(_, let last) = dated.phrase.day { dated.phrase.day = last }
+    if let end = dated.phrase.clock?.end { dated.phrase.clock = ClockExpression(start: end, end: nil) }
+    return dated
+  }
+
+  /// Adds the event, and for a time the day, that earlier words supply.
+  private func inheriting(_ dated: DatedPhrase, in reading: SentenceReading) -> DatedPhrase {
+    guard dated.event == nil, reading.pointsBack(dated.phrase.lexemes) else { return dated }
+    var dated = dated
+    let start = dated.phrase.lexemes.lowerBound
+    dated.inheritedEvent = reading.mentions.last { $0.index < start && !$0.isDenied }?.event ?? lastEvent
+    if dated.phrase.day == nil, let lastDay, lastDay.event == dated.inheritedEvent { dated.phrase.day = lastDay.day }
+    return dated
+  }
+
+  /// Marks the matching references as cancelled, except past ones.
+  mutating func cancel(where isMeant: (Entry) -> Bool) {
+    for index in entries.indices where entries[index].reference.standing != .past && isMeant(entries[index]) {
+      entries[index].reference.doubts.insert(.calledOff)
+    }
+  }
+
+  /// An event that is denied without a time cancels the earlier one of that name.
+  mutating func cancelDenied(_ reading: SentenceReading) {
+    let dated = Set(reading.dated.compactMap { $0.mention?.index })
+    for mention in reading.mentions where mention.isDenied && !dated.contains(mention.index) {
+      let sentence = sentence
+      calledOff.append(mention.event)
+      cancel { $0.sentence < sentence && $0.reference.event == mention.event }
+    }
+  }
+
+  mutating func cancelEvents(in reading: SentenceReading) {
+    guard reading.map.hasAny(.cancellation, .refusal, .postponement, .correction) else { return }
+    for (index, lexeme) in reading.map.lexemes.enumerated() {
+      let next = reading.map.lexemes[(index + 1)...].first
+      if lexeme.means(.cancellation) || lexeme.means(.refusal) && next?.means(.pronoun) != false {
+        callOff(at: index, in: reading, isMoved: false)
+      } else if lexeme.means(.postponement) || lexeme.means(.correction) && reading.isCorrected(from: index) {
+        callOff(at: index, in: reading, isMoved: true)
+      }
+    }
+  }
+
+  /// Cancels the times in the clause of the word at `index`, or else the earlier times of its event.
+  ///
+  /// A moved event keeps the times after the word, which are the new ones, and loses all earlier ones.
+  private mutating func callOff(at index: Int, in reading: SentenceReading, isMoved: Bool) {
+    let subject = reading.subject(at: index)
+    let sentence = sentence
+    let isOwn: (Entry) -> Bool = { entry in
+      guard entry.sentence == sentence, !(isMoved && entry.place > index) else { return false }
+      // "Cancelled: my exam on Friday."
+      if index == 0, reading.map.lexemes.dropFirst().first?.isPause == true { return true }
+      if reading.map.areInOneClause(entry.place, index) {
+        return subject == nil || entry.reference.event == nil || entry.reference.event == subject
+      }
+      return !isMoved && subject != nil && entry.place > index && entry.reference.event == subject
+        && !reading.map.isDestination(entry.place..<entry.place + 1)
+    }
+    let hasOwn = entries.contains { isOwn($0) && $0.reference.standing != .past }
+    cancel(where: isOwn)
+    guard isMoved || !hasOwn else { return }
+    let isEarlier: (Entry) -> Bool = { $0.sentence < sentence || $0.place < index }
+    guard let event = subject ?? entries.last(where: { isEarlier($0) && $0.reference.event != nil })?.reference.event
+    else { return }
+    calledOff.append(event)
+    cancel { isEarlier($0) && $0.reference.event == event }
+  }
+}
+
+extension SentenceReading {
+  /// The event that a word is about: the nearest before it in its clause, else the first after it.
+  fileprivate func subject(at index: Int) -> String? {
+    let own = mentions.filter { map.areInOneClause($0.index, index) }
+    return (own.last { $0.index < index } ?? own.first)?.event
+  }
+}
+
+extension ReferenceCollector {
+  /// The reference of a phrase; nil when the time does not exist.
+  func reference(_ dated: DatedPhrase, in map: SentenceMap) -> TemporalReference? {
+    let judgement = Judgement(of: dated, in: map, followsOutcome: followsOutcome)
+    let phrase = dated.phrase.atHour(of: dated.mention.map { map.lexemes[$0.index] })
+    guard let time = resolver.time(of: phrase, isPast: judgement.isToldAsPast) else { return nil }
+    return TemporalReference(
+      start: time.start, end: time.end, grain: time.grain, event: dated.event,
+      doubts: judgement.doubts(at: time, by: resolver, followingDay: hasDay), writtenAt: resolver.writtenAt,
+      sentence: map.place)
+  }
+}
+
+extension TemporalPhrase {
+  /// With the half of the day that the event has when its hour leaves that open: *dinner at 8*, *surgery at 6*.
+  fileprivate func atHour(of event: Lexeme?) -> TemporalPhrase {
+    guard let event, part == nil, let clock, clock.start.isAmbiguous, clock.start.minutes >= 5 * 60 else { return self }
+    var phrase = self
+    phrase.part = event.means(.evening) ? .evening : event.means(.early) ? .morning : nil
+    return phrase
   }
 }

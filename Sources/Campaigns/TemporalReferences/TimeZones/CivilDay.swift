@@ -17,6 +17,11 @@ package struct CivilDay: Comparable, Hashable, Sendable {
   /// 1 for Monday to 7 for Sunday; 1970-01-01 was a Thursday.
   package var weekday: Int { (number + 3).modulo(7) + 1 }
 
+  /// In English.
+  package var weekdayName: String {
+    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"][weekday - 1]
+  }
+
   package var monday: Self { self + (1 - weekday) }
 
   package var year: Int { date.year }
