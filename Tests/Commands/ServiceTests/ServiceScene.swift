@@ -313,6 +313,21 @@ struct Conversation {
   static func newText() -> String { "see you at \(UInt64.random(in: .min ... .max))" }
 }
 
+extension SimulatedService {
+  /// All pushes that its log has, the oldest first.
+  var keptPushes: [APNSPushRecord] {
+    var pushes: [APNSPushRecord] = []
+    var query = PushQuery()
+    query.limit = PushQuery.limitMax
+    while true {
+      let (records, next) = withLog { [query] in $0.records(query) }
+      pushes += records
+      guard next > query.after else { return pushes }
+      query.after = next
+    }
+  }
+}
+
 extension ServiceScene {
   /// The pushes of a message that the simulator has seen, once there are as many as expected.
   func pushes(of message: String, atLeast count: Int) async throws -> [APNSPushRecord] {

@@ -193,9 +193,7 @@ struct CampaignCrashBooks {
         from tacet.push_log where decision = 'sent' and subject_id is not null
         """))
     var wire: [String: [String: [String]]] = [:]
-    var query = PushQuery()
-    query.limit = PushQuery.limitMax
-    for record in scene.simulator.service.withLog({ [query] in $0.records(query).records }) where record.status == 200 {
+    for record in scene.simulator.service.keptPushes where record.status == 200 {
       wire[record.token.lowercased(), default: [:]][record.collapseID ?? "none", default: []].append(record.identifier)
     }
     self.wire = wire

@@ -176,10 +176,9 @@ final class SlotCrashRun {
         and d.reason is distinct from 'attempts_exhausted'
       """
     ).map { $0[0] }
-    var query = PushQuery()
-    query.limit = PushQuery.limitMax
-    let records = scene.simulator.service.withLog { [query] in $0.records(query).records }
-    let shown = Dictionary(grouping: records.filter { $0.status == 200 }) { "\($0.token) \($0.collapseID ?? "")" }
+    let shown = Dictionary(grouping: scene.simulator.service.keptPushes.filter { $0.status == 200 }) {
+      "\($0.token) \($0.collapseID ?? "")"
+    }
     return doubled
       + shown.filter { Set($0.value.map(\.identifier)).count > 1 }.map { "several identifiers of \($0.key)" }
   }

@@ -25,14 +25,7 @@ struct WireBook {
 
   init(_ service: SimulatedService) {
     (visible, outcomes) = service.withLog { ($0.screen.visible.count, $0.outcomes) }
-    var query = PushQuery()
-    query.limit = PushQuery.limitMax
-    while true {
-      let (records, next) = service.withLog { [query] in $0.records(query) }
-      for record in records where record.status == 200 { add(record) }
-      guard next > query.after else { return }
-      query.after = next
-    }
+    for record in service.keptPushes where record.status == 200 { add(record) }
   }
 
   private mutating func add(_ record: APNSPushRecord) {
