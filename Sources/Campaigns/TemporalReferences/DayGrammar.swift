@@ -1,5 +1,4 @@
 extension PhraseGrammar {
-  /// A day, or the days from one to another.
   func day(at index: Int) -> Parsed<DayExpression>? {
     if let range = sharedMonth(at: index) { return range }
     guard let first = singleDay(at: index) else { return nil }
@@ -10,7 +9,6 @@ extension PhraseGrammar {
     return shortRange(first) ?? first
   }
 
-  /// One day, week or month.
   func singleDay(at index: Int) -> Parsed<DayExpression>? {
     guard let lexeme = self[index], lexeme.kind != .unknown else { return nil }
     if let offset = lexeme.dayOffset {
@@ -24,6 +22,8 @@ extension PhraseGrammar {
 
   private func holiday(at index: Int) -> Parsed<DayExpression>? {
     let start = self[index]?.selector == .this ? index + 1 : index
+    // "Black Friday deals" are not on that day only.
+    if means(.artefact, at: start + 1) { return nil }
     return self[start]?.holiday.map { Parsed(.holiday($0), end: start + 1) }
   }
 
@@ -60,15 +60,18 @@ extension PhraseGrammar {
     return Parsed(.range(first.value, .date(month: month, day: last, year: year)), end: start + 1)
   }
 
+  private static let periods: Set<CalendarUnit> = [.week, .weekend, .month, .year]
+
   /// The end of something, or a week, month, year or weekend with its selector.
   private func period(at index: Int) -> Parsed<DayExpression>? {
     if means(.endOf, at: index) { return endOfPeriod(at: index + 1) }
     let start = skipping(.article, at: index)
-    if let unit = self[start]?.unit, unit.isPeriod {
+    if let unit = self[start]?.unit, Self.periods.contains(unit) {
       if self[start + 1]?.selector == .afterNext { return Parsed(.period(unit, offset: 2), end: start + 2) }
       return unit == .weekend && start > index ? Parsed(.period(unit, offset: 0), end: start + 1) : nil
     }
-    guard let offset = self[start]?.selector?.offset, let unit = self[start + 1]?.unit, unit.isPeriod else {
+    guard let offset = self[start]?.selector?.offset, let unit = self[start + 1]?.unit, Self.periods.contains(unit)
+    else {
       return nil
     }
     return Parsed(.period(unit, offset: offset), end: start + 2)
@@ -81,18 +84,8 @@ extension PhraseGrammar {
     let start = skipping(.article, at: index)
     let offset = self[start]?.selector.flatMap(\.offset)
     let unitIndex = offset == nil ? start : start + 1
-    guard let unit = self[unitIndex]?.unit, unit.isPeriod else { return nil }
+    guard let unit = self[unitIndex]?.unit, Self.periods.contains(unit) else { return nil }
     return Parsed(.endOfPeriod(unit, offset: offset ?? 0), end: unitIndex + 1)
-  }
-}
-
-extension CalendarUnit {
-  /// Whether it is a named stretch of days.
-  fileprivate var isPeriod: Bool {
-    switch self {
-    case .week, .weekend, .month, .year: true
-    case .minute, .hour, .day, .fortnight: false
-    }
   }
 }
 
@@ -113,7 +106,6 @@ extension PhraseGrammar {
       ?? Parsed(.weekday(weekday, second ?? selector), end: start + 1)
   }
 
-  /// A week before its weekday.
   private func weekdayOfWeek(at index: Int) -> Parsed<DayExpression>? {
     guard let weeks = self[index]?.selector?.offset, self[index + 1]?.unit == .week else { return nil }
     let start = skipping(.on, at: skippingPause(at: index + 2))
@@ -121,7 +113,6 @@ extension PhraseGrammar {
     return Parsed(.weekdayOfWeek(weekday, weeks: weeks), end: start + 1)
   }
 
-  /// A week after its weekday.
   private func weekLater(_ weekday: Int, _ selector: PeriodSelector?, at index: Int) -> Parsed<DayExpression>? {
     if let unit = self[index]?.unit, unit == .week || unit == .fortnight {
       return Parsed(.later(days: unit == .week ? 7 : 14, than: .weekday(weekday, selector)), end: index + 1)
@@ -213,7 +204,6 @@ extension PhraseGrammar {
     return end > start && !(isShort && !means(.remaining, at: start)) ? end : nil
   }
 
-  /// Days or weeks after a named day.
   private func laterThanDay(_ length: Parsed<Length>) -> Parsed<DayExpression>? {
     guard let days = length.value.days else { return nil }
     var start = skipping(.idiom, at: length.end)
@@ -228,7 +218,6 @@ extension PhraseGrammar {
     let count: Int
     let unit: CalendarUnit
 
-    /// In whole days; nil for other units.
     var days: Int? {
       switch unit {
       case .day: count
@@ -265,7 +254,6 @@ extension PhraseGrammar {
   /// Years that a text may name. Other numbers of four digits are not years.
   private static let years = 1900...2199
 
-  /// A day with the name of its month, before or after it.
   func date(at index: Int) -> Parsed<DayExpression>? {
     monthFirstDate(at: index) ?? dayFirstDate(at: index)
   }
@@ -373,7 +361,6 @@ extension PhraseGrammar {
     return day
   }
 
-  /// Two days of a month, joined by a dash.
   private func dayPair(at index: Int) -> ClosedRange<Int>? {
     guard let (first, last) = self[index]?.groups?.pair(separatedBy: "-"), 1 <= first, first < last, last <= 31,
       self[index + 1]?.meridiem == nil
@@ -388,7 +375,6 @@ extension PhraseGrammar {
     return year
   }
 
-  /// Whether some year has the day.
   func isCalendarDay(month: Int, day: Int) -> Bool {
     // 2000 is a leap year.
     CivilDay(year: 2000, month: month, day: day) != nil

@@ -14,7 +14,6 @@ struct Judgement {
   private var mention: EventMention? { dated.mention }
   private var isAhead: Bool { dated.phrase.day?.isAhead == true }
 
-  /// - Parameter followsOutcome: whether the sentence before only says how something went.
   init(of dated: DatedPhrase, in map: SentenceMap, followsOutcome: Bool) {
     self.followsOutcome = followsOutcome
     (self.map, self.dated, phrase) = (map, dated, dated.phrase.lexemes)
@@ -27,7 +26,6 @@ struct Judgement {
     !isAhead && (tense == .past || tense == .unsaid && (followsOutcome || map.tellsOutcome(beside: last)))
   }
 
-  /// Every rule, and the doubt that it raises.
   private static let rules: [(doubt: ReadingDoubt, holds: @Sendable (Judgement) -> Bool)] = [
     // Own.
     (.anothers, { $0.mention?.isAnothers == true }),
@@ -156,7 +154,6 @@ extension Judgement {
 }
 
 struct EventMention {
-  /// Its description in the language's table.
   let event: String
   let index: Int
   let isDenied: Bool
@@ -206,6 +203,8 @@ extension SentenceMap {
   private func isRefused(_ index: Int) -> Bool {
     // In "I can't sleep before my exam" another thing is denied.
     var isApart = false
+    let end = lexemes[(index + 1)...].firstIndex { $0.isJoint } ?? lexemes.count
+    if end > index + 1, lexemes[end - 1].means(.attending), isNegated(end - 1) { return true }
     for before in lexemes[..<index].indices.suffix(Self.refusalReach).reversed() {
       let lexeme = lexemes[before]
       if lexeme.means(.refusal) { return !isNegated(before) }
@@ -310,7 +309,6 @@ extension SentenceMap {
       && lexemes.allSatisfy { tells($0) || $0.means(.writers) || $0.means(.pronoun) || $0.isPause }
   }
 
-  /// Whether the statement says how something went.
   func tellsOutcome(beside index: Int) -> Bool {
     places(of: .outcome).contains { areInOneStatement($0, index) && lexemes[..<$0].last?.means(.futureSense) != true }
   }
@@ -319,7 +317,6 @@ extension SentenceMap {
     places(of: sense).contains { $0 < index && areInOneClause($0, index) }
   }
 
-  /// Whether the phrase is the new time of a moved event.
   func isDestination(_ phrase: Range<Int>) -> Bool { has(.postponement, before: phrase.lowerBound) }
 
   func isDenied(_ phrase: Range<Int>) -> Bool { lexeme(before: phrase)?.means(.negation) == true }
@@ -328,8 +325,7 @@ extension SentenceMap {
     phrase.lowerBound > 0 ? lexemes[phrase.lowerBound - 1] : nil
   }
 
-  /// Whether a time is the right one for what was said before it: after *I mean*, *sorry* and such, without an event
-  /// between them.
+  /// Whether a time is the right one for what was said before it: after *I mean*, *sorry* and such, without an event between them.
   func corrects(_ phrase: Range<Int>) -> Bool {
     places(of: .correction).contains { place in
       place < phrase.lowerBound && areInOneStatement(place, phrase.lowerBound)

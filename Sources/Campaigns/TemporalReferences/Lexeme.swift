@@ -4,7 +4,6 @@ struct SentenceReader {
   static let tokensMax = 128
 
   private var tokenizer: Tokenizer
-  /// Of the first scalar after the last sentence.
   var position: Int { tokenizer.position }
   private let language: TemporalLanguage
 
@@ -129,7 +128,6 @@ struct LexemeReader {
     }
   }
 
-  /// The shortest last part of a compound.
   private static let compoundMin = 4
 
   /// The event that the end of a compound names, without what else that word means; nil when it names none.
@@ -209,9 +207,7 @@ extension Token {
 @dynamicMemberLookup
 struct Lexeme {
   enum Kind: Equatable {
-    /// Words with a meaning.
     case word
-    /// A free-standing number.
     case number
     /// A number written as a position, such as `15th`.
     case ordinal
@@ -255,15 +251,11 @@ struct Lexeme {
       || self.month != nil
   }
 
-  /// The number, in digits without separator.
   var digits: NumericToken? { kind == .number && number?.groups.count == 1 ? number : nil }
 
-  /// The groups of digits with a separator.
   var groups: NumericToken? { kind == .number && number?.groups.count != 1 ? number : nil }
 
-  /// The position, as a word or in digits.
   var ordinal: Int? { kind == .ordinal ? number?.single : meaning?.values.ordinal }
 
-  /// The count, as a word or in digits.
   var count: Int? { digits?.single ?? meaning?.values.number }
 }

@@ -7,7 +7,6 @@ struct PhraseGrammar {
   let order: NumericDateOrder
   let hasTwentyFourHours: Bool
 
-  /// All phrases, in order and without overlap.
   func phrases() -> [TemporalPhrase] {
     var phrases: [TemporalPhrase] = []
     var index = 0
@@ -166,7 +165,6 @@ struct PhraseGrammar {
     return Parsed(ClockExpression(start: first.value, end: last.value), end: last.end)
   }
 
-  /// Two hours with a dash between them.
   private func hourPair(at index: Int, isExpected: Bool) -> Parsed<ClockExpression>? {
     guard let (first, last) = self[index]?.groups?.pair(separatedBy: "-") else { return nil }
     let meridiem = self[index + 1]?.meridiem
@@ -229,7 +227,6 @@ struct PhraseGrammar {
     return (10...59).contains(minute) ? minute : nil
   }
 
-  /// The hour that minutes are counted from.
   private func readingPast(_ minutes: Int, at index: Int) -> Parsed<ClockReading>? {
     guard let lexeme = self[index] else { return nil }
     if let noon = lexeme.clockMinutes { return Parsed(ClockReading(minutes: noon + minutes), end: index + 1) }
@@ -262,7 +259,6 @@ indirect enum DayExpression: Equatable {
   case date(month: Int, day: Int, year: Int?)
   /// A day of the month that is this many months later than the message's; nil without a month.
   case dayOfMonth(Int, months: Int?)
-  /// A weekday with the date that it has.
   case named(Int, DayExpression)
   /// A weekday of a month by its number; -1 is the last.
   case nthWeekday(Int, weekday: Int, month: DayExpression)
@@ -274,7 +270,6 @@ indirect enum DayExpression: Equatable {
   case later(days: Int, than: DayExpression)
   /// About as many weeks, months or years after the message.
   case about(CalendarUnit, count: Int)
-  /// From the first day of one to the last of the other.
   case range(DayExpression, DayExpression)
   /// Minutes after the message, or before it if negative.
   case elapsed(minutes: Int)
@@ -298,17 +293,14 @@ extension DayExpression {
   }
 }
 
-/// A time of day, or a stretch from one to another.
 struct ClockExpression: Equatable {
   let start: ClockReading
   let end: ClockReading?
 }
 
-/// A time of day as written.
 struct ClockReading: Equatable {
   /// From midnight, `0 ... 1,440`; in the first half of the day when ``isAmbiguous``.
   let minutes: Int
-  /// Whether it could be in either half of the day.
   let isAmbiguous: Bool
 
   /// A time whose half of the day is known or does not matter.
@@ -335,23 +327,11 @@ struct ClockReading: Equatable {
   }
 }
 
+/// A minute or an hour passes; the others are civil. A week is of ISO 8601, and a weekend ends it.
 enum CalendarUnit: String, Hashable {
-  /// 60 seconds that pass.
-  case minute
-  /// 60 minutes that pass.
-  case hour
-  /// A civil day.
-  case day
-  /// A civil week, from Monday to Sunday (ISO 8601).
-  case week
-  case fortnight
-  /// The Saturday and Sunday that end a civil week.
-  case weekend
-  case month
-  case year
+  case minute, hour, day, week, fortnight, weekend, month, year
 }
 
-/// The rule of a day that the calendar names.
 enum Holiday: Hashable {
   case date(month: Int, day: Int)
   /// Days after the Easter Sunday of the Gregorian calendar, or before it if negative.
@@ -360,16 +340,13 @@ enum Holiday: Hashable {
   case nth(Int, weekday: Int, month: Int, later: Int = 0)
 }
 
-/// Which of several weeks, months or weekdays is meant.
 enum PeriodSelector: String, Hashable {
-  /// The nearest that is not over.
   case this
   /// The first that begins after today.
   case coming
   /// In the following week, month or year.
   case next
   case afterNext
-  /// The previous one.
   case last
   /// All of them, which gives no date.
   case every

@@ -20,7 +20,6 @@ struct ResolvedTime: Equatable {
 struct PhraseResolver {
   let writtenAt: Date
   let zone: ZoneRules
-  /// The message's civil day.
   let today: CivilDay
   /// The message's civil time, in minutes from midnight.
   let now: Int
@@ -134,7 +133,6 @@ struct PhraseResolver {
 }
 
 struct ResolvedDays: Equatable {
-  /// At least one day.
   let days: Range<CivilDay>
   let grain: TemporalGrain
   let doubt: ReadingDoubt?
@@ -157,7 +155,6 @@ extension PhraseResolver {
   private static let namedMonthsMax = 14
   private static let endOfMonthDays = 3
 
-  /// The days of an expression; nil when the day does not exist.
   func days(of expression: DayExpression, isPast: Bool) -> ResolvedDays? {
     switch expression {
     case .offset(let offset): ResolvedDays(today + offset)
@@ -207,8 +204,7 @@ extension PhraseResolver {
     return nil
   }
 
-  /// A day by its position. Without a month it is in the next month that has it from today on, or the latest up to
-  /// today.
+  /// A day by its position. Without a month it is in the next month that has it from today on, or the latest up to today.
   private func dayOfMonth(_ day: Int, _ months: Int?, _ isPast: Bool) -> CivilDay? {
     if let months { return dayOfMonth(day, months) }
     // Of two months in a row at least one has the day, and this month's may be over.
@@ -249,7 +245,6 @@ extension PhraseResolver {
     return day.map { ResolvedDays($0) }
   }
 
-  /// A weekday of a month by its number; nil when the month has none.
   private func nth(_ number: Int, _ weekday: Int, year: Int, month: Int) -> CivilDay? {
     guard let first = CivilDay(year: year, month: month, day: 1) else { return nil }
     if number < 0 {
@@ -359,7 +354,6 @@ extension ZoneRules {
     return Date(timeIntervalSince1970: local - before)
   }
 
-  /// The local time of an instant, in whole minutes.
   fileprivate func civilTime(at instant: Date) -> (day: CivilDay, minutes: Int) {
     let utc = instant.timeIntervalSince1970
     let minutes = Int(((utc + offset(around: utc)) / 60).rounded(.down))

@@ -1,9 +1,6 @@
-/// A phrase of a sentence with its day and the event that it dates.
 struct DatedPhrase {
-  /// A time without a day has the day of another phrase.
   var phrase: TemporalPhrase
   var mention: EventMention?
-  /// The event of an earlier sentence that this one refers to.
   var inheritedEvent: String?
   /// The place of the phrase that the day comes from; nil when it has its own.
   var lender: Range<Int>?
@@ -20,12 +17,10 @@ struct SentenceReading {
 
   let map: SentenceMap
   let mentions: [EventMention]
-  /// In order of the text.
   var dated: [DatedPhrase]
   /// The week or month, and its event, that days in the next sentence are in.
   var period: (day: DayExpression, event: String?)?
 
-  /// - Parameter period: that of the sentence before.
   init(phrases: [TemporalPhrase], in map: SentenceMap, period: (day: DayExpression, event: String?)?) {
     self.map = map
     self.period = nil
@@ -56,7 +51,6 @@ struct SentenceReading {
     return candidates.last { $0 < index } ?? candidates.first
   }
 
-  /// Whether a phrase is a day without a time.
   private func canLend(_ lender: Int, to index: Int) -> Bool {
     let (phrase, borrower) = (dated[lender].phrase, dated[index].phrase)
     guard dated[lender].lender == nil, phrase.clock == nil, phrase.part == nil || borrower.part == nil,
@@ -84,7 +78,6 @@ struct SentenceReading {
 }
 
 extension DayExpression {
-  /// Whether it is one day, so that it can have a time.
   var isSingleDay: Bool {
     switch self {
     case .offset, .weekday, .weekdayOfWeek, .date, .dayOfMonth, .later, .named, .nthWeekday, .holiday: true
@@ -92,7 +85,6 @@ extension DayExpression {
     }
   }
 
-  /// Whether it is a week, a month or a year.
   fileprivate var isCoarse: Bool {
     switch self {
     case .period, .endOfPeriod, .month: true
@@ -102,7 +94,6 @@ extension DayExpression {
 }
 
 extension SentenceReading {
-  /// Whether a time after the word at `index` replaces what was said before it.
   func isCorrected(from index: Int) -> Bool {
     dated.contains { $0.phrase.lexemes.lowerBound > index && map.corrects($0.phrase.lexemes) }
   }
@@ -141,11 +132,9 @@ struct EventLinks {
 
   private let map: SentenceMap
   private let phrases: [TemporalPhrase]
-  /// For each phrase.
   private(set) var mentions: [EventMention?]
 
-  /// Assigns every event to its nearest phrase, and every phrase the nearest of its events. The phrases of a list share
-  /// their event.
+  /// Assigns every event to its nearest phrase, and every phrase the nearest of its events. The phrases of a list share their event.
   init(_ mentions: [EventMention], to phrases: [TemporalPhrase], in map: SentenceMap) {
     self.map = map
     self.phrases = phrases
@@ -240,7 +229,6 @@ extension SentenceReading {
 }
 
 extension DayExpression {
-  /// Whether it is a week or month that later days may be in.
   fileprivate var isPeriodAhead: Bool {
     switch self {
     case .period(.week, let offset), .period(.month, let offset): offset > 0
@@ -250,7 +238,6 @@ extension DayExpression {
     }
   }
 
-  /// The week that a count of weeks reaches.
   fileprivate var wholeWeeks: DayExpression? {
     if case .about(.week, let count) = self { return .period(.week, offset: count) }
     return nil
@@ -284,15 +271,12 @@ extension DayExpression {
 /// A pause ends a clause. A divider or a contrast ends the clause and the statement.
 struct SentenceMap {
   let lexemes: [Lexeme]
-  /// Whether the sentence ends with a question mark.
   let isQuestion: Bool
   /// In the text, in Unicode scalars.
   let place: Range<Int>
   private let positions: [Position]
-  /// What its words mean together.
   private let senses: WordSenses
 
-  /// Where a lexeme is.
   private struct Position {
     /// The numbers of its clause and statement.
     var clause = 0
@@ -300,11 +284,9 @@ struct SentenceMap {
     var isQuoted: Bool
     /// How many joining or separating lexemes go before it.
     var joints = 0
-    /// How many events go before it.
     var events = 0
   }
 
-  /// - Parameter beginsQuoted: whether the sentence before ended within quotation marks.
   init(lexemes: [Lexeme], place: Range<Int>, isQuestion: Bool, beginsQuoted: Bool) {
     (self.lexemes, self.place, self.isQuestion) = (lexemes, place, isQuestion)
     var senses = WordSenses()
@@ -336,10 +318,8 @@ struct SentenceMap {
 
   func isQuoted(_ index: Int) -> Bool { positions[index].isQuoted }
 
-  /// Whether any of its words has one of some senses.
   func hasAny(_ senses: WordSense...) -> Bool { senses.contains(where: self.senses.contains) }
 
-  /// Whether an event goes before a place in its clause.
   private func hasEvent(before index: Int) -> Bool {
     let first = positions[..<index].lastIndex { $0.clause != positions[index].clause }.map { $0 + 1 } ?? 0
     return positions[index].events > positions[first].events
@@ -353,12 +333,10 @@ struct SentenceMap {
     }
   }
 
-  /// The indices of the lexemes with a sense, in order.
   func places(of sense: WordSense) -> [Int] {
     senses.contains(sense) ? lexemes.indices.filter { lexemes[$0].means(sense) } : []
   }
 
-  /// Where it is said when something happens again and again.
   var recurrences: [Int] {
     lexemes.indices.filter { index in
       lexemes[index].means(.recurrence)
@@ -388,7 +366,7 @@ struct SentenceMap {
 }
 
 extension Lexeme {
-  fileprivate var isJoint: Bool { isPause || means(.and) || means(.or) }
+  var isJoint: Bool { isPause || means(.and) || means(.or) }
 }
 
 extension SentenceMap {

@@ -104,7 +104,6 @@ struct Lexicon: Sendable {
     return longest
   }
 
-  /// The meaning of one word; nil when it is not listed by itself.
   func meaning(of word: Int) -> WordMeaning? { next[Edge(node: 0, word: word)].flatMap { meanings[$0] } }
 
   /// The tokenizer that reads texts also cuts phrases, so both are cut alike.
@@ -137,7 +136,6 @@ private struct Spelling: Sendable {
   /// The shortest word that is found again, and the shortest that may have two mistakes.
   private static let lengths = (one: 5, two: 9)
 
-  /// Words by their first letter, in order.
   private var targets: [Unicode.Scalar: [(text: String, scalars: [Unicode.Scalar])]] = [:]
 
   mutating func insert(_ word: String) {
@@ -231,7 +229,6 @@ extension Holiday {
 }
 
 extension DayPart {
-  /// Two hours with a hyphen between them.
   fileprivate init?(_ text: String) {
     let hours = text.split(separator: "-").compactMap { Int($0) }
     guard hours.count == 2 else { return nil }
@@ -284,7 +281,6 @@ final class WordMeaning: Sendable {
     return WordMeaning(values)
   }
 
-  /// Whether the word is found again when it is misspelt.
   var canBeMisspelt: Bool {
     values.weekday != nil || values.month != nil || values.dayOffset != nil || values.event != nil
       || values.selector != nil || values.dayPart != nil || values.senses.hasAny(.cancellation, .postponement, .bound)
@@ -324,7 +320,6 @@ extension WordMeaning.Values {
   }
 }
 
-/// A set of senses.
 struct WordSenses {
   private var bits: UInt64 = 0
 
@@ -341,8 +336,7 @@ struct WordSenses {
 enum WordSense: Int, CaseIterable {
   static let named = Dictionary(uniqueKeysWithValues: allCases.map { ("\($0)", $0) })
 
-  /// The word also has an unrelated meaning. It counts as a month, weekday or ordinal only if its neighbours support
-  /// that.
+  /// The word also has an unrelated meaning. It counts as a month, weekday or ordinal only if its neighbours support that.
   case ordinaryWord
   /// Has no meaning here. It is listed so that its words are not read one by one, or because it is not a noun.
   case idiom

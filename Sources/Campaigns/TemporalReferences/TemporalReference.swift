@@ -59,9 +59,8 @@ package enum NumericDateOrder: String, Equatable, Sendable {
 
   /// The order of a locale such as `en_US`, `en-GB` or `zh-Hant-TW`.
   ///
-  /// The region decides, or else the language's largest region, which matters only for English and the year-first
-  /// languages. Unicode extensions and POSIX modifiers are ignored. An unknown identifier has the order of most
-  /// countries.
+  /// The region decides, or else the language's largest region, which matters only for English and the year-first languages. Unicode
+  /// extensions and POSIX modifiers are ignored. An unknown identifier has the order of most countries.
   package init(localeIdentifier: String) {
     let bare = localeIdentifier.prefix { $0 != "@" && $0 != "." }
     let parts = bare.split { "_-".contains($0) }.map(String.init).prefix { $0.count > 1 }
@@ -90,8 +89,7 @@ package enum NumericDateOrder: String, Equatable, Sendable {
 /// It holds no text of the message: ``event`` is a word of the language's table, so a record of it is not personal.
 package struct TemporalReference: Equatable, Sendable {
   package let start: Date
-  /// The first instant after the end; never before ``start``. Equal to it for a clock time, and for a day that the zone
-  /// skipped.
+  /// The first instant after the end; never before ``start``. Equal to it for a clock time, and for a day that the zone skipped.
   package let end: Date
   package let grain: TemporalGrain
   /// The event, as the language's table describes it, such as `presentation`; nil when the text names no known event.
@@ -111,22 +109,6 @@ package struct TemporalReference: Equatable, Sendable {
   package var standing: TemporalStanding {
     let standings = Set(doubts.compactMap(\.standing))
     return [.cancelled, .past, .hypothetical, .anothers].first(where: standings.contains) ?? .upcoming
-  }
-}
-
-extension ReadingDoubt {
-  /// The standing that it gives to its reference.
-  var standing: TemporalStanding? {
-    switch self {
-    case .denied, .calledOff: .cancelled
-    case .past: .past
-    case .possibility, .condition, .question, .bound, .alternative: .hypothetical
-    case .anothers, .quoted: .anothers
-    case .noVerb, .eventNamedEarlier, .dayNamedEarlier, .hourOver, .afterMidnight, .purpose, .unreadWord, .noDay,
-      .approximate, .noEvent, .habit,
-      .contradiction:
-      nil
-    }
   }
 }
 
@@ -220,21 +202,27 @@ package enum ReadingDoubt: String, CaseIterable, Comparable, Encodable, Sendable
   /// By name, so that a list of them is always in one order.
   package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-  /// The confidence that it leaves.
+  /// The confidence that it leaves, and the standing that it gives to its reference; nil for none.
   ///
   /// The numbers are judgements, not measured frequencies. Their order matters, and on which side of 0.7 each is.
-  package var confidenceMax: Double {
+  private var effect: (confidenceMax: Double, standing: TemporalStanding?) {
     switch self {
-    case .noVerb: 0.8
-    case .eventNamedEarlier: 0.75
-    case .unreadWord, .dayNamedEarlier, .hourOver, .afterMidnight, .purpose: 0.6
-    case .noDay, .approximate: 0.5
-    case .noEvent, .habit: 0.4
-    case .contradiction, .anothers, .quoted, .possibility, .condition, .question, .bound, .alternative: 0.3
+    case .noVerb: (0.8, nil)
+    case .eventNamedEarlier: (0.75, nil)
+    case .unreadWord, .dayNamedEarlier, .hourOver, .afterMidnight, .purpose: (0.6, nil)
+    case .noDay, .approximate: (0.5, nil)
+    case .noEvent, .habit: (0.4, nil)
+    case .contradiction: (0.3, nil)
+    case .anothers, .quoted: (0.3, .anothers)
+    case .possibility, .condition, .question, .bound, .alternative: (0.3, .hypothetical)
     // Not zero, because the reading may be wrong.
-    case .denied, .calledOff, .past: 0.05
+    case .denied, .calledOff: (0.05, .cancelled)
+    case .past: (0.05, .past)
     }
   }
+
+  package var confidenceMax: Double { effect.confidenceMax }
+  var standing: TemporalStanding? { effect.standing }
 }
 
 /// Reads a text's sentences in order, and applies later sentences to the events of earlier ones.
@@ -248,7 +236,6 @@ struct ReferenceCollector {
 
   let resolver: PhraseResolver
   let referencesMax: Int
-  /// In order of the text.
   private(set) var entries: [Entry] = []
   /// Events that were called off, denied or moved without a time, in order of the text.
   var calledOff: [String] = []

@@ -1,12 +1,10 @@
 /// Cuts a text into tokens. Each scalar is read a bounded number of times.
 struct Tokenizer {
-  /// The longest word that is looked up, in scalars. The longest English one here has 13; German compounds have less
-  /// than 40.
+  /// The longest word that is looked up, in scalars. The longest English one here has 13; German compounds have less than 40.
   static let wordScalarsMax = 40
 
   let scalars: [Unicode.Scalar]
   private(set) var position = 0
-  /// The end of the previous token.
   private var previousEnd = -1
 
   init(_ text: String) {
@@ -31,7 +29,6 @@ struct Tokenizer {
 
   mutating func advance() { position += 1 }
 
-  /// Reads the next token; nil for space.
   private mutating func read() -> (Token.Kind, String)? {
     let scalar = scalars[position]
     if scalar.isDigit { return readNumber() }
@@ -73,13 +70,11 @@ extension Unicode.Scalar {
   /// An ASCII digit. Other scripts' digits belong to other languages' tables.
   var isDigit: Bool { value >= 0x30 && value <= 0x39 }
 
-  /// Whether it is part of a word.
   var isLetter: Bool {
     if value < 0x80 { return (value | 0x20) >= 0x61 && (value | 0x20) <= 0x7A }
     return value >= 0xAA && properties.isAlphabetic
   }
 
-  /// Whether it belongs to the letter before it.
   var isMark: Bool {
     value >= 0x300 && properties.canonicalCombiningClass != .notReordered
   }
@@ -118,7 +113,6 @@ extension Tokenizer {
 }
 
 extension String.UnicodeScalarView {
-  /// Appends in lower case, with a straight apostrophe.
   fileprivate mutating func append(lowercased scalar: Unicode.Scalar) {
     if scalar.isApostrophe {
       append("'")
@@ -196,7 +190,6 @@ extension NumericToken {
 
 struct Token: Equatable {
   enum Kind: Equatable {
-    /// Letters, in lower case.
     case word
     case number(NumericToken)
     case mark(Mark)
@@ -205,23 +198,16 @@ struct Token: Equatable {
     case opaque
   }
 
-  /// Punctuation that delimits statements and ranges.
   enum Mark: Equatable {
-    /// A pause: comma, colon, emoji.
-    case pause
-    /// Separates statements: semicolon, long dash.
-    case divide
-    /// A hyphen or short dash.
-    case dash
+    /// Commas, colons and emoji are pauses; semicolons and long dashes divide statements.
+    case pause, divide, dash, quote
     /// A currency, percent or other sign that makes an adjacent number an amount.
     case sign
-    case quote
   }
 
   var kind: Kind
   /// The lexicon's key; empty when no phrase can contain it.
   var text: String
-  /// Whether nothing separates it from the token before.
   let isAdjacent: Bool
 }
 
@@ -229,9 +215,7 @@ struct Token: Equatable {
 struct NumericToken: Equatable {
   /// The numbers, at least one and at most three, each below 10,000.
   let groups: [Int]
-  /// The number of digits of each group as written.
   let digits: [Int]
-  /// The character between them; nil for a single group.
   let separator: Unicode.Scalar?
   /// Whether a full stop after it makes it a position, as German writes dates: `20.` or `20.4.`
   var isPosition = false
@@ -248,7 +232,6 @@ struct NumericToken: Equatable {
   }
 }
 
-/// A parsed value and the index where parsing continues.
 struct Parsed<Value> {
   let value: Value
   let end: Int
