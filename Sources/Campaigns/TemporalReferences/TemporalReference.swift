@@ -48,7 +48,6 @@ package struct TemporalReferenceFinder: Sendable {
   }
 }
 
-/// The order in which a country writes the numbers of a date.
 package enum NumericDateOrder: String, Equatable, Sendable {
   /// 2/20/2026, as in the United States.
   case monthDayYear = "mdy"
@@ -78,7 +77,6 @@ package enum NumericDateOrder: String, Equatable, Sendable {
     }
   }
 
-  /// The regions of languages whose order differs from the usual one.
   private static let largestRegions = [
     "en": "US", "fa": "IR", "hu": "HU", "ja": "JP", "ko": "KR", "lt": "LT", "mn": "MN", "zh": "CN",
   ]
@@ -114,7 +112,6 @@ package struct TemporalReference: Equatable, Sendable {
 
 /// Whether the event will happen to the writer, according to the text.
 package enum TemporalStanding: String, Equatable, Sendable {
-  /// It is ahead or going on.
   case upcoming
   /// It was over when the message was written, or the text speaks of it in the past.
   case past
@@ -146,7 +143,6 @@ package enum TemporalGrain: String, Equatable, Sendable {
 }
 
 package struct TemporalReading: Equatable, Sendable {
-  /// Its references, in the order of the text.
   package let references: [TemporalReference]
   /// Events that are called off, or moved without a new time: `presentation` in *the presentation got cancelled*. No
   /// upcoming reference has one of these events.
@@ -173,20 +169,15 @@ package enum ReadingDoubt: String, CaseIterable, Comparable, Encodable, Sendable
   case afterMidnight = "after_midnight"
   /// The day may be that of something else that is done for the event.
   case purpose
-  /// A word beside the time was not understood and may change it.
   case unreadWord = "unread_word"
-  /// The text gives only a week, a month or a year.
   case noDay = "no_day"
   /// A count of weeks or months, which are rarely exact to the day.
   case approximate
   case noEvent = "no_event"
-  /// It happens again and again, so the text may mean another time.
   case habit
-  /// The weekday and the date do not fit.
   case contradiction
   case anothers
   case quoted
-  /// A wish, a plan or a mere possibility.
   case possibility
   case condition
   case question
@@ -194,9 +185,7 @@ package enum ReadingDoubt: String, CaseIterable, Comparable, Encodable, Sendable
   case bound
   case alternative
   case denied
-  /// It was called off, or moved to another time.
   case calledOff = "called_off"
-  /// It is over, or the text speaks of it in the past.
   case past
 
   /// By name, so that a list of them is always in one order.
@@ -227,7 +216,6 @@ package enum ReadingDoubt: String, CaseIterable, Comparable, Encodable, Sendable
 
 /// Reads a text's sentences in order, and applies later sentences to the events of earlier ones.
 struct ReferenceCollector {
-  /// A reference, and the index of its first lexeme in its sentence.
   struct Entry {
     var reference: TemporalReference
     let sentence: Int
@@ -242,10 +230,8 @@ struct ReferenceCollector {
   private(set) var sentence = 0
   /// The week or month of the last sentence, for weekdays and dates in the next.
   private var period: (day: DayExpression, event: String?)?
-  /// The event named last. A pronoun refers to it.
   private var lastEvent: String?
   private(set) var hasDay = false
-  /// Whether the last sentence only says how something went.
   private var followsOutcome = false
   /// The last day of an event, for a later sentence that gives only its time.
   private var lastDay: (event: String, day: DayExpression)?
@@ -258,7 +244,6 @@ struct ReferenceCollector {
   /// Whether no more references are added; cancellations still count.
   var isFull: Bool { entries.count >= referencesMax }
 
-  /// Adds the references of the next sentence and applies its cancellations.
   mutating func read(_ map: SentenceMap, phrases: [TemporalPhrase]) {
     if map.opensInPast || map.isOutcome { endBareEvents(of: map) }
     let reading = SentenceReading(phrases: phrases, in: map, period: period)
@@ -330,7 +315,6 @@ struct ReferenceCollector {
     return dated
   }
 
-  /// Marks the matching references as cancelled, except past ones.
   mutating func cancel(where isMeant: (Entry) -> Bool) {
     for index in entries.indices where entries[index].reference.standing != .past && isMeant(entries[index]) {
       entries[index].reference.doubts.insert(.calledOff)
