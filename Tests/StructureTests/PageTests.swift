@@ -20,7 +20,7 @@ struct PageTests {
 
   @Test("the README can be read in one go")
   func readme() {
-    #expect(SourceTree.text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count - 1 <= 150)
+    #expect(SourceTree.text("README.md").split(separator: "\n", omittingEmptySubsequences: false).count - 1 <= 110)
   }
 
   @Test("the settings page has every setting of the code, and no other")
