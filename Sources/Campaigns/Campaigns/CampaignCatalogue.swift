@@ -32,7 +32,7 @@ struct CampaignCatalogue {
     return updated
   }
 
-  mutating func update(_ stored: [StoredCampaign], logger: Logger) {
+  private mutating func update(_ stored: [StoredCampaign], logger: Logger) {
     active = Set(stored.map(\.name))
     definitions = definitions.filter { active.contains($0.key) }
     texts = texts.filter { active.contains($0.key) }
@@ -56,64 +56,23 @@ struct CampaignCatalogue {
   }
 }
 
-/// The hours of campaigns that failed and that a look skips: after the first failure none, then 1, 3, 7 looks and so on. An
-/// audience that always fails therefore does not load the database.
-///
-/// It counts looks, not time. Looks have their own jitter.
-struct CampaignRetries {
-  /// Ten minutes of looks. An hour can be served for two.
-  static let looksLeftOutMax = 31
-
-  /// Hours whose last try failed: the failures in a row, and the looks that still skip them.
-  private var failures: [CampaignHour: (count: Int, looksLeft: Int)] = [:]
-
-  var isEmpty: Bool { failures.isEmpty }
-
-  /// Begins a look. An hour without a retry in ten minutes, because it is over, is forgotten.
-  mutating func beginLook() {
-    for hour in failures.keys { failures[hour]?.looksLeft -= 1 }
-    failures = failures.filter { $0.value.looksLeft > -Self.looksLeftOutMax }
-  }
-
-  func leavesOut(_ hour: CampaignHour) -> Bool { (failures[hour]?.looksLeft ?? 0) > 0 }
-
-  mutating func failed(_ hour: CampaignHour) {
-    let count = (failures[hour]?.count ?? 0) + 1
-    failures[hour] = (count, min(1 << min(count - 1, 16), Self.looksLeftOutMax + 1))
-  }
-
-  mutating func succeeded(_ hour: CampaignHour) { failures[hour] = nil }
-}
-
-/// Claimed occasions, or other work, shared by several workers.
-final class WorkBatch<Work> {
-  private var waiting: Deque<Work>
-  private let deadline: UInt64
-  private var isStopped = false
-
-  /// - Parameter deadline: monotonic nanoseconds after which no work begins.
-  init(_ work: [Work], until deadline: UInt64) {
-    waiting = Deque(work)
-    self.deadline = deadline
-  }
-
-  /// Works until nothing is left or may begin.
-  /// - Returns: what did not begin.
-  func run(workers: Int, on reactor: isolated Reactor, _ work: @escaping (Work) async -> Void) async -> [Work] {
-    let done = Signal()
-    var working = workers
-    for _ in 0..<workers {
-      reactor.start {
-        while let next = self.next() { await work(next) }
-        working -= 1
-        if working == 0 { done.signal(on: reactor) }
-      }
+/// Works on elements, so many at a time, until none is left or none may begin.
+/// - Returns: what did not begin.
+func share<Element>(
+  _ elements: [Element], among workers: Int, while mayBegin: @escaping () -> Bool = { true },
+  on reactor: isolated Reactor, _ work: @escaping (Element) async -> Void
+) async -> [Element] {
+  guard !elements.isEmpty else { return [] }
+  let done = Signal()
+  var waiting = Deque(elements)
+  var working = workers
+  for _ in 0..<workers {
+    reactor.start {
+      while mayBegin(), let next = waiting.popFirst() { await work(next) }
+      working -= 1
+      if working == 0 { done.signal(on: reactor) }
     }
-    _ = await done.wait(on: reactor)
-    return Array(waiting)
   }
-
-  private func next() -> Work? { isStopped || Reactor.now >= deadline ? nil : waiting.popFirst() }
-
-  func stop() { isStopped = true }
+  _ = await done.wait(on: reactor)
+  return Array(waiting)
 }

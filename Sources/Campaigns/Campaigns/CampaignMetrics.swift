@@ -12,9 +12,7 @@ internal import PushStore
 package final class CampaignMetrics {
   private let factory: any MetricsFactory
 
-  package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
-    self.factory = factory
-  }
+  package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) { self.factory = factory }
 
   /// Counts what has become of an occasion that was due. Of one that was lost, the process that takes it over does.
   func count(_ end: OccasionEnd, of occasion: Occasion) {
@@ -22,13 +20,14 @@ package final class CampaignMetrics {
     let dimensions = [("campaign", campaign), ("status", end.status), ("reason", end.reason ?? "none")]
     Counter(label: "tacet_campaign_occasions_total", dimensions: dimensions, factory: factory).increment()
     // A series that starts with its first failure has no rate.
-    failedEnrolments(of: campaign).increment(by: 0)
+    countFailedEnrolment(times: 0, of: campaign)
     if !occasion.slot.isEmpty { countCode("TEMPLATE_MISSING_TOKEN", times: 0, of: campaign) }
   }
 
   /// Counts a failed try. The hour stays due.
-  func countFailedEnrolment(of campaign: String) {
-    failedEnrolments(of: campaign).increment()
+  func countFailedEnrolment(times count: Int = 1, of campaign: String) {
+    Counter(label: "tacet_campaign_enrolment_failures_total", dimensions: [("campaign", campaign)], factory: factory)
+      .increment(by: count)
   }
 
   /// Counts something that happened to slots of a campaign.
@@ -36,9 +35,5 @@ package final class CampaignMetrics {
   package func countCode(_ code: String, times count: Int = 1, of campaign: String) {
     let dimensions = [("campaign", campaign), ("code", code)]
     Counter(label: "tacet_slot_codes_total", dimensions: dimensions, factory: factory).increment(by: count)
-  }
-
-  private func failedEnrolments(of campaign: String) -> Counter {
-    Counter(label: "tacet_campaign_enrolment_failures_total", dimensions: [("campaign", campaign)], factory: factory)
   }
 }

@@ -7,10 +7,13 @@ package struct CampaignPace: Equatable, Sendable {
   package var standardMinutes = 600
   /// The pause between two looks for hours that have come. Users' hours are exact to the minute, not to the second.
   package var hourInterval = Duration.seconds(20)
-  /// Users of an audience looked at by one statement: of a million, each takes under a fifth of a second.
-  package var hourUsers = 2_500
-  /// Occasions that a model writes at the same time: as many as the client makes calls.
+  /// Texts that a model writes at the same time of hours, and as many of slots. A small plan of a provider allows some fifty a minute.
   package var concurrentCalls = 5
+  /// Such occasions claimed together. With the last of a batch of five, calls would wait for the slowest.
+  var writtenPerBatch: Int { concurrentCalls * 4 }
+  /// How long an hour is left alone that has failed, of the two in which it can be served: an audience that always fails does not load
+  /// the database.
+  package var failedHourPause = Duration.seconds(120)
   /// How long after a user's hour a push may still be sent. An outage may end at night.
   package var lateAfter = Duration.seconds(4 * 3600)
   /// The pause between two looks for rows that wait for a text, of ten seconds that they wait.
@@ -29,7 +32,6 @@ package struct CampaignPace: Equatable, Sendable {
   /// How long a claim holds under which something is fetched, or written by a model: longer than that may take, which is two calls of a
   /// model at their deadlines, and the wait between them.
   package var writingLease = Duration.seconds(60)
-  package var concurrentDrafts = 20
   /// How long texts of a batch are begun: with the last of them it stays within the lease.
   var draftLimit: Duration { writingLease / 2 }
   /// What is due sooner has a template.
@@ -40,13 +42,13 @@ package struct CampaignPace: Equatable, Sendable {
   package var backlogInterval = Duration.seconds(1)
   /// The pause between two looks at whole audiences. Users of the API are enrolled at once.
   package var enrolInterval = Duration.seconds(15 * 60)
-  /// Users enrolled by one statement at least. Each reads the whole audience, and what that costs depends on the host.
-  var enrolUsersMin = 500
   /// Within this time after a user's schedule was rendered on request, the next request gets what is stored.
   package var requestPause = Duration.seconds(30)
 
   // All.
 
+  /// Users of an audience enrolled by one statement: of a million, each takes under a fifth of a second.
+  package var usersPerPage = 2_500
   /// Occasions pushed in a second at most, of slots and of hours each, so that messages of that morning have their share of the database.
   package var pushesPerSecond = 2_000
   /// Claims after which an occasion is given up. A cause that kills a process five times kills the sixth too.
@@ -70,10 +72,4 @@ package struct CampaignPace: Equatable, Sendable {
   /// second is a two-hundredth of the spread: a batch that is lost on its way stays below one push in a hundred. Each batch
   /// costs some milliseconds of the database, whatever its size; larger ones let messages wait behind them.
   func pushesPerBatch(at pushesPerSecond: Int) -> Int { min(max(pushesPerSecond / 8, 1), 256) }
-
-  /// Users of the next page of an audience, after a page of so many users took a time. 5,000 at most.
-  func enrolUsers(after users: Int, in time: Duration) -> Int {
-    if time < .seconds(1) { return min(users * 2, 5_000) }
-    return time > .seconds(4) ? max(users / 2, enrolUsersMin) : users
-  }
 }

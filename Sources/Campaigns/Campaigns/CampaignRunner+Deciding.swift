@@ -6,45 +6,42 @@ internal import Reactors
 
 // What is due: it is decided, and its pushes are queued.
 extension CampaignRunner {
-  /// Decides everything that is due, at most as fast as the pace allows.
+  /// Decides everything that is due, at most as fast as the pace allows: the more is due, the faster. The pace does not fall before
+  /// all is decided.
   /// - Parameter duty: which occasions.
   /// - Returns: how long there is nothing to do; nil for ever, as far as is known.
   func decideAll(_ duty: Duty, on reactor: isolated Reactor) async -> Duration? {
     do throws(PostgresError) {
       guard try await hasSlots(on: reactor) || duty != .slotOccasions else { return nil }
+      var rate = rates[duty] ?? DueRate()
+      // What is due and had no room in the inbox is the rest of what was due before.
+      if !hasBacklog(rate) { rate = DueRate() }
       while !isStopped {
         let begunAt = Reactor.now
-        let perSecond = try await occasionsPerSecond(duty, on: reactor)
+        if rate.perSecond < pace.pushesPerSecond, begunAt - rate.countedAt >= 1_000_000_000 {
+          let due = try await store.dueOccasions(duty.occasions, upTo: pace.dueMax, on: reactor)
+          rate.perSecond = max(rate.perSecond, pace.pushesPerSecond(whenDue: due))
+          rate.countedAt = begunAt
+        }
         let isAsking = duty == .writtenOccasions && texts.isAsking
-        let most = isAsking ? pace.concurrentCalls : pace.pushesPerBatch(at: perSecond)
+        let most = isAsking ? pace.writtenPerBatch : pace.pushesPerBatch(at: rate.perSecond)
         let count = try await decideBatch(of: most, duty, on: reactor)
         if count == 0 { break }
-        rates[duty]?.foundAt = begunAt
-        let time = Duration.seconds(1) * count / perSecond - .nanoseconds(Int64(Reactor.now - begunAt))
+        rate.foundAt = begunAt
+        let time = Duration.seconds(1) * count / rate.perSecond - .nanoseconds(Int64(Reactor.now - begunAt))
         if time > .zero { await reactor.sleep(for: time) }
       }
-      return mayHaveBacklog(duty) ? .zero : try await store.timeUntilNextOccasion(of: duty.occasions, on: reactor)
+      rates[duty] = rate
+      return hasBacklog(rate) ? .zero : try await store.timeUntilNextOccasion(of: duty.occasions, on: reactor)
     } catch {
       return failed(error)
     }
   }
 
-  /// How fast occasions are decided: the more of them are due, the faster. It does not fall before all are decided.
-  private func occasionsPerSecond(_ duty: Duty, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
-    let known = mayHaveBacklog(duty) ? rates[duty] : nil
-    if let known, known.perSecond == pace.pushesPerSecond || Reactor.now &- known.decidedAt < 1_000_000_000 {
-      return known.perSecond
-    }
-    let due = try await store.dueOccasions(duty.occasions, upTo: pace.dueMax, on: reactor)
-    let perSecond = max(known?.perSecond ?? 0, pace.pushesPerSecond(whenDue: due))
-    rates[duty] = DueRate(perSecond: perSecond, decidedAt: Reactor.now, foundAt: known?.foundAt)
-    return perSecond
-  }
-
   /// Whether more is probably due, for which the inbox had no room. Looking again costs less than asking when the next occasion is:
   /// that is behind the index entries of all that were just pushed.
-  private func mayHaveBacklog(_ duty: Duty) -> Bool {
-    rates[duty]?.foundAt.map { Reactor.now &- $0 < pace.backlogInterval.clampedNanoseconds } ?? false
+  private func hasBacklog(_ rate: DueRate) -> Bool {
+    Reactor.now - rate.foundAt < pace.backlogInterval.clampedNanoseconds
   }
 
   /// Decides a batch: claimed together, and looked at and committed together with others of its campaign.
@@ -77,7 +74,7 @@ extension CampaignRunner {
       }
       try await commit(decided, of: campaign, on: reactor)
     }
-    try await begin(drafts, on: reactor)
+    try await write(drafts, on: reactor)
     return due.count
   }
 
@@ -104,11 +101,8 @@ extension CampaignRunner {
       if ends.values.contains(where: { $0.status == "sent" }) { queued(reactor) }
     } catch {
       guard error.blamesStatement else { throw error }
-      if decided.count > 1 {
-        for one in decided { try await commit([one], of: campaign, on: reactor) }
-      } else {
-        undecided(of: campaign, error)
-      }
+      guard decided.count > 1 else { return undecided(of: campaign, error) }
+      for one in decided { try await commit([one], of: campaign, on: reactor) }
     }
   }
 
@@ -117,23 +111,13 @@ extension CampaignRunner {
       "an occasion is not decided; its lease will run out", metadata: ["campaign": "\(campaign)", "error": "\(error)"])
   }
 
-  /// Has a model write drafts, as it has time for them. What it has not begun when the runner stops is given back.
-  private func begin(_ drafts: [Draft], on reactor: isolated Reactor) async throws(PostgresError) {
-    for (place, draft) in drafts.enumerated() {
-      await waitForCalls(below: pace.concurrentCalls, on: reactor)
-      if isStopped { return try await store.release(drafts[place...].map(\.occasion), on: reactor) }
-      calls += 1
-      reactor.start {
-        await self.write(draft, on: reactor)
-        self.calls -= 1
-        self.callEnded.signal(on: reactor)
-      }
-    }
-  }
-
-  /// Waits until fewer calls are under way. What the others have written is committed.
-  func waitForCalls(below most: Int, on reactor: isolated Reactor) async {
-    while calls >= most { _ = await callEnded.wait(on: reactor) }
+  /// Has a model write drafts, some at a time. What it has not begun when the runner stops, or the claim may run out, is given back.
+  private func write(_ drafts: [Draft], on reactor: isolated Reactor) async throws(PostgresError) {
+    let last = Reactor.now + pace.draftLimit.clampedNanoseconds
+    let left = await share(
+      drafts, among: pace.concurrentCalls, while: { !self.isStopped && Reactor.now < last }, on: reactor
+    ) { await self.write($0, on: reactor) }
+    if !left.isEmpty { try await store.release(left.map(\.occasion), on: reactor) }
   }
 
   private func write(_ draft: Draft, on reactor: isolated Reactor) async {
@@ -157,10 +141,11 @@ extension CampaignRunner.Duty {
   }
 }
 
-/// How fast what is due is decided at present.
+/// How fast what is due is decided at present. Moments are monotonic nanoseconds.
 struct DueRate {
-  let perSecond: Int
-  let decidedAt: UInt64
+  var perSecond = 0
+  /// When it was last counted how much is due.
+  var countedAt: UInt64 = 0
   /// When a look last found something that was due.
-  var foundAt: UInt64?
+  var foundAt: UInt64 = 0
 }

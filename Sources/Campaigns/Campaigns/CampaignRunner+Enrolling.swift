@@ -11,15 +11,15 @@ extension CampaignRunner {
   func enrolHours(on reactor: isolated Reactor) async -> Duration? {
     do throws(PostgresError) {
       try await updateCatalogue(after: .zero, on: reactor)
-      retries.beginLook()
+      failedHours = failedHours.filter { Reactor.now - $0.value < pace.failedHourPause.clampedNanoseconds }
       for name in catalogue.scheduled {
         let hours = try await store.dueHours(of: name, minutes: pace.standardMinutes, on: reactor)
-        for hour in hours where !isStopped { try await enrol(hour, on: reactor) }
+        for hour in hours where !isStopped && failedHours[hour] == nil { try await enrol(hour, on: reactor) }
       }
       guard sleep != nil else { return nil }
       let hour = try await store.timeUntilNextHour(
         of: catalogue.scheduled, minutes: pace.standardMinutes, on: reactor)
-      return retries.isEmpty ? hour : min(hour ?? pace.retryWait, pace.retryWait)
+      return failedHours.isEmpty ? hour : min(hour ?? pace.failedHourPause, pace.failedHourPause)
     } catch {
       return failed(error)
     }
@@ -27,26 +27,25 @@ extension CampaignRunner {
 
   /// A failed hour does not block others, and it is due again at a later look.
   private func enrol(_ hour: CampaignHour, on reactor: isolated Reactor) async throws(PostgresError) {
-    guard !retries.leavesOut(hour) else { return }
     do throws(PostgresError) {
       var count = 0
       while !isStopped {
-        let page = try await store.enrol(hour, usersMax: pace.hourUsers, on: reactor)
+        let page = try await store.enrol(hour, usersMax: pace.usersPerPage, on: reactor)
         count += page.enrolled
         if page.enrolled > 0 {
           for duty in [Duty.hourOccasions, .writtenOccasions] { pauses[duty]?.signal(on: reactor) }
         }
         if page.isFinished { break }
       }
-      retries.succeeded(hour)
       guard count > 0 else { return }
       logger.info(
         "a campaign's hour has come",
         metadata: ["campaign": "\(hour.campaign)", "zone": "\(hour.zones[0])", "users": "\(count)"])
     } catch {
       metrics.countFailedEnrolment(of: hour.campaign)
-      guard error.concernsStatement else { throw error }
-      retries.failed(hour)
+      // Another statement may succeed where the server answered, or this one ran out of time.
+      guard error.code == .server || error.code == .timedOut || error.blamesStatement else { throw error }
+      failedHours[hour] = Reactor.now
       logger.warning(
         "a campaign's hour cannot be served",
         metadata: ["campaign": "\(hour.campaign)", "zone": "\(hour.zones[0])"].merging(error.logged) { $1 })
@@ -57,11 +56,10 @@ extension CampaignRunner {
   func followAudiences(on reactor: isolated Reactor) async {
     do throws(PostgresError) {
       try await updateCatalogue(after: pace.catalogueInterval, on: reactor)
+      for (name, definition) in catalogue.ofSlots { await follow(name, definition, on: reactor) }
     } catch {
       failed(error)
-      return
     }
-    for (name, definition) in catalogue.ofSlots { await follow(name, definition, on: reactor) }
   }
 
   /// Gives slots to the users of an audience. An unreadable audience does not block other campaigns.
@@ -69,13 +67,7 @@ extension CampaignRunner {
     if let last = followedAt[name], Reactor.now - last < pace.enrolInterval.clampedNanoseconds { return }
     followedAt[name] = Reactor.now
     do throws(PostgresError) {
-      for areNew in [true, false] {
-        let users = try await follow(name, definition, areNew: areNew, on: reactor)
-        guard users.enrolled + users.moved > 0 else { continue }
-        logger.info(
-          "users have slots",
-          metadata: ["campaign": "\(name)", "enrolled": "\(users.enrolled)", "changed": "\(users.moved)"])
-      }
+      for areNew in [true, false] { try await follow(name, definition, areNew: areNew, on: reactor) }
     } catch {
       if isStopped { return }
       metrics.countFailedEnrolment(of: name)
@@ -84,35 +76,23 @@ extension CampaignRunner {
     }
   }
 
-  /// All pages of an audience. A page has as many users as take a part of the time that a statement has; one that takes all of it is
-  /// asked again with fewer.
+  /// All pages of an audience.
   private func follow(
     _ name: String, _ definition: CampaignDefinition, areNew: Bool, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> (enrolled: Int, moved: Int) {
-    var (enrolled, moved) = (0, 0)
+  ) async throws(PostgresError) {
+    var (enrolled, changed) = (0, 0)
     var last: HostID?
-    while !isStopped {
-      let begunAt = Reactor.now
-      do throws(PostgresError) {
-        let page = try await audiences.enrolSlots(
-          of: name, defaults: definition.slots, areNew: areNew, after: last, usersMax: enrolUsers,
-          lead: catalogue.lead, on: reactor)
-        enrolled += page.enrolled
-        moved += page.moved
-        if page.enrolled > 0 { pauses[.preparation]?.signal(on: reactor) }
-        guard let end = page.last else { break }
-        last = end
-        enrolUsers = pace.enrolUsers(after: enrolUsers, in: .nanoseconds(Int64(Reactor.now - begunAt)))
-      } catch {
-        guard error.sqlState == .queryCanceled, enrolUsers > pace.enrolUsersMin else { throw error }
-        enrolUsers = max(enrolUsers / 4, pace.enrolUsersMin)
-      }
-    }
-    return (enrolled, moved)
+    repeat {
+      let page = try await audiences.enrolSlots(
+        of: name, defaults: definition.slots, areNew: areNew, after: last, usersMax: pace.usersPerPage,
+        lead: catalogue.lead, on: reactor)
+      enrolled += page.enrolled
+      changed += page.moved
+      if page.enrolled > 0 { pauses[.preparation]?.signal(on: reactor) }
+      last = page.last
+    } while last != nil && !isStopped
+    guard enrolled + changed > 0 else { return }
+    logger.info(
+      "users have slots", metadata: ["campaign": "\(name)", "enrolled": "\(enrolled)", "changed": "\(changed)"])
   }
-}
-
-extension PostgresError {
-  /// Whether another statement may succeed: the server answered, or this statement ran out of time.
-  fileprivate var concernsStatement: Bool { code == .server || code == .timedOut || blamesStatement }
 }

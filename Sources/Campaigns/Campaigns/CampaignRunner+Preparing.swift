@@ -12,31 +12,14 @@ extension CampaignRunner {
   func prepareAll(on reactor: isolated Reactor) async -> Duration? {
     do throws(PostgresError) {
       guard try await hasSlots(on: reactor) else { return nil }
-      try await prepareBatches(on: reactor)
+      while !isStopped, try await prepareBatch(on: reactor) > 0 {}
       return try await store.timeUntilNextSlot(on: reactor)
     } catch {
       return failed(error)
     }
   }
 
-  /// Prepares batches, claimed together, rendered and written by campaign, until nothing is left. While one of many batches is made here,
-  /// the database works for another. Where a model writes, there is one at a time: so many calls are made concurrently as the pace says.
-  private func prepareBatches(on reactor: isolated Reactor) async throws(PostgresError) {
-    let first = try await prepareBatch(on: reactor)
-    guard first > 0 else { return }
-    let isShared = first == pace.slotsPerBatch && catalogue.ofSlots.values.allSatisfy { $0.composer == nil }
-    var failure: PostgresError?
-    let loops = WorkBatch(Array(1...(isShared ? 2 : 1)), until: .max)
-    _ = await loops.run(workers: 2, on: reactor) { _ in
-      do throws(PostgresError) {
-        while !self.isStopped, try await self.prepareBatch(on: reactor) > 0 {}
-      } catch {
-        failure = error
-      }
-    }
-    if let failure { throw failure }
-  }
-
+  /// Prepares a batch: claimed together, rendered and written by campaign.
   /// - Returns: how many slots there were.
   private func prepareBatch(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
     let slots = try await store.claimSlots(pace.slotsPerBatch, lease: pace.writingLease, on: reactor)
@@ -66,7 +49,7 @@ extension CampaignRunner {
       metrics.countCode("TEMPLATE_MISSING_TOKEN", times: outcome.missingTokens, of: campaign)
     }
     try await store.prepare(
-      outcome.decided + written, of: campaign, advancing: catalogue.lead, tellsDevices: definition.contentURL != nil,
+      outcome.decided + written, of: campaign, advancing: catalogue.lead, tellsDevices: definition.content != nil,
       on: reactor)
     return outcome.moved
   }
@@ -77,23 +60,22 @@ extension CampaignRunner {
   ) async -> [DecidedOccasion] {
     guard !drafts.isEmpty else { return [] }
     let soon = Date.now.addingTimeInterval(Double(pace.draftReserve.components.seconds))
-    var written: [DecidedOccasion] = []
-    var unwritten = drafts.filter { Date(microseconds: $0.occasion.fireAt) <= soon }
-    let timely = drafts.filter { Date(microseconds: $0.occasion.fireAt) > soon }
-    let batch = WorkBatch(timely, until: Reactor.now + pace.draftLimit.clampedNanoseconds)
-    let left = await batch.run(workers: pace.concurrentDrafts, on: reactor) { draft in
+    let timely = drafts.indices.filter { Date(microseconds: drafts[$0].occasion.fireAt) > soon }
+    let last = Reactor.now + pace.draftLimit.clampedNanoseconds
+    var written: [Int: DecidedOccasion] = [:]
+    var canAsk = true
+    _ = await share(timely, among: pace.concurrentCalls, while: { canAsk && Reactor.now < last }, on: reactor) {
+      place in
       do throws(PostgresError) {
-        let composition = try await self.texts.write(draft, on: reactor)
-        if composition?.text == nil { unwritten.append(draft) } else { written.append(draft.decided(by: composition)) }
+        let composition = try await self.texts.write(drafts[place], on: reactor)
+        if composition?.text != nil { written[place] = drafts[place].decided(by: composition) }
       } catch {
         self.logger.warning("a model is not asked", metadata: ["error": "\(error)"])
-        unwritten.append(draft)
-        batch.stop()
+        canAsk = false
       }
     }
-    unwritten += left
     metrics.countCode("TEXT_OF_MODEL", times: written.count, of: campaign)
-    metrics.countCode("TEXT_OF_TEMPLATE", times: unwritten.count, of: campaign)
-    return written + unwritten.map { $0.decided() }
+    metrics.countCode("TEXT_OF_TEMPLATE", times: drafts.count - written.count, of: campaign)
+    return drafts.indices.map { written[$0] ?? drafts[$0].decided() }
   }
 }

@@ -38,23 +38,17 @@ package final class CampaignRunner {
   let renderer: OccasionRenderer
   let texts: ModelTexts
   let queued: (isolated Reactor) -> Void
-  private let rowTexts: RowTextWriter
-  private let contents: ContentFetcher?
-  private let allEnded = Signal()
   private let ended = Signal()
   private(set) var isStopped = false
   private var isRunning = false
   private(set) var catalogue = CampaignCatalogue()
   private var catalogueReadAt: UInt64?
-  var retries = CampaignRetries()
+  /// When hours have failed that are left alone since.
+  var failedHours: [CampaignHour: UInt64] = [:]
   /// When a campaign's audience was last followed.
   var followedAt: [String: UInt64] = [:]
-  var enrolUsers: Int
   /// How fast each duty decides what is due at present.
   var rates: [Duty: DueRate] = [:]
-  /// Calls of a model under way for occasions that are due.
-  var calls = 0
-  let callEnded = Signal()
 
   /// Makes a runner; ``run(on:)`` starts it.
   /// - Parameters:
@@ -71,16 +65,13 @@ package final class CampaignRunner {
   ) {
     self.store = store
     self.audiences = audiences ?? store
-    self.contents = contents
     self.pace = pace
     self.metrics = metrics
     self.logger = logger
     self.queued = queued
     self.sleep = sleep
-    enrolUsers = pace.enrolUsersMin
     pauses = Dictionary(uniqueKeysWithValues: Duty.allCases.map { ($0, WakefulPause(sleep)) })
     texts = ModelTexts(store: store, writer: writer, limits: limits, logger: logger)
-    rowTexts = RowTextWriter(store: store, texts: texts)
     renderer = OccasionRenderer(store: store, contents: contents, logger: logger)
   }
 
@@ -88,17 +79,9 @@ package final class CampaignRunner {
   package func run(on reactor: isolated Reactor) async {
     isRunning = true
     // A page of an audience is not waited for: it is one statement, which the next process makes again.
-    var working = Duty.allCases.count - 1
-    for duty in Duty.allCases {
-      reactor.start {
-        await self.work(duty, on: reactor)
-        if duty == .audiences { return }
-        working -= 1
-        if working == 0 { self.allEnded.signal(on: reactor) }
-      }
-    }
-    _ = await allEnded.wait(on: reactor)
-    await waitForCalls(below: 1, on: reactor)
+    reactor.start { await self.work(.audiences, on: reactor) }
+    let others = Duty.allCases.filter { $0 != .audiences }
+    _ = await share(others, among: others.count, on: reactor) { await self.work($0, on: reactor) }
     isRunning = false
     ended.signal(on: reactor)
   }
@@ -141,7 +124,7 @@ package final class CampaignRunner {
   /// - Returns: false when the limit passed first.
   package func drain(within limit: Duration, on reactor: isolated Reactor) async -> Bool {
     let isDone = isRunning ? await ended.wait(for: limit, on: reactor) : true
-    contents?.close(on: reactor)
+    renderer.contents?.close(on: reactor)
     return isDone
   }
 
@@ -177,7 +160,7 @@ package final class CampaignRunner {
   /// Has the texts written that events of watched rows wait for.
   func writeRowTexts(on reactor: isolated Reactor) async {
     do throws(PostgresError) {
-      while !isStopped, try await rowTexts.writeAll(on: reactor) > 0 { queued(reactor) }
+      while !isStopped, try await texts.writeRows(on: reactor) > 0 { queued(reactor) }
     } catch {
       logger.warning("texts of rows cannot be written; trying again later", metadata: ["error": "\(error)"])
     }

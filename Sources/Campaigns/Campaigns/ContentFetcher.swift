@@ -1,8 +1,7 @@
-internal import FoundationEssentials
 internal import HTTPTransfers
 internal import HTTPTypes
 package import Logging
-package import Postgres
+internal import Postgres
 package import PushRules
 package import PushStore
 package import Reactors
@@ -33,30 +32,24 @@ package final class ContentFetcher {
   /// Makes the fetches that are due. In the mode `offline_first` there are none.
   ///
   /// Begins fetches for at most ``ContentConfiguration/roundLimit``. What is left is claimed by the next call within the lead.
-  package func refresh(
-    _ rows: [Occasion], of campaign: String, at url: String, on reactor: isolated Reactor
+  func refresh(
+    _ rows: [Occasion], of campaign: String, from source: ContentSource, on reactor: isolated Reactor
   ) async throws(PostgresError) {
-    guard !rows.isEmpty else { return }
     let flags = try await store.configFlags(on: reactor)
     guard flags.mode == .onlineFirst else { return }
-    guard let source = ContentSource(url) else {
-      logger.error("a campaign's content URL cannot be used", metadata: ["campaign": "\(campaign)"])
-      return
-    }
     var failures: [ContentCode: Int] = [:]
     let until = Reactor.now + configuration.roundLimit.clampedNanoseconds
     repeat {
       let due = try await store.claimContents(
-        for: rows, of: campaign, at: url, isPerUser: ContentSource.isPerUser(url), lead: flags.lead,
-        contentsMax: configuration.fetchesMax, on: reactor)
+        for: rows, of: campaign, at: source.url, isPerUser: source.isPerUser, lead: flags.lead,
+        contentsMax: configuration.transfers.transfersMax, on: reactor)
       if due.isEmpty { break }
       var storeError: PostgresError?
-      _ = await WorkBatch(due, until: .max).run(workers: due.count, on: reactor) { due in
-        let answer = await self.answer(to: due, from: source, on: reactor)
-        self.metrics.countCode(answer.code.rawValue, of: campaign)
-        if answer.code.isFailure { failures[answer.code, default: 0] += 1 }
+      _ = await share(due, among: due.count, on: reactor) { due in
         do throws(PostgresError) {
-          try await self.record(answer, to: due, of: campaign, at: url, timeToLive: flags.timeToLive, on: reactor)
+          let code = try await self.fetch(due, from: source, of: campaign, timeToLive: flags.timeToLive, on: reactor)
+          // After these the stored document stays.
+          if code != .stored, code != .notModified { failures[code, default: 0] += 1 }
         } catch {
           storeError = error
         }
@@ -71,45 +64,60 @@ package final class ContentFetcher {
   }
 
   /// Cancels all fetches and closes all connections. Idempotent.
-  package func close(on reactor: isolated Reactor) {
-    transfers.close(on: reactor)
+  package func close(on reactor: isolated Reactor) { transfers.close(on: reactor) }
+
+  /// Makes a fetch, and notes what has become of it.
+  private func fetch(
+    _ due: DueContent, from source: ContentSource, of campaign: String, timeToLive: Duration,
+    on reactor: isolated Reactor
+  ) async throws(PostgresError) -> ContentCode {
+    let answer = await answer(to: due, from: source, on: reactor)
+    metrics.countCode(answer.code.rawValue, of: campaign)
+    switch answer.code {
+    case .stored:
+      try await store.store(
+        answer.document, etag: answer.etag, from: due, of: campaign, at: source.url, timeToLive: timeToLive, on: reactor
+      )
+    case .notModified: try await store.confirm(due, of: campaign, timeToLive: timeToLive, on: reactor)
+    default: try await store.fail(due, of: campaign, code: answer.code.rawValue, on: reactor)
+    }
+    return answer.code
   }
 
+  /// The longest version that is kept, in bytes. Those of common servers have some 40.
+  private static let etagBytesMax = 512
+
+  /// - Returns: of a document also its text, JSON with sorted members, and its version, which is sent back as it is.
   private func answer(
     to due: DueContent, from source: ContentSource, on reactor: isolated Reactor
-  ) async -> ContentAnswer {
-    guard let url = source.url(for: due.key.userID) else { return ContentAnswer(.unusableURL) }
+  ) async -> (code: ContentCode, document: String, etag: String?) {
+    guard let url = source.url(for: due.key.userID) else { return (.unusableURL, "", nil) }
     var fields: HTTPFields = [.accept: "application/json"]
     fields[.ifNoneMatch] = due.etag
-    fields[.authorization] = configuration.authorization?.text
+    fields[.authorization] = configuration.authorization?.exposed
+    let request = HTTPTransferRequest(
+      url: url, fields: fields, deadline: configuration.limit, bodyBytesMax: configuration.documentBytesMax)
     do throws(HTTPTransferError) {
-      let request = HTTPTransferRequest(
-        url: url, fields: fields, deadline: configuration.limit, bodyBytesMax: configuration.documentBytesMax)
-      return ContentAnswer(try await transfers.send(request, on: reactor), isConditional: due.etag != nil)
+      let response = try await transfers.send(request, on: reactor)
+      switch response.status.code {
+      case 200:
+        guard let document = ContentSource.document(response.body) else { return (.malformed, "", nil) }
+        let etag = response.fields[.eTag].flatMap { $0.isVisibleASCII(upTo: Self.etagBytesMax) ? $0 : nil }
+        return (.stored, document, etag)
+      // Where the request named no version, it says nothing.
+      case 304 where due.etag != nil: return (.notModified, "", nil)
+      default: return (.status, "", nil)
+      }
     } catch {
-      return ContentAnswer(ContentCode(error))
-    }
-  }
-
-  private func record(
-    _ answer: ContentAnswer, to due: DueContent, of campaign: String, at url: String, timeToLive: Duration,
-    on reactor: isolated Reactor
-  ) async throws(PostgresError) {
-    if let document = answer.document {
-      try await store.store(
-        document, etag: answer.etag, from: due, of: campaign, at: url, timeToLive: timeToLive, on: reactor)
-    } else if answer.code == .notModified {
-      try await store.confirm(due, of: campaign, timeToLive: timeToLive, on: reactor)
-    } else {
-      try await store.fail(due, of: campaign, code: answer.code.rawValue, on: reactor)
+      return (ContentCode(error), "", nil)
     }
   }
 }
 
 /// How documents of slot campaigns are fetched.
 package struct ContentConfiguration: Sendable {
-  /// The value of the Authorization field of each request; nil for none.
-  package var authorization: Credential?
+  /// The value of the Authorization field of each request, such as `Bearer …`; nil for none.
+  package var authorization: Secret<String>?
 
   /// Whether hosts at private, loopback and link-local addresses are reached. A definition could otherwise make the service read
   /// from the network that it is in, such as a cloud's metadata address.
@@ -120,10 +128,7 @@ package struct ContentConfiguration: Sendable {
 
   package var documentBytesMax = 64 * 1024
 
-  /// Concurrent fetches. 16: the concurrent transfers of other clients.
-  package var fetchesMax = 16
-
-  /// How long fetches begin for one call of ``ContentFetcher/refresh(_:of:at:on:)``. 24 s: with the last fetch 36 s, which leaves the rest of a
+  /// How long fetches begin for one call of ``ContentFetcher/refresh(_:of:from:on:)``. 24 s: with the last fetch 36 s, which leaves the rest of a
   /// lease of a minute for rendering. A host that hangs holds up no other campaign for longer.
   package var roundLimit = Duration.seconds(24)
 
@@ -132,27 +137,29 @@ package struct ContentConfiguration: Sendable {
   /// Plain HTTP is for hosts on this machine only, such as those of tests.
   var transfers: HTTPTransferConfiguration {
     var transfers = HTTPTransferConfiguration()
-    transfers.transfersMax = fetchesMax
     transfers.reach = HTTPTransferReach(includesPrivateAddresses: allowsPrivateAddresses, includesPlainHTTP: false)
     return transfers
   }
 }
 
 /// A campaign's content URL: `https://host/path`, in which `{user_id}` may be a part of the path or the query.
-struct ContentSource {
+struct ContentSource: Equatable, Sendable {
+  static let bytesMax = 2_048
   private static let token = "{user_id}"
 
-  private let url: String
+  let url: String
 
   /// Nil for a URL that cannot be fetched: without a host, with a password, or with a user in the place of the host, who would
   /// choose where the credential goes.
   init?(_ url: String) {
-    let form = /(?i)https?:\/\/[^\/?#{}@%\\]+([\/?#].*)?/
-    guard url.isVisibleASCII(upTo: .max), url.wholeMatch(of: form) != nil else { return nil }
+    let form = /https?:\/\/[^:\/?#{}@%\\][^\/?#{}@%\\]*([\/?#].*)?/
+    guard url.isVisibleASCII(upTo: Self.bytesMax), url.wholeMatch(of: form) != nil,
+      !url.replacing(Self.token, with: "").contains(where: "{}".contains)
+    else { return nil }
     self.url = url
   }
 
-  static func isPerUser(_ url: String) -> Bool { url.contains(token) }
+  var isPerUser: Bool { url.contains(Self.token) }
 
   /// What to fetch.
   /// - Returns: nil for an id that would be a step in the path.
@@ -160,6 +167,16 @@ struct ContentSource {
     guard let userID else { return url }
     guard ![".", ".."].contains(userID.text) else { return nil }
     return url.replacing(Self.token, with: userID.text.percentEncoded)
+  }
+
+  /// What an answer says: a JSON object whose members are all strings, sorted, no longer than the answer; nil for anything else.
+  static func document(_ body: [UInt8]) -> String? {
+    // Any number of members, which the answer's size bounds.
+    let limits = JSONLimits(depthMax: 1, elementsMax: .max)
+    guard let object = (try? PayloadValue(json: body, limits: limits))?.object,
+      object.members.allSatisfy({ $0.value.text != nil })
+    else { return nil }
+    return String(decoding: object.encoded(), as: UTF8.self)
   }
 }
 
@@ -202,48 +219,5 @@ enum ContentCode: String {
       case .invalidRequest: .unusableURL
       default: .unreachable
       }
-  }
-
-  /// After a failure the stored document stays.
-  var isFailure: Bool { ![.stored, .notModified].contains(self) }
-}
-
-private struct ContentAnswer {
-  /// The longest version that is kept, in bytes. Those of common servers have some 40.
-  private static let etagBytesMax = 512
-
-  let code: ContentCode
-  /// JSON with sorted members, and its version, which is sent back as it is.
-  private(set) var document: String?
-  private(set) var etag: String?
-
-  init(_ code: ContentCode) { self.code = code }
-
-  /// - Parameter isConditional: whether the request named a version; otherwise 304 says nothing.
-  init(_ response: HTTPTransferResponse, isConditional: Bool) {
-    switch response.status.code {
-    case 200:
-      document = ContentDocument(response.body)?.text
-      code = document == nil ? .malformed : .stored
-      etag = response.fields[.eTag].flatMap { $0.isVisibleASCII(upTo: Self.etagBytesMax) ? $0 : nil }
-    case 304 where isConditional: code = .notModified
-    default: code = .status
-    }
-  }
-}
-
-/// A JSON object whose members are all strings.
-struct ContentDocument {
-  /// Any number of members, which the answer's size bounds.
-  private static let limits = JSONLimits(depthMax: 1, elementsMax: .max)
-
-  /// The same object with sorted members, no longer than the answer.
-  let text: String
-
-  init?(_ body: [UInt8]) {
-    guard case .object(let object)? = try? PayloadValue(json: body, limits: Self.limits),
-      object.members.allSatisfy({ $0.value.text != nil })
-    else { return nil }
-    text = String(decoding: object.encoded(), as: UTF8.self)
   }
 }

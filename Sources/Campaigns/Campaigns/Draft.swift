@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import PushRules
 internal import PushStore
 
@@ -13,8 +12,6 @@ struct Draft {
   }
 
   let occasion: Occasion
-  /// The type of the push; nil of slots.
-  var pushType: String?
   /// Nil where no text applies, or a name in it has no value.
   let template: CampaignText?
   /// Whether the template is said where the model fails.
@@ -25,31 +22,32 @@ struct Draft {
   /// Nil where the template is all.
   var question: Question?
   /// Nil of slots.
-  var findings: OccasionFindings?
+  var evaluation: LayerEvaluation?
+
+  /// The type of the push; nil of slots.
+  var pushType: String? { evaluation?.finding?.layer.pushType }
 
   /// - Parameter composition: of the model; nil where it was not asked.
   func decided(by composition: ModelTexts.Composition? = nil) -> DecidedOccasion {
-    var composition = composition ?? ModelTexts.Composition(writing: .init(by: "template"))
-    if composition.text == nil, fallsBack, composition.writing.refusal == nil {
+    var composition = composition ?? ModelTexts.Composition(by: "template")
+    if composition.text == nil, fallsBack, composition.refusal == nil {
       composition.text = template
-      composition.writing.by = "template"
-      if template == nil { composition.writing.failure = composition.writing.failure ?? "no_template" }
+      composition.by = "template"
+      if template == nil { composition.failure = composition.failure ?? "no_template" }
     }
-    var findings = findings
-    findings?.note(composition, campaign: occasion.campaign)
-    let document = findings.map { JSONText.of($0) }
+    let findings = evaluation?.findings(composition, campaign: occasion.campaign)
     guard let text = composition.text else {
-      return DecidedOccasion(occasion, nil, refusal: composition.writing.failure ?? "no_text", findings: document)
+      return DecidedOccasion(occasion, nil, refusal: composition.failure ?? "no_text", findings: findings)
     }
     let words = OccasionWords(title: text.title, body: text.body, category: category, data: data)
-    return DecidedOccasion(occasion, words, pushType: pushType, findings: document)
+    return DecidedOccasion(occasion, words, pushType: pushType, findings: findings)
   }
 }
 
 extension Draft {
   /// Of a campaign that comes at an hour, about what a layer has found.
   init(
-    of occasion: Occasion, about finding: LayerFinding, in material: CampaignMaterial, _ findings: OccasionFindings,
+    of occasion: Occasion, about finding: LayerFinding, _ evaluation: LayerEvaluation, in material: CampaignMaterial,
     by definition: CampaignDefinition
   ) {
     let values = material.values(for: finding)
@@ -58,84 +56,50 @@ extension Draft {
         with: values, in: material.facts.locale, for: user, on: material.localTime.day(of: material.moment))
     }
     let data = definition.data(
-      with: values, members: ["push_type": .string(finding.pushType), "domain": finding.domain.map { .string($0) }])
+      with: values,
+      members: ["push_type": .string(finding.layer.pushType), "domain": finding.domain.map { .string($0) }])
     self.init(
-      occasion: occasion, pushType: finding.pushType,
+      occasion: occasion,
       // A sentence with a hole is worse than silence.
       template: filled?.missing == 0 ? filled?.text : nil, fallsBack: definition.composer?.onFailure != .skip,
       category: "", data: data,
-      question: definition.composer.map { Question(about: finding, in: material, $0.task) }, findings: findings)
+      question: definition.composer.map { composer in
+        let task = composer.task
+        return Question(
+          prompt: task?.prompt(with: material.facts.lines) ?? ModelPrompt(for: finding, in: material),
+          check: ReplyCheck(
+            rules: task?.rules ?? .coach, sources: material.quotableTexts, takesLine: task != nil,
+            mayRefuse: task == nil && finding.found["event"] != nil),
+          limit: task?.limit)
+      }, evaluation: evaluation)
   }
 }
 
-extension Draft.Question {
-  /// - Parameter task: nil for the coach's.
-  fileprivate init(about finding: LayerFinding, in material: CampaignMaterial, _ task: ModelTask?) {
-    prompt = task?.prompt(with: material.facts.lines) ?? ModelPrompt(for: finding, in: material)
-    check = ReplyCheck(
-      rules: task?.rules ?? .coach, sources: material.quotableTexts, takesLine: task != nil,
-      mayRefuse: task == nil && finding.metadata.event != nil)
-    limit = task?.limit
-  }
-}
-
-/// The record that explains a decision: the rules with their numbers, the finding and the writer.
-///
-/// It cannot contain text of a user: rules and figures are enumerations.
-struct OccasionFindings: Encodable {
-  struct Inputs: Encodable {
-    var notes: [LayerNote] = []
-    var finding: FindingMetadata?
-    var writing: Writing?
-  }
-
-  /// The writer of the push, also of a failed one.
-  struct Writing: Encodable, Equatable {
-    /// `model` or `template`.
-    var by: String
-    /// Why the model's reply was not used; nil when it was.
-    var failure: String?
-    /// Why the model wrote nothing. Then no template is said instead.
-    var refusal: EventRefusal?
-  }
-
-  /// The layer that had something to say.
-  var layer: String?
-  var inputs = Inputs()
-  /// For the ledger.
-  var metadata: FindingMetadata?
-  var inputTokens = 0
-  var outputTokens = 0
-  var costMicrodollars = 0
-
-  enum CodingKeys: String, CodingKey {
-    case layer, inputs, metadata
-    case inputTokens = "input_tokens"
-    case outputTokens = "output_tokens"
-    case costMicrodollars = "cost_microdollars"
-  }
-
-  init(_ evaluation: LayerEvaluation) {
-    inputs = Inputs(notes: evaluation.notes, finding: evaluation.finding?.metadata)
-  }
-
-  mutating func note(_ composition: ModelTexts.Composition, campaign: String) {
-    layer = inputs.finding?.layer
-    inputs.writing = composition.writing
-    metadata = inputs.finding
-    metadata?.campaign = campaign
-    inputTokens = composition.usage.inputTokens
-    outputTokens = composition.usage.outputTokens
-    costMicrodollars = composition.usage.costMicrodollars
-  }
-}
-
-/// Values whose encoding cannot fail.
-enum JSONText {
-  static func of(_ value: some Encodable) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(value) else { preconditionFailure("\(type(of: value)) cannot be encoded") }
-    return String(decoding: data, as: UTF8.self)
+extension LayerEvaluation {
+  /// What explains a decision, as JSON: the rules with their numbers, the finding, and the writer, also a failed one.
+  ///
+  /// It cannot contain text of a user: rules and figures are enumerations.
+  /// - Parameter composition: nil before anything is written.
+  func findings(_ composition: ModelTexts.Composition? = nil, campaign: String? = nil) -> String {
+    let writing: PayloadObject? = composition.map { composition in
+      [
+        "by": .string(composition.by), "failure": composition.failure.map { .string($0) },
+        "refusal": composition.refusal.map { .string($0.rawValue) },
+      ]
+    }
+    let inputs: PayloadObject = [
+      "notes": .array(notes.map { .object($0.document) }), "finding": finding.map { .object($0.document()) },
+      "writing": writing.map { .object($0) },
+    ]
+    let usage = composition?.usage ?? CampaignUsage()
+    let findings: PayloadObject = [
+      "layer": finding.map { .string($0.layer.name) }, "inputs": .object(inputs),
+      // For the ledger.
+      "metadata": finding.map { .object($0.document(campaign: campaign)) },
+      "input_tokens": .integer(Int64(usage.inputTokens)),
+      "output_tokens": .integer(Int64(usage.outputTokens)),
+      "cost_microdollars": .integer(Int64(usage.costMicrodollars)),
+    ]
+    return String(decoding: findings.encoded(), as: UTF8.self)
   }
 }

@@ -3,19 +3,30 @@ internal import PushRules
 internal import TemporalReferences
 
 extension CampaignMaterial {
-  /// Reads the result of the host's function for one user, and finds the events in the user's messages.
+  /// Reads the result of the host's function for one user, and finds the events in the user's messages. A missing member, or one of
+  /// another type, counts as unknown.
   /// - Parameter zoneName: the database's name of the user's zone. In one that only the database has, tomorrow is unknown: no
   ///   event is found.
   /// - Returns: nil for text that is not a JSON object.
   init?(json: String, at moment: Date, zoneName: String) {
-    guard let document = try? JSONDecoder().decode(MaterialDocument.self, from: Data(json.utf8)) else { return nil }
-    self = document.material
-    self.moment = moment
-    facts = CampaignValues(json: json) ?? CampaignValues()
+    // The messages have any number of bytes.
+    guard let document = CampaignValues.document(json, bytesMax: .max) else { return nil }
+    self.init(moment: moment)
+    facts = CampaignValues(document)
+    // Other numbers are no durations.
+    inactiveFor = document.number("inactive_seconds").flatMap { (0...1e10).contains($0) ? .seconds($0) : nil }
+    messages = document.objects("messages").compactMap(WrittenMessage.init)
+    patterns = document.objects("patterns").compactMap(RecognizedPattern.init)
+    lastConversation = document.object("last_conversation").flatMap(LastConversation.init)
+    contextSummary = document.text("context_summary")
+    styles = document.object("coaching_preferences").map { CoachingPreferences($0) } ?? styles
+    missingSources = Set((document.texts("missing") ?? []).compactMap(MaterialSource.init))
     guard let zone = ZoneDirectory.system.rules(of: zoneName) else { return }
     localTime = LocalTime(zone: zone)
-    let dateOrder = NumericDateOrder(localeIdentifier: document.locale)
-    let finder = TemporalReferenceFinder(language: .ofLocale(document.locale))
+    // That of the user's app, for the language and the order of dates; that of the United States when unknown.
+    let locale = document.text("locale") ?? "en_US"
+    let dateOrder = NumericDateOrder(localeIdentifier: locale)
+    let finder = TemporalReferenceFinder(language: .ofLocale(locale))
     happenings = messages.flatMap { message in
       let reading = finder.reading(of: message.text, writtenAt: message.writtenAt, zone: zone, dateOrder: dateOrder)
       let calledOff = reading.calledOff.sorted().map {
@@ -26,58 +37,29 @@ extension CampaignMaterial {
   }
 }
 
-/// The host's document. A missing member, or one of another type, counts as unknown.
-private struct MaterialDocument: Decodable {
-  private struct Message: Decodable {
-    let text: String
-    let written_at: Int64
-  }
-
-  private struct Pattern: Decodable {
-    let theme: String
-    let occurrences: Int
-    let domains: [String]?
-    let confidence: Double
-    let synthesis: String?
-    let sessions_since: Int
-  }
-
-  /// The locale of the user's app, such as `en_GB`, for the language and the order of dates; that of the United States when unknown.
-  let locale: String
-  private(set) var material = CampaignMaterial(moment: .distantPast)
-
-  init(from decoder: any Decoder) throws {
-    let object = try decoder.container(keyedBy: MemberName.self)
-    func known<Value: Decodable>(_ name: MemberName) -> Value? { try? object.decodeIfPresent(Value.self, forKey: name) }
-    func list<Value: Decodable>(_ name: MemberName) -> [Value] {
-      (known(name) as [Lenient<Value>]?)?.compactMap(\.value) ?? []
-    }
-    locale = known("locale") ?? "en_US"
-    let inactiveSeconds: Double? = known("inactive_seconds")
-    // Other numbers are no durations.
-    material.inactiveFor = inactiveSeconds.flatMap { (0...1e10).contains($0) ? .seconds($0) : nil }
-    material.messages = list("messages").map { (message: Message) in
-      WrittenMessage(text: message.text, writtenAt: Date(microseconds: message.written_at))
-    }
-    material.patterns = list("patterns").map { (pattern: Pattern) in
-      RecognizedPattern(
-        theme: pattern.theme, occurrences: pattern.occurrences, domains: pattern.domains ?? [],
-        confidence: min(1, max(0, pattern.confidence)), synthesis: pattern.synthesis ?? "",
-        sessionsSince: pattern.sessions_since)
-    }
-    material.lastConversation = known("last_conversation")
-    material.contextSummary = known("context_summary")
-    material.styles = known("coaching_preferences") ?? CoachingPreferences()
-    let missing: [String] = known("missing") ?? []
-    material.missingSources = Set(missing.compactMap(MaterialSource.init))
+extension WrittenMessage {
+  fileprivate init?(_ document: PayloadObject) {
+    guard let text = document.text("text"), let writtenAt = document.integer("written_at") else { return nil }
+    self.init(text: text, writtenAt: Date(microseconds: writtenAt))
   }
 }
 
-/// A value that others do not depend on: nil for an unreadable one.
-struct Lenient<Value: Decodable>: Decodable {
-  let value: Value?
+extension RecognizedPattern {
+  fileprivate init?(_ document: PayloadObject) {
+    guard let theme = document.text("theme"), let occurrences = document.integer("occurrences"),
+      let confidence = document.number("confidence"), let sessions = document.integer("sessions_since")
+    else { return nil }
+    self.init(
+      theme: theme, occurrences: Int(occurrences), domains: document.texts("domains") ?? [],
+      confidence: min(1, max(0, confidence)), synthesis: document.text("synthesis") ?? "", sessionsSince: Int(sessions))
+  }
+}
 
-  init(from decoder: any Decoder) { value = try? Value(from: decoder) }
+extension LastConversation {
+  fileprivate init?(_ document: PayloadObject) {
+    guard let texts = document.texts("texts") else { return nil }
+    self.init(domain: document.text("domain"), texts: texts)
+  }
 }
 
 extension Date {

@@ -23,6 +23,8 @@ struct OccasionRenderer {
     /// due at other times now.
     var moved: Set<HostID> = []
     var missingTokens = 0
+    /// What the host says, by its text: a document of all users is read once.
+    fileprivate var documents: [String: CampaignValues] = [:]
 
     fileprivate mutating func refuse(_ occasion: Occasion, _ reason: String) {
       decided.append(DecidedOccasion(occasion, nil, refusal: reason))
@@ -39,7 +41,7 @@ struct OccasionRenderer {
     let contents = try await content(for: occasions, of: campaign, by: definition, isAhead: isAhead, on: reactor)
     let situations = try await situations(of: occasions, in: campaign, on: reactor)
     var outcome = Outcome()
-    var materials: [HostID: SlotMaterial] = [:]
+    var materials: [HostID: CampaignValues] = [:]
     for (place, occasion) in occasions.enumerated() {
       guard let situation = situations[place] else {
         outcome.refuse(occasion, "campaign_inactive")
@@ -54,9 +56,9 @@ struct OccasionRenderer {
       } else if situation.timeZone != occasion.timeZone {
         outcome.moved.insert(occasion.userID)
       } else {
-        let known = materials[occasion.userID] ?? situation.material.flatMap(SlotMaterial.init(json:))
+        let known = materials[occasion.userID] ?? situation.material.flatMap(CampaignValues.init(json:))
         materials[occasion.userID] = known
-        outcome.add(occasion, known, contents[place], definition, isAhead: isAhead)
+        outcome.add(occasion, known, contents?[place], definition, isAhead: isAhead)
       }
     }
     for userID in outcome.moved {
@@ -69,27 +71,14 @@ struct OccasionRenderer {
   /// Users whose messages are read without a pause.
   private static let usersTogether = 8
 
-  /// What the campaign's host says, for each occasion.
+  /// What the campaign's host says, for each occasion; nil where it is not asked.
   private func content(
     for occasions: [Occasion], of campaign: String, by definition: CampaignDefinition, isAhead: Bool,
     on reactor: isolated Reactor
-  ) async throws(PostgresError) -> [FetchedValues] {
-    guard let url = definition.contentURL else { return occasions.map { _ in .values(CampaignValues()) } }
-    if isAhead { try await contents?.refresh(occasions, of: campaign, at: url, on: reactor) }
-    let outcomes = try await store.contents(
-      for: occasions, of: campaign, isPerUser: ContentSource.isPerUser(url), on: reactor)
-    // A document of all users is read once.
-    var known: [String: FetchedValues] = [:]
-    return outcomes.map { outcome in
-      switch outcome {
-      case .unavailable(let reason): return .unavailable(reason)
-      case .document(let text):
-        let values =
-          known[text] ?? CampaignValues(json: text).map(FetchedValues.values) ?? .unavailable("content_missing")
-        known[text] = values
-        return values
-      }
-    }
+  ) async throws(PostgresError) -> [ContentOutcome]? {
+    guard let source = definition.content else { return nil }
+    if isAhead { try await contents?.refresh(occasions, of: campaign, from: source, on: reactor) }
+    return try await store.contents(for: occasions, of: campaign, isPerUser: source.isPerUser, on: reactor)
   }
 
   /// What is known of the users of occasions, by the place of each. Those of an hour are asked about together.
@@ -98,8 +87,7 @@ struct OccasionRenderer {
   ) async throws(PostgresError) -> [Int: CampaignSituation] {
     var found: [Int: CampaignSituation] = [:]
     let hours = Dictionary(grouping: occasions.indices) { place in
-      let occasion = occasions[place]
-      return occasion.slot.isEmpty ? "\(occasion.fireDate) \(occasion.fireAt)" : ""
+      occasions[place].slot.isEmpty ? "\(occasions[place].fireDate) \(occasions[place].fireAt)" : ""
     }
     for places in hours.values {
       let hour = occasions[places[0]].slot.isEmpty ? occasions[places[0]] : nil
@@ -118,25 +106,24 @@ struct OccasionRenderer {
       return try await store.situations(of: Array(userIDs), in: campaign, at: hour, on: reactor)
     } catch {
       guard error.blamesStatement else { throw error }
-      guard userIDs.count == 1 else {
-        var situations: [HostID: CampaignSituation] = [:]
-        for userID in userIDs {
-          situations.merge(try await self.situations(of: [userID], in: campaign, at: hour, on: reactor)) { $1 }
-        }
-        return situations
+      if userIDs.count == 1, let userID = userIDs.first {
+        logger.error(
+          "a user's material cannot be read", metadata: ["campaign": "\(campaign)", "error": "\(error)"])
+        return [userID: CampaignSituation(refusal: "material_failed")]
       }
-      logger.error(
-        "a user's material cannot be read", metadata: ["campaign": "\(campaign)", "error": "\(error)"])
-      let failed = CampaignSituation(refusal: "material_failed")
-      return Dictionary(uniqueKeysWithValues: userIDs.map { ($0, failed) })
     }
+    var situations: [HostID: CampaignSituation] = [:]
+    for userID in userIDs {
+      situations.merge(try await self.situations(of: [userID], in: campaign, at: hour, on: reactor)) { $1 }
+    }
+    return situations
   }
 }
 
 extension OccasionRenderer.Outcome {
   /// Adds an occasion of a slot.
   fileprivate mutating func add(
-    _ occasion: Occasion, _ material: SlotMaterial?, _ content: FetchedValues, _ definition: CampaignDefinition,
+    _ occasion: Occasion, _ material: CampaignValues?, _ content: ContentOutcome?, _ definition: CampaignDefinition,
     isAhead: Bool
   ) {
     guard let material else { return refuse(occasion, "material_unreadable") }
@@ -145,12 +132,17 @@ extension OccasionRenderer.Outcome {
     if definition.composer != nil, let words = occasion.words {
       return decided.append(DecidedOccasion(occasion, words))
     }
-    let fetched: CampaignValues
+    var values = material.values(for: occasion)
     switch content {
     case .unavailable(let reason): return refuse(occasion, reason)
-    case .values(let values): fetched = values
+    case .document(let text):
+      guard let fetched = documents[text] ?? CampaignValues(json: text) else {
+        return refuse(occasion, "content_missing")
+      }
+      documents[text] = fetched
+      values = values.overlaid(with: fetched)
+    case nil: break
     }
-    let values = material.values(for: occasion).overlaid(with: fetched)
     guard let (words, missing) = definition.words(for: occasion, values: values) else {
       return refuse(occasion, "no_text")
     }
@@ -166,23 +158,15 @@ extension OccasionRenderer.Outcome {
   fileprivate mutating func add(
     _ occasion: Occasion, _ situation: CampaignSituation, _ definition: CampaignDefinition
   ) {
-    let moment = Date(microseconds: situation.now)
-    let text = situation.material ?? "{}"
-    guard var material = CampaignMaterial(json: text, at: moment, zoneName: occasion.timeZone) else {
-      return refuse(occasion, "material_unreadable")
-    }
+    let material = CampaignMaterial(
+      json: situation.material ?? "{}", at: Date(microseconds: situation.now), zoneName: occasion.timeZone)
+    guard var material else { return refuse(occasion, "material_unreadable") }
     material.subject = definition.occasion
     let evaluation = LayerEvaluation(of: material, layers: definition.layers)
     if let finding = evaluation.finding {
-      drafts.append(Draft(of: occasion, about: finding, in: material, OccasionFindings(evaluation), by: definition))
+      drafts.append(Draft(of: occasion, about: finding, evaluation, in: material, by: definition))
     } else {
-      let findings = JSONText.of(OccasionFindings(evaluation))
-      decided.append(DecidedOccasion(occasion, nil, refusal: "nothing_to_say", findings: findings))
+      decided.append(DecidedOccasion(occasion, nil, refusal: "nothing_to_say", findings: evaluation.findings()))
     }
   }
-}
-
-private enum FetchedValues {
-  case values(CampaignValues)
-  case unavailable(String)
 }

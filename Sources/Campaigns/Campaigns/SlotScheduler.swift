@@ -14,7 +14,7 @@ package enum SlotChoice: Equatable, Sendable {
   case unknownPhase(Int)
 }
 
-/// Slots on request of apps: schedules, choices, and a push of what is stored. It fetches nothing: that is the runner's.
+/// Slots on request of apps: schedules and choices. It fetches nothing: that is the runner's.
 ///
 /// Belongs to one reactor. Each call asks for the campaigns, and reads only the definitions that have changed.
 package final class SlotScheduler {
@@ -23,7 +23,7 @@ package final class SlotScheduler {
   private let pace: CampaignPace
   private let metrics: CampaignMetrics
   private let logger: Logger
-  private var known = CampaignCatalogue()
+  private var catalogue = CampaignCatalogue()
 
   package init(
     store: PushDatabase, pace: CampaignPace = CampaignPace(), metrics: CampaignMetrics = CampaignMetrics(),
@@ -45,9 +45,9 @@ package final class SlotScheduler {
     of userID: HostID, days: Int, rowsMax: Int, deviceToken: String?, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [ScheduledRow] {
     if try await !store.isScheduleRendered(of: userID, within: pace.requestPause, on: reactor) {
-      let catalogue = try await catalogue(on: reactor)
-      try await enrol(userID, in: catalogue, on: reactor)
-      try await renderWindow(of: userID, in: catalogue, on: reactor)
+      try await update(on: reactor)
+      try await enrol(userID, on: reactor)
+      try await renderWindow(of: userID, on: reactor)
       try await store.noteScheduleRendered(of: userID, on: reactor)
     }
     return try await store.schedule(
@@ -58,12 +58,7 @@ package final class SlotScheduler {
   package func slots(
     of campaign: String, for userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> UserSlots? {
-    try await slots(of: campaign, for: userID, in: try await catalogue(on: reactor), on: reactor)
-  }
-
-  private func slots(
-    of campaign: String, for userID: HostID, in catalogue: CampaignCatalogue, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> UserSlots? {
+    try await update(on: reactor)
     guard let definition = catalogue.ofSlots[campaign] else { return nil }
     try await store.followAudience(
       of: campaign, defaults: definition.slots, for: userID, lead: catalogue.lead, on: reactor)
@@ -74,9 +69,8 @@ package final class SlotScheduler {
   package func choose(
     _ isOn: Bool, _ slots: [UserSlot], of campaign: String, for userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> SlotChoice {
-    let catalogue = try await catalogue(on: reactor)
-    guard let definition = catalogue.ofSlots[campaign],
-      let known = try await self.slots(of: campaign, for: userID, in: catalogue, on: reactor)
+    guard let known = try await self.slots(of: campaign, for: userID, on: reactor),
+      let definition = catalogue.ofSlots[campaign]
     else { return .unknownCampaign }
     if let place = slots.firstIndex(where: { slot in !definition.slots.contains { $0.phase == slot.phase } }) {
       return .unknownPhase(place)
@@ -84,34 +78,25 @@ package final class SlotScheduler {
     try await store.choose(
       UserSlots(isOn: isOn, slots: slots, timeZone: known.timeZone), of: campaign, for: userID, lead: catalogue.lead,
       on: reactor)
-    try await renderWindow(of: userID, in: catalogue, on: reactor)
+    try await renderWindow(of: userID, on: reactor)
     return .taken(try await store.schedule(of: userID, days: 7, rowsMax: 64, deviceToken: nil, on: reactor))
-  }
-
-  /// Sends the occasion of a user's slot that was rendered last, at once.
-  /// - Returns: the push, or the reason why there is none: `unknown_slot`, `nothing_stored`, `cooldown`, or what keeps
-  ///   pushes from the user's devices.
-  package func deliver(
-    slot: String, of campaign: String, for userID: HostID, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> SlotDelivery {
-    try await store.deliver(slot: slot, of: campaign, for: userID, on: reactor)
   }
 
   /// Renders what is stored and not pushed of a user of whom something has changed: a device, the zone, an action. Devices are
   /// told of changes.
   package func userChanged(_ userID: HostID, on reactor: isolated Reactor) async throws(PostgresError) {
-    let catalogue = try await catalogue(on: reactor)
+    try await update(on: reactor)
     guard !catalogue.ofSlots.isEmpty else { return }
-    try await enrol(userID, in: catalogue, on: reactor)
-    try await renderWindow(of: userID, in: catalogue, hasChanged: true, on: reactor)
+    try await enrol(userID, on: reactor)
+    try await renderWindow(of: userID, hasChanged: true, on: reactor)
   }
 
   /// Counts what devices have reported. What concerns no campaign that there is counts for `none`: clients make no series.
   package func count(_ events: [SlotEvent], on reactor: isolated Reactor) async throws(PostgresError) {
     guard !events.isEmpty else { return }
-    let definitions = try await catalogue(on: reactor).ofSlots
+    try await update(on: reactor)
     for event in events {
-      let campaign = event.row.flatMap { definitions[$0.campaign] == nil ? nil : $0.campaign }
+      let campaign = event.row.flatMap { catalogue.ofSlots[$0.campaign] == nil ? nil : $0.campaign }
       metrics.countCode(event.code.rawValue, of: campaign ?? "none")
     }
   }
@@ -120,20 +105,18 @@ package final class SlotScheduler {
   package func categories(on reactor: isolated Reactor) async throws(PostgresError) -> [SlotCategory] {
     var categories: [String: SlotCategory] = [:]
     for category in [.daily] + SlotCategory.others { categories[category.id] = category }
-    for (_, definition) in try await catalogue(on: reactor).ofSlots.sorted(by: { $0.key < $1.key }) {
+    try await update(on: reactor)
+    for (_, definition) in catalogue.ofSlots.sorted(by: { $0.key < $1.key }) {
       categories[definition.category.id] = definition.category
     }
     return categories.values.sorted { $0.id < $1.id }
   }
 
-  private func catalogue(on reactor: isolated Reactor) async throws(PostgresError) -> CampaignCatalogue {
-    known = try await known.updated(from: store, logger: logger, on: reactor)
-    return known
+  private func update(on reactor: isolated Reactor) async throws(PostgresError) {
+    catalogue = try await catalogue.updated(from: store, logger: logger, on: reactor)
   }
 
-  private func enrol(
-    _ userID: HostID, in catalogue: CampaignCatalogue, on reactor: isolated Reactor
-  ) async throws(PostgresError) {
+  private func enrol(_ userID: HostID, on reactor: isolated Reactor) async throws(PostgresError) {
     for (name, definition) in catalogue.ofSlots {
       try await store.followAudience(
         of: name, defaults: definition.slots, for: userID, lead: catalogue.lead, on: reactor)
@@ -142,7 +125,7 @@ package final class SlotScheduler {
 
   /// - Parameter hasChanged: whether only what is stored is rendered, and devices are told of changes.
   private func renderWindow(
-    of userID: HostID, in catalogue: CampaignCatalogue, hasChanged: Bool = false, on reactor: isolated Reactor
+    of userID: HostID, hasChanged: Bool = false, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     let window = try await store.slotWindow(of: userID, isStored: hasChanged, lead: catalogue.lead, on: reactor)
     for (campaign, occasions) in Dictionary(grouping: window, by: \.campaign) {

@@ -4,6 +4,7 @@ import HTTPTransfers
 import Logging
 import Postgres
 import PushPipeline
+import PushRules
 import PushStore
 import Reactors
 import Settings
@@ -69,7 +70,7 @@ extension LanguageModelConfiguration {
   init(_ settings: CampaignSettings, key: Secret<String>) {
     let provider: LanguageModelProvider =
       settings.modelProvider == .anthropic ? .anthropicMessages : .openAICompatible
-    self.init(provider, baseURL: settings.modelURL?.exposed, key: Credential(key.exposed))
+    self.init(provider, baseURL: settings.modelURL?.exposed, key: key)
     if let name = settings.modelName { model = name }
     inputPrice = settings.modelInputPrice
     outputPrice = settings.modelOutputPrice
@@ -81,7 +82,7 @@ extension LanguageModelConfiguration {
 extension ContentConfiguration {
   init(_ settings: CampaignSettings) {
     self.init()
-    authorization = settings.contentAuthorization.map { Credential($0.exposed) }
+    authorization = settings.contentAuthorization
     allowsPrivateAddresses = settings.allowsPrivateContent
   }
 }

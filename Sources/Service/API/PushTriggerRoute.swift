@@ -108,11 +108,13 @@ enum PushTriggerRoute {
     ]
   }
 
-  private static func json(of user: CampaignPreview.User) -> PayloadObject {
-    [
-      "user_id": .text(user.userID.text), "local_day": .text(user.localDay),
+  /// The inputs of the rules are ages, counts and names, no text of a user.
+  private static func json(of user: DecidedOccasion) -> PayloadObject {
+    let inputs = user.findings.flatMap { PayloadObject(reading: $0.utf8)?.object("inputs") }
+    return [
+      "user_id": .text(user.occasion.userID.text), "local_day": .text(user.occasion.fireDate),
       "would_send": .boolean(user.pushType != nil),
-      "push_type": .text(user.pushType), "reason": .text(user.reason), "inputs": .object(user.inputs),
+      "push_type": .text(user.pushType), "reason": .text(user.refusal), "inputs": .object(inputs ?? [:]),
     ]
   }
 }

@@ -58,7 +58,7 @@ enum SlotRoutes {
     let (campaign, slot) = (try request.campaign, request.parameter("slot"))
     guard UserSlot.isSlot(slot) else { throw ProblemDetails.content("slot", "slot \(SlotsDocument.slotDemand).") }
     let slots = try services.slotScheduler
-    switch try await slots.deliver(slot: slot, of: campaign, for: user, on: reactor) {
+    switch try await services.callers.deliver(slot: slot, of: campaign, for: user, on: reactor) {
     case .queued(let id):
       services.pipeline.wake(.webhook, on: reactor)
       return HTTPServerResponse(["push_id": .string(id.lowercased), "queued": true])

@@ -1,6 +1,6 @@
 internal import FoundationEssentials
 internal import Glibc
-internal import PushRules
+package import PushRules
 
 package enum ListenAddress: Equatable, Sendable {
   /// A TCP port on the address of a host; the host is a name, an IPv4 address, or an IPv6 address without its brackets.
@@ -189,26 +189,3 @@ extension StringProtocol {
     }
   }
 }
-
-/// A value that does not show itself: printed, interpolated, dumped or reflected, it is `<redacted>`.
-///
-/// It protects against accidents, not against code that asks: the value is in memory like any other.
-package struct Secret<Value: Sendable>: Sendable, CustomStringConvertible, CustomDebugStringConvertible,
-  CustomReflectable
-{
-  /// The value itself; the one place where it comes out.
-  package let exposed: Value
-
-  package init(_ value: Value) { exposed = value }
-
-  package var description: String { "<redacted>" }
-
-  package var debugDescription: String { description }
-
-  /// A mirror without children, so that `dump` and test failures show nothing.
-  package var customMirror: Mirror { Mirror(self, children: []) }
-}
-
-extension Secret: Equatable where Value: Equatable {}
-
-extension Secret: Hashable where Value: Hashable {}

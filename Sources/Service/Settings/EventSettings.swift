@@ -1,4 +1,4 @@
-internal import PushRules
+package import PushRules
 
 struct EventValues: SettingsGroup {
   /// The host's webhook; secret, as it may hold a token. Without it no events are sent.

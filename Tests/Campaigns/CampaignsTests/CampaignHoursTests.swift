@@ -7,40 +7,6 @@ import Testing
 
 @testable import Campaigns
 
-@Suite("Hours of campaigns that fail")
-struct CampaignRetriesTests {
-  private static let hour = CampaignHour(campaign: "coach", dueAt: 0, zones: ["UTC"])
-
-  /// The looks, from 1 on, at which an hour is tried that fails each time.
-  private static func tries(looks: Int, of retries: inout CampaignRetries, _ hour: CampaignHour) -> [Int] {
-    (1...looks).filter { _ in
-      retries.beginLook()
-      if retries.leavesOut(hour) { return false }
-      retries.failed(hour)
-      return true
-    }
-  }
-
-  @Test("are left out for longer and longer, up to ten minutes of looks, and no other with them")
-  func steps() {
-    var retries = CampaignRetries()
-    let tries = Self.tries(looks: 128, of: &retries, Self.hour)
-    #expect(tries == [1, 2, 4, 8, 16, 32, 64, 96, 128])
-    #expect(!retries.leavesOut(CampaignHour(campaign: "evening", dueAt: 0, zones: ["UTC"])))
-    #expect(!retries.leavesOut(CampaignHour(campaign: "coach", dueAt: 1, zones: ["UTC"])))
-  }
-
-  @Test("are tried at the next look again after one that went well, and when nobody asked for ten minutes")
-  func recovery() {
-    var retries = CampaignRetries()
-    _ = Self.tries(looks: 16, of: &retries, Self.hour)
-    retries.succeeded(Self.hour)
-    #expect(Self.tries(looks: 4, of: &retries, Self.hour) == [1, 2, 4])
-    for _ in 0..<100 { retries.beginLook() }
-    #expect(Self.tries(looks: 4, of: &retries, Self.hour) == [1, 2, 4])
-  }
-}
-
 @Suite("Campaigns of a service that lets its database sleep")
 struct CampaignSleepTests {
   @Test("an hour that comes ends the sleep, and its users are looked at")

@@ -156,8 +156,8 @@ struct CampaignRunnerTests {
       (.failure(.timedOut), "model_timed_out"), (.success("Sure!"), "reply_not_json"),
       (.success(#"{"title":"Hi","body":"We spoke about my garden and roses, right?"}"#), "reply_quotes_user"),
       (.success(#"{"title":"Hi","body":"Look at http://evil.example now?"}"#), "reply_has_link"),
-    ] as [(Result<String, LanguageModelError.Code>, String)])
-  func failures(reply: Result<String, LanguageModelError.Code>, reason: String) async throws {
+    ] as [(Result<String, LanguageModelError>, String)])
+  func failures(reply: Result<String, LanguageModelError>, reason: String) async throws {
     let scene = try await CoachScene()
     let user = try await scene.addUser()
     try await scene.addConversation(of: user, daysAgo: 4, ["We spoke about my garden and roses."])
@@ -358,7 +358,9 @@ struct CampaignRunnerTests {
         when (new.due_at <= now() - interval '1 hour') execute function refuse()
       """)
     let lines = LogLines()
-    try await scene.withRunner(pace: try await scene.paceOfNow(), logger: lines.logger) { runner, _, reactor in
+    var pace = try await scene.paceOfNow()
+    pace.failedHourPause = .zero
+    try await scene.withRunner(pace: pace, logger: lines.logger) { runner, _, reactor in
       await runner.look(on: reactor)
       #expect(try await scene.decision(of: users.0) == "")
       #expect(try await scene.decision(of: users.1) == "skipped nothing_to_say -")
@@ -372,7 +374,7 @@ struct CampaignRunnerTests {
 
 @Suite("A campaign whose audience fails")
 struct FailingAudienceTests {
-  @Test("keeps no other campaign from running, is tried again at ever fewer looks, and is told with its function")
+  @Test("keeps no other campaign from running, is tried again after a pause, and is told with its function")
   func others() async throws {
     let scene = try await CoachScene()
     let user = try await scene.addUser()
@@ -385,17 +387,19 @@ struct FailingAudienceTests {
       select 'broken', 'public.broken', material, push_types, definition from tacet.campaigns where name = 'coach'
       """)
     let lines = LogLines()
-    try await scene.withRunner(pace: try await scene.paceOfNow(), logger: lines.logger) { runner, _, reactor in
+    let pace = try await scene.paceOfNow()
+    try await scene.withRunner(pace: pace, logger: lines.logger) { runner, _, reactor in
       await runner.look(on: reactor)
       let decision = try await scene.decision(of: user)
       #expect(decision == "skipped nothing_to_say -")
-      var tries = [try await scene.sql("select last_value from tries")]
-      for _ in 2...10 {
-        await runner.look(on: reactor)
-        tries.append(try await scene.sql("select last_value from tries"))
+      let tries = try await scene.sql("select last_value from tries")
+      await runner.look(on: reactor)
+      #expect(try await scene.sql("select last_value from tries") == tries)
+      for hour in runner.failedHours.keys {
+        runner.failedHours[hour] = Reactor.now - pace.failedHourPause.clampedNanoseconds
       }
-      let looks = (2...10).filter { tries[$0 - 1] != tries[$0 - 2] }
-      #expect(looks == [2, 4, 8])
+      await runner.look(on: reactor)
+      #expect(try await scene.sql("select last_value from tries") != tries)
     }
     let line = try #require(lines.all.first { $0.message == "a campaign's hour cannot be served" })
     #expect(line.metadata["campaign"] == "broken")

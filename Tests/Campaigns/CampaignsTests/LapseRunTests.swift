@@ -46,8 +46,8 @@ struct LapseRunTests {
       (.success("Hi|Look at www.example.com"), template, "template|reply_has_link"),
       (.failure(.timedOut), template, "template|model_timed_out"),
       (.failure(.serverFailure), template, "template|model_server_failure"),
-    ] as [(Result<String, LanguageModelError.Code>, String, String)])
-  func writes(reply: Result<String, LanguageModelError.Code>, text: String, by: String) async throws {
+    ] as [(Result<String, LanguageModelError>, String, String)])
+  func writes(reply: Result<String, LanguageModelError>, text: String, by: String) async throws {
     let scene = try await CoachScene(with: "engagement")
     let user = try await Self.addUser(scene)
     let writer = ScriptedWriter(reply)

@@ -19,14 +19,14 @@ package enum LanguageModelProvider: Sendable, CaseIterable {
     }
   }
 
-  func fields(key: Credential?) -> HTTPFields {
+  func fields(key: Secret<String>?) -> HTTPFields {
     var fields = HTTPFields()
     switch self {
     case .anthropicMessages:
       // The version of the interface, unchanged since 2023.
       fields[.anthropicVersion] = "2023-06-01"
-      fields[.xAPIKey] = key?.text
-    case .openAICompatible: fields[.authorization] = key.map { "Bearer \($0.text)" }
+      fields[.xAPIKey] = key?.exposed
+    case .openAICompatible: fields[.authorization] = key.map { "Bearer \($0.exposed)" }
     }
     return fields
   }
@@ -47,23 +47,26 @@ package enum LanguageModelProvider: Sendable, CaseIterable {
   }
 
   /// - Parameter now: Unix seconds.
-  func reply(in response: HTTPTransferResponse, now: Int64) throws(LanguageModelError) -> LanguageModelReply {
+  func reply(in response: HTTPTransferResponse, now: Int64) -> LanguageModelReply {
     let status = response.status.code
     guard response.status.kind == .successful else {
-      let wait = RetryAdvice.wait(status: status, response.fields, now: now)
-      throw LanguageModelError(.init(status: status), retryWait: wait)
+      // A mistake in the request itself stays.
+      let mayPass = [408, 409, 429].contains(status) || status >= 500
+      let wait = RetryAfter.wait(
+        response.fields[.retryAfter], date: response.fields[.date], atMost: .seconds(31_536_000), now: now)
+      return LanguageModelReply(text: .failure(.init(status: status)), retryWait: mayPass ? wait : nil)
     }
-    guard let content = PayloadObject(reading: response.body) else { throw LanguageModelError(.unusableReply) }
-    let usage = try CampaignUsage(content.object("usage"))
-    let (reply, ending) = text(in: content)
-    switch ending {
-    case "max_tokens", "model_context_window_exceeded", "length":
-      throw LanguageModelError(.truncatedReply, usage: usage)
-    case "refusal", "content_filter": throw LanguageModelError(.declined, usage: usage)
-    default:
-      if reply.allSatisfy(\.isWhitespace) { throw LanguageModelError(.unusableReply, usage: usage) }
-      return LanguageModelReply(text: reply, usage: usage)
+    guard let content = PayloadObject(reading: response.body) else {
+      return LanguageModelReply(text: .failure(.unusableReply))
     }
+    let (text, ending) = text(in: content)
+    let reply: Result<String, LanguageModelError> =
+      switch ending {
+      case "max_tokens", "model_context_window_exceeded", "length": .failure(.truncatedReply)
+      case "refusal", "content_filter": .failure(.declined)
+      default: text.allSatisfy(\.isWhitespace) ? .failure(.unusableReply) : .success(text)
+      }
+    return LanguageModelReply(text: reply, usage: CampaignUsage(content.object("usage")))
   }
 
   /// The text, which may be empty, and the provider's word for why it ends.
@@ -86,49 +89,20 @@ extension CampaignUsage {
   /// Ten times the largest context, so that sums and prices of any reported counts stay in range.
   static let tokensMax = 10_000_000
 
-  /// Reads the tokens, by either provider's names. Some servers leave one count out.
-  /// - Throws: for a count that is no whole number.
-  fileprivate init?(_ usage: PayloadObject?) throws(LanguageModelError) {
+  /// Reads the tokens, by either provider's names. Some servers leave one count out. Nil for a count that is no whole number.
+  fileprivate init?(_ usage: PayloadObject?) {
     guard let usage else { return nil }
-    func count(_ names: String...) throws(LanguageModelError) -> Int {
+    func count(_ names: String...) -> Int? {
       guard let name = names.first(where: { usage[$0] != nil && usage[$0] != .null }) else { return 0 }
-      guard let count = usage.integer(name) else { throw LanguageModelError(.unusableReply) }
-      return min(max(0, Int(count)), Self.tokensMax)
+      return usage.integer(name).map { min(max(0, Int($0)), Self.tokensMax) }
     }
-    self.init(
-      inputTokens: try count("input_tokens", "prompt_tokens"),
-      outputTokens: try count("output_tokens", "completion_tokens"))
-  }
-}
-
-enum RetryAdvice {
-  /// How long to wait from the response on, never negative; nil unless the response says when to retry.
-  ///
-  /// Anthropic and OpenAI say in `x-should-retry` whether a retry helps, and in `retry-after-ms` what `retry-after` says in
-  /// seconds. Their own libraries read all three.
-  /// - Parameter now: Unix seconds.
-  static func wait(status: Int, _ fields: HTTPFields, now: Int64) -> Duration? {
-    // A mistake in the request itself stays.
-    let mayPass = [408, 409, 429].contains(status) || status >= 500
-    guard mayPass, fields[.xShouldRetry]?.lowercased() != "false" else { return nil }
-    // A year means never, without overflow.
-    let secondsMax = 31_536_000.0
-    if let seconds = number(fields[.retryAfterMilliseconds]).map({ $0 / 1000 }) ?? number(fields[.retryAfter]) {
-      return .seconds(min(seconds, secondsMax))
-    }
-    return RetryAfter.wait(fields[.retryAfter], date: fields[.date], atMost: .seconds(secondsMax), now: now)
-  }
-
-  /// Digits with at most one point; no sign, exponent or infinity.
-  private static func number(_ text: String?) -> Double? {
-    guard let text, text.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }) else { return nil }
-    return Double(text)
+    guard let input = count("input_tokens", "prompt_tokens"), let output = count("output_tokens", "completion_tokens")
+    else { return nil }
+    self.init(inputTokens: input, outputTokens: output)
   }
 }
 
 extension HTTPField.Name {
   fileprivate static let xAPIKey = HTTPField.Name("x-api-key")!
   fileprivate static let anthropicVersion = HTTPField.Name("anthropic-version")!
-  fileprivate static let retryAfterMilliseconds = HTTPField.Name("retry-after-ms")!
-  fileprivate static let xShouldRetry = HTTPField.Name("x-should-retry")!
 }

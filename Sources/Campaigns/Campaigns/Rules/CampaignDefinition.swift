@@ -8,8 +8,8 @@ package struct CampaignDefinition: Equatable, Sendable {
   package let slots: [UserSlot]
   let way: SlotWay
   let category: SlotCategory
-  /// The host's address of fetched values; nil without one. It may contain `{user_id}`.
-  let contentURL: String?
+  /// Where the host has fetched values; nil without any.
+  let content: ContentSource?
   /// What it may be about, in the order of evaluation, each once. Empty exactly where there are slots.
   let layers: [CampaignLayer]
   /// The subject of the layer ``CampaignLayer/occasion``, such as `evening reflection`; set exactly when the layer is used.
@@ -69,33 +69,33 @@ extension CampaignDefinition {
   /// the payload of slots `{"action": "open"}` by default. `pools` and `pool` come together.
   /// - Throws: the first ``DefinitionDefect``, in the order of the keys above.
   package init(json: String) throws {
-    let document = try DefinitionObject(json: json)
-    let hasSlots = document.members["slots"] != nil
-    let root = try document.field.object(known: hasSlots ? Self.slotKeys : Self.hourKeys)
+    let document = try DefinitionField(json: json)
+    let hasSlots = document["slots"] != nil
+    let root = try document.object(known: hasSlots ? Self.slotKeys : Self.hourKeys)
     slots = hasSlots ? try Self.slots(root.required("slots")) : []
     way = try root["way"]?.word() ?? .auto
     category = try root["category"].map(SlotCategory.init(field:)) ?? .daily
-    contentURL = try root["content"].map(Self.contentURL)
+    content = try root["content"].map(Self.content)
     layers = hasSlots ? [] : try Self.layers(root.required("layers"))
-    occasion = try Self.occasion(root["occasion"], for: layers)
+    occasion = try Self.occasion(root, for: layers)
     composer = try root["composer"].map { try CampaignComposer(field: $0, hasSlots: hasSlots) }
     let hasPools = root["pools"] != nil || root["pool"] != nil
     pools = hasPools ? try TextPools(pools: root.required("pools"), name: root.required("pool")) : nil
     let needsTexts = composer?.onFailure != .skip
     texts =
       needsTexts || root["texts"] != nil
-      ? try root.required("texts").elements(1...Self.textsMax).map(TextRule.init(field:)) : []
+      ? try root.required("texts").elements(1...Self.textsMax).map { try TextRule(field: $0) } : []
     if needsTexts { try Self.check(texts, for: layers) }
     let reserved = Self.reservedPayloadKeys.union(hasSlots ? Self.reservedSlotKeys : [])
     payload = try root["payload"]?.payload(reserved: reserved) ?? (hasSlots ? ["action": TextTemplate("open")] : [:])
     try root["presentation"]?.checkPresentation(hasCategory: !hasSlots)
-    hasCollapseID = try root["presentation"]?.object()["collapse_id"] != nil
+    hasCollapseID = root["presentation"]?["collapse_id"] != nil
   }
 
   private static func check(_ texts: [TextRule], for layers: [CampaignLayer]) throws {
-    for type in layers.map(\.pushType) {
-      let hasText = texts.contains { $0.conditions["push_type"]?.holds(for: type) ?? true }
-      if !hasText { throw DefinitionDefect(code: .noText, field: "texts", expected: "one for \(type)") }
+    for type in layers.map(\.pushType)
+    where !texts.contains(where: { $0.conditions["push_type"]?.holds(for: type) ?? true }) {
+      throw DefinitionDefect(code: .noText, field: "texts", expected: "one for \(type)")
     }
   }
 
@@ -111,7 +111,7 @@ extension CampaignDefinition {
 
   /// Ascending; nil for all.
   private static func weekdays(_ field: DefinitionField) throws -> [Int]? {
-    let weekdays = try field.distinct(1...7, expected: "each weekday once") { element in
+    let weekdays = try field.distinct(1...7, expected: "each weekday once").map { element in
       guard let weekday = Int(exactly: try element.number()), (1...7).contains(weekday) else {
         throw element.defect(.outOfRange, expected: "1 to 7")
       }
@@ -122,42 +122,23 @@ extension CampaignDefinition {
 
   private static func layers(_ field: DefinitionField) throws -> [CampaignLayer] {
     let known = CampaignLayer.all.map { (word: $0.name, value: $0) }
-    return try field.distinct(1...known.count, expected: "each layer once") { try $0.word(among: known) }
+    return try field.distinct(1...known.count, expected: "each layer once").map { try $0.word(among: known) }
   }
 
-  private static func occasion(_ field: DefinitionField?, for layers: [CampaignLayer]) throws -> String? {
-    let isNeeded = layers.contains(.occasion)
-    guard let field else {
-      if isNeeded { throw DefinitionDefect(code: .missingKey, field: "occasion", expected: "a value") }
-      return nil
-    }
-    let text = try field.string()
-    guard isNeeded, let occasion = TextLimits.theme(text), occasion == text else {
-      throw field.defect(.outOfRange, expected: "1 to \(TextLimits.themeMax) characters, with the layer occasion")
-    }
-    return occasion
+  private static func occasion(_ root: DefinitionField, for layers: [CampaignLayer]) throws -> String? {
+    if layers.contains(.occasion) { return try root.required("occasion").line(scalarsMax: TextLimits.nameMax) }
+    if let field = root["occasion"] { throw field.defect(.outOfRange, expected: "the layer occasion with it") }
+    return nil
   }
 
-  private static func contentURL(_ field: DefinitionField) throws -> String {
+  private static func content(_ field: DefinitionField) throws -> ContentSource {
     let url = try field.object(known: ["url"]).required("url")
-    let text = try url.string()
-    guard text.isContentURL else {
+    guard let source = ContentSource(try url.string()) else {
       throw url.defect(
-        .outOfRange, expected: "an http or https URL of at most 2048 bytes, without braces except {user_id}")
+        .outOfRange,
+        expected: "an http or https URL of at most \(ContentSource.bytesMax) bytes, without braces except {user_id}")
     }
-    return text
-  }
-}
-
-extension String {
-  /// Whether it can be the address of content: printable ASCII, and braces only as `{user_id}`. The fetch reads the rest.
-  fileprivate var isContentURL: Bool {
-    guard utf8.count <= 2_048, utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return false }
-    let scheme = ["https://", "http://"].first { hasPrefix($0) }
-    guard let scheme, let host = dropFirst(scheme.count).first, !"/?#:@{".contains(host) else { return false }
-    return !split(separator: "{user_id}", omittingEmptySubsequences: false).contains { part in
-      part.contains { $0 == "{" || $0 == "}" }
-    }
+    return source
   }
 }
 

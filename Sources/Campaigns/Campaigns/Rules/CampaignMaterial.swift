@@ -26,23 +26,18 @@ struct CampaignMaterial {
   var missingSources: Set<MaterialSource> = []
 
   /// The texts that a push must not quote: the user's messages, and those of the last conversation.
-  var quotableTexts: [String] {
-    messages.map(\.text) + (lastConversation?.texts ?? [])
-  }
+  var quotableTexts: [String] { messages.map(\.text) + (lastConversation?.texts ?? []) }
 
   /// The values for texts: the material's members, with those of the finding over them.
   func values(for finding: LayerFinding) -> [String: String] { facts.lines.merging(finding.values) { $1 } }
 }
 
-/// The source of a part of the material. A host may lack some of them.
+/// The source of a part of the material that a layer needs. A host may lack some of them.
 enum MaterialSource: String, CaseIterable {
   /// The user's messages. They give the events and the inactivity.
   case messages
   case patterns
   case conversations
-  /// The profile with the context summary and the coaching preferences. No layer needs it: without it the style is
-  /// balanced.
-  case profile
 }
 
 struct WrittenMessage: Equatable {
@@ -66,7 +61,7 @@ struct RecognizedPattern: Equatable {
   let sessionsSince: Int
 }
 
-struct LastConversation: Equatable, Decodable {
+struct LastConversation: Equatable {
   /// The host's name of its domain, such as `work`; nil or blank when unknown.
   let domain: String?
   /// The texts of its last messages, newest first.

@@ -12,14 +12,9 @@ struct CampaignText: Hashable, Sendable {
   let body: String
 }
 
-/// A text as its definition has it, filled for one user and day.
-struct FilledCampaignText {
-  let text: CampaignText
-  /// The number of names without a value. Each shows `[Content]`.
-  let missing: Int
-  /// The names that it has.
-  let names: Set<String>
-}
+/// A text as its definition has it, filled for one user and day: the number of names without a value, each of which shows
+/// `[Content]`, and the names that it has.
+typealias FilledCampaignText = (text: CampaignText, missing: Int, names: Set<String>)
 
 /// The texts of a campaign for the users for whom all conditions hold.
 struct TextRule: Equatable {
@@ -41,9 +36,9 @@ struct TextRule: Equatable {
   /// Shown in place of a name without a value.
   static let placeholder = "[Content]"
 
-  private static let titleScalarsMax = 256
+  static let titleScalarsMax = 256
   private static let bodyScalarsMax = 2_048
-  private static let variantsMax = 31
+  static let variantsMax = 31
 
   struct Variant: Hashable {
     let title: TextTemplate
@@ -67,13 +62,11 @@ struct TextRule: Equatable {
   /// "counted": "streak", "plural": {"one": {"title": …, "body": …}}, "localised": {"de": {"title": …, "body": …}}}`.
   ///
   /// A body, or a body and a title of as many, may be a list, of which each takes its turn.
-  init(field: DefinitionField) throws {
-    try self.init(field: field, known: ["if", "title", "body", "counted", "plural", "localised"])
-  }
-
-  private init(field: DefinitionField, known: [String]) throws {
+  init(
+    field: DefinitionField, known: [String] = ["if", "title", "body", "counted", "plural", "localised"]
+  ) throws {
     let object = try field.object(known: known)
-    conditions = try object["if"].map(Self.conditions) ?? [:]
+    conditions = try object["if"]?.named { try Self.condition($1) } ?? [:]
     variants = try Self.variants(object)
     counted = try object["counted"]?.valueName()
     plural = try object["plural"].map(Self.plural) ?? [:]
@@ -83,7 +76,7 @@ struct TextRule: Equatable {
     localised = try object.localised { try Self(field: $0, known: ["title", "body", "counted", "plural"]) }
   }
 
-  private static func variants(_ object: DefinitionObject) throws -> [Variant] {
+  private static func variants(_ object: DefinitionField) throws -> [Variant] {
     let titles = try object.required("title").templates(variantsMax, scalarsMax: titleScalarsMax)
     let bodies = try object.required("body").templates(variantsMax, scalarsMax: bodyScalarsMax)
     guard titles.count == 1 || titles.count == bodies.count else {
@@ -99,26 +92,18 @@ struct TextRule: Equatable {
 
   private static func plural(_ field: DefinitionField) throws -> [PluralCategory: TextRule] {
     let forms = try field.object(known: PluralCategory.allCases.map(\.rawValue))
-    var plural: [PluralCategory: TextRule] = [:]
-    for category in PluralCategory.allCases {
+    return try PluralCategory.allCases.reduce(into: [:]) { plural, category in
       plural[category] = try forms[category.rawValue].map { try Self(field: $0, known: ["title", "body"]) }
     }
-    return plural
-  }
-
-  private static func conditions(_ field: DefinitionField) throws -> [String: Condition] {
-    var conditions: [String: Condition] = [:]
-    for (name, value) in try field.named() { conditions[name] = try condition(value) }
-    return conditions
   }
 
   private static func condition(_ field: DefinitionField) throws -> Condition {
     switch field.value {
-    case .string: return .equals(try field.line(scalarsMax: TextLimits.conditionMax))
+    case .string: return .equals(try field.line(scalarsMax: TextLimits.nameMax))
     case .object:
       let object = try field.object(known: ["above", "known"])
       guard let known = object["known"] else { return .above(try object.required("above").number()) }
-      guard try known.flag(), object.members.count == 1 else {
+      guard try known.flag() && object.members().count == 1 else {
         throw known.defect(.outOfRange, expected: "true, alone")
       }
       return .known
@@ -160,11 +145,10 @@ struct TextRule: Equatable {
     let variant = candidates[Self.place(among: candidates.count, for: user, on: day)]
     let title = variant.title.filled(with: values, absent: Self.placeholder)
     let body = variant.body.filled(with: values, absent: Self.placeholder)
-    return FilledCampaignText(
-      text: CampaignText(
-        title: title.text.trimmed.cut(clustersMax: CampaignText.titleClustersMax),
-        body: body.text.trimmed.cut(clustersMax: CampaignText.bodyClustersMax)),
-      missing: title.missing + body.missing, names: variant.names)
+    let text = CampaignText(
+      title: title.text.trimmed.cut(clustersMax: CampaignText.titleClustersMax),
+      body: body.text.trimmed.cut(clustersMax: CampaignText.bodyClustersMax))
+    return (text, title.missing + body.missing, variant.names)
   }
 
   private static func place(among count: Int, for user: some Sequence<UInt8>, on day: Int) -> Int {
@@ -176,11 +160,13 @@ struct TextRule: Equatable {
   }
 }
 
-extension String {
+extension Substring {
   /// The text itself, or as many clusters as leave room for an ellipsis.
   func cut(clustersMax: Int) -> String {
-    guard let end = index(startIndex, offsetBy: clustersMax, limitedBy: endIndex), end < endIndex else { return self }
-    return self[..<index(before: end)].trimmed.closingIsolates + "…"
+    guard let end = index(startIndex, offsetBy: clustersMax, limitedBy: endIndex), end < endIndex else {
+      return String(self)
+    }
+    return String(self[..<index(before: end)].trimmed).closingIsolates + "…"
   }
 }
 
@@ -199,7 +185,7 @@ struct TextPools: Equatable {
   let entries: [String: [[String: String]]]
 
   init(pools: DefinitionField, name: DefinitionField) throws {
-    let members = try pools.object().sorted
+    let members = try pools.members()
     guard (1...Self.poolsMax).contains(members.count) else {
       throw pools.defect(.outOfRange, expected: "1 to \(Self.poolsMax) pools")
     }
@@ -210,16 +196,15 @@ struct TextPools: Equatable {
       entries[key] = try pool.elements(1...Self.entriesMax).map(Self.entry)
     }
     self.entries = entries
-    self.name = try name.template(scalarsMax: TextLimits.conditionMax)
+    self.name = try name.template(scalarsMax: TextLimits.nameMax)
   }
 
   private static func entry(_ field: DefinitionField) throws -> [String: String] {
-    var entry: [String: String] = [:]
-    for (name, value) in try field.named() {
+    let entry = try field.named { name, value in
       if Occasion.valueNames.contains(name) {
         throw value.defect(.unknownKey, expected: "a name that the slot does not fill itself")
       }
-      entry[name] = try value.line(scalarsMax: valueScalarsMax)
+      return try value.line(scalarsMax: valueScalarsMax)
     }
     if entry.isEmpty { throw field.defect(.outOfRange, expected: "at least one value") }
     return entry
@@ -228,7 +213,7 @@ struct TextPools: Equatable {
   /// The entry of a day; nil when the name lacks a value or no pool has it.
   func entry(on day: CivilDay, with values: [String: String]) -> Entry? {
     let (name, missing) = name.filled(with: values)
-    guard missing == 0, let pool = entries[name.trimmed] else { return nil }
+    guard missing == 0, let pool = entries[String(name.trimmed)] else { return nil }
     let index = day.dayNumber.modulo(pool.count)
     return (index, pool[index])
   }
@@ -243,9 +228,6 @@ struct CampaignComposer: Equatable {
     case template
   }
 
-  private static let titlesMax = 31
-  private static let titleScalarsMax = 256
-
   let onFailure: Failure
   /// Nil for the coach, who writes about what a layer has found.
   let task: ModelTask?
@@ -259,9 +241,9 @@ struct CampaignComposer: Equatable {
   init(field: DefinitionField, hasSlots: Bool) throws {
     let object = try field.object(known: ModelTask.keys + (hasSlots ? ["titles", "titles_by"] : ["on_failure"]))
     onFailure = try object["on_failure"]?.word() ?? .template
-    let hasTask = hasSlots || ModelTask.keys.contains { object.members[$0] != nil }
+    let hasTask = hasSlots || ModelTask.keys.contains { object[$0] != nil }
     task = hasTask ? try ModelTask(object) : nil
-    titles = try object["titles"]?.templates(Self.titlesMax, scalarsMax: Self.titleScalarsMax) ?? []
+    titles = try object["titles"]?.templates(TextRule.variantsMax, scalarsMax: TextRule.titleScalarsMax) ?? []
     titlesBy = try object["titles_by"]?.valueName()
   }
 

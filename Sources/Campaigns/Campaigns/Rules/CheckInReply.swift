@@ -1,4 +1,5 @@
-import FoundationEssentials
+internal import FoundationEssentials
+internal import PushRules
 
 /// What a language model's reply must be to be sent.
 ///
@@ -33,7 +34,7 @@ struct ReplyCheck {
   /// - Throws: the first ``ReplyDefect``.
   func text(in modelText: String) throws(ReplyDefect) -> CampaignText {
     if modelText.utf8.count > Self.replyBytesMax { throw .tooLarge }
-    let content = Self.withoutFence(modelText.trimmed).trimmed
+    let content = String(Self.withoutFence(modelText.trimmed).trimmed)
     let text = takesLine && !content.hasPrefix("{") ? try line(content) : try object(content)
     guard text.title.contains(where: \.isLetter), text.body.contains(where: \.isLetter) else { throw .wrongShape }
     if text.title.unicodeScalars.contains(where: \.isUnseen) { throw .hasControl }
@@ -43,7 +44,10 @@ struct ReplyCheck {
     }
     if text.body.utf8.count > Self.bodyBytesMax || text.body.count > CampaignText.bodyClustersMax { throw .bodyTooLong }
     if let defect = WordingCheck.defect(in: text, rules: rules) { throw defect }
-    if rules == .coach, QuotationCheck.isAnyQuoted(of: sources, in: [text.title, text.body]) { throw .quotesUser }
+    if rules == .coach, QuotationUnit.all.contains(where: { $0.isAnyQuoted(of: sources, in: [text.title, text.body]) })
+    {
+      throw .quotesUser
+    }
     return text
   }
 
@@ -51,13 +55,13 @@ struct ReplyCheck {
   /// not kept.
   func refusal(in modelText: String) -> EventRefusal? {
     guard mayRefuse, modelText.utf8.count <= Self.replyBytesMax else { return nil }
-    let members = try? JSONDecoder().decode(
-      [String: String].self, from: Data(Self.withoutFence(modelText.trimmed).trimmed.utf8))
-    guard let members, members.count == 1, let word = members["skip"] else { return nil }
+    let object = PayloadObject(reading: Self.withoutFence(modelText.trimmed).trimmed.utf8)
+    guard let object, object.members.count == 1, let word = object.text("skip") else { return nil }
     return EventRefusal(rawValue: word) ?? .other
   }
 
   private func object(_ content: String) throws(ReplyDefect) -> CampaignText {
+    // Not PayloadObject: models write a comma after the last member, too.
     var members: [String: String]
     do {
       members = try JSONDecoder().decode([String: String].self, from: Data(content.utf8))
@@ -69,15 +73,15 @@ struct ReplyCheck {
     guard let body = members.removeValue(forKey: "body"), let title = title ?? members.removeValue(forKey: "title"),
       members.isEmpty
     else { throw .wrongShape }
-    return CampaignText(title: title.trimmed, body: body.trimmed)
+    return CampaignText(title: String(title.trimmed), body: String(body.trimmed))
   }
 
   /// The content of one Markdown fence around the whole text; the text itself without a fence.
-  private static func withoutFence(_ text: String) -> String {
+  private static func withoutFence(_ text: Substring) -> Substring {
     let fence = "```"
     guard text.hasPrefix(fence), text.hasSuffix(fence), text.count >= 2 * fence.count else { return text }
     let inside = text.dropFirst(fence.count).dropLast(fence.count)
-    return String(inside.hasPrefix("json") ? inside.dropFirst("json".count) : inside)
+    return inside.hasPrefix("json") ? inside.dropFirst("json".count) : inside
   }
 
   private func line(_ content: String) throws(ReplyDefect) -> CampaignText {
@@ -85,22 +89,17 @@ struct ReplyCheck {
     if let title { return CampaignText(title: title, body: content) }
     let parts = content.split(separator: "|", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2 else { throw .wrongShape }
-    return CampaignText(title: parts[0].trimmed, body: parts[1].trimmed)
+    return CampaignText(title: String(parts[0].trimmed), body: String(parts[1].trimmed))
   }
 }
 
 extension Unicode.Scalar {
   /// Whether it is invisible and not a space: a control character, a line break, or hidden.
-  fileprivate var isUnseen: Bool {
-    switch properties.generalCategory {
-    case .control, .lineSeparator, .paragraphSeparator: true
-    default: isHidden
-    }
-  }
+  fileprivate var isUnseen: Bool { isHidden || isBlank && properties.generalCategory != .spaceSeparator }
 }
 
 /// Why a model writes nothing of an event that was found. Raw values are the model's words, and stored to explain a run.
-package enum EventRefusal: String, CaseIterable, Encodable, Sendable {
+package enum EventRefusal: String, CaseIterable, Sendable {
   case notTheirs = "not_theirs"
   case over
   case habit
@@ -206,54 +205,6 @@ enum WordingCheck {
   }
 }
 
-/// Finds runs of units that a source shares with a reply.
-///
-/// Every run of the reply is in a set. Each source is read once, with one look-up where a run of known units ends. The
-/// set holds the units themselves and not hashes of them, so no crafted text can cause a false match.
-struct QuotationCheck {
-  private let unit: QuotationUnit
-  /// The units of the reply. Any other unit ends a run.
-  private var known: Set<String> = []
-  private var runs: Set<ArraySlice<String>> = []
-
-  /// - Parameter parts: the texts of the reply. No run continues from one to the next.
-  init(parts: [String], unit: QuotationUnit) {
-    self.unit = unit
-    for part in parts {
-      let units = unit.units(of: part)
-      known.formUnion(units)
-      for end in units.indices.dropFirst(unit.runMin - 1) { runs.insert(units[(end - unit.runMin + 1)...end]) }
-    }
-    known.remove("")
-  }
-
-  /// Searches one source.
-  /// - Returns: whether it is quoted, and the number of look-ups: at most one for each of its units.
-  func search(_ source: String) -> (isQuoted: Bool, lookups: Int) {
-    if runs.isEmpty { return (false, 0) }
-    var lookups = 0
-    var run: [String] = []
-    for text in unit.units(of: source) {
-      guard known.contains(text) else {
-        run.removeAll(keepingCapacity: true)
-        continue
-      }
-      run.append(text)
-      if run.count < unit.runMin { continue }
-      lookups += 1
-      if runs.contains(run.suffix(unit.runMin)) { return (true, lookups) }
-    }
-    return (false, lookups)
-  }
-
-  static func isAnyQuoted(of sources: [String], in parts: [String]) -> Bool {
-    QuotationUnit.all.contains { unit in
-      let check = QuotationCheck(parts: parts, unit: unit)
-      return sources.contains { check.search($0).isQuoted }
-    }
-  }
-}
-
 /// The unit of a quotation's length.
 ///
 /// Five words in a row are a quotation. Scripts without spaces count characters: about as many as five words have, and
@@ -277,8 +228,22 @@ struct QuotationUnit {
     runMin: 16, letters: [0x0E00...0x0EFF, 0x1000...0x109F, 0x1780...0x17FF])
   static let all = [words, ideographs, southEastAsianLetters]
 
+  /// Whether a run of a source is one of the reply's. No run continues from one of the reply's parts to the next.
+  ///
+  /// The runs themselves are compared and not hashes of them, so no crafted text can cause a false match.
+  func isAnyQuoted(of sources: [String], in parts: [String]) -> Bool {
+    let known = Set(parts.flatMap(runs))
+    return !known.isEmpty && sources.contains { !known.isDisjoint(with: runs(of: $0)) }
+  }
+
+  /// All runs of a text, one for each unit at most.
+  func runs(of text: String) -> [ArraySlice<String>] {
+    let units = units(of: text)
+    return units.indices.dropFirst(runMin - 1).map { units[($0 - runMin + 1)...$0] }.filter { !$0.contains("") }
+  }
+
   /// The units of a text in order, with an empty one where a run must end. Punctuation and spaces do not end a run.
-  func units(of text: String) -> [String] {
+  private func units(of text: String) -> [String] {
     if letters.isEmpty { return text.foldedWords }
     return text.unicodeScalars.compactMap(\.folded).filter { $0 != " " }.map { letter in
       letters.contains { $0.contains(letter.value) } ? String(letter) : ""

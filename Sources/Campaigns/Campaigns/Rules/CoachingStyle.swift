@@ -1,7 +1,9 @@
+internal import PushRules
+
 /// How a coach should address a user, in four dimensions.
 struct CoachingStyle: Equatable {
   /// A dimension, by its name in the host's document.
-  enum Dimension: String, CaseIterable, CodingKey {
+  enum Dimension: String, CaseIterable {
     case directExploratory = "direct_vs_exploratory"
     case briefDetailed = "brief_vs_detailed"
     case actionReflective = "action_vs_reflective"
@@ -43,13 +45,13 @@ struct CoachingStyle: Equatable {
   }
 }
 
-extension CoachingStyle: Decodable {
+extension CoachingStyle {
   /// A dimension that is not a number is unknown, also a number in a string.
-  init(from decoder: any Decoder) throws {
-    let members = try decoder.container(keyedBy: Dimension.self)
-    var values: [Dimension: Double] = [:]
-    for dimension in Dimension.allCases { values[dimension] = try? members.decode(Double.self, forKey: dimension) }
-    self.init(values)
+  init(_ members: PayloadObject) {
+    self.init(
+      Dimension.allCases.reduce(into: [:]) { values, dimension in
+        values[dimension] = members.number(dimension.rawValue)
+      })
   }
 }
 
@@ -65,9 +67,7 @@ struct CoachingPreferences: Equatable {
   func style(in domain: String?) -> CoachingStyle { domain.flatMap { domains[$0] } ?? general }
 }
 
-extension CoachingPreferences: Decodable {
-  private enum Key: String, CodingKey { case domainStyles = "domain_styles" }
-
+extension CoachingPreferences {
   /// Reads the profile's `coaching_preferences`. The styles of `domain_styles` come first. Then comes the style of the
   /// whole object. If it has none, its other members are styles by domain.
   ///
@@ -77,21 +77,19 @@ extension CoachingPreferences: Decodable {
   /// ```
   ///
   /// The host's app wrote the document. An entry that is not an object is ignored.
-  /// - Throws: for a document that is not an object.
-  init(from decoder: any Decoder) throws {
-    typealias Styles = [String: Lenient<CoachingStyle>]
-    general = try CoachingStyle(from: decoder)
+  init(_ document: PayloadObject) {
+    general = CoachingStyle(document)
+    let named = "domain_styles"
     if general == .unknown {
-      domains = Self.known(try Styles(from: decoder))
-      domains[Key.domainStyles.rawValue] = nil
+      domains = Self.known(document)
+      domains[named] = nil
     }
-    let named = try? decoder.container(keyedBy: Key.self).decode(Styles.self, forKey: .domainStyles)
-    domains.merge(Self.known(named ?? [:])) { $1 }
+    domains.merge(Self.known(document.object(named) ?? [:])) { $1 }
   }
 
-  private static func known(_ styles: [String: Lenient<CoachingStyle>]) -> [String: CoachingStyle] {
-    let read = styles.sorted { $0.key < $1.key }.prefix(domainsMax)
-    return Dictionary(uniqueKeysWithValues: read.map { ($0.key, $0.value.value ?? .unknown) })
-      .filter { $0.value != .unknown }
+  private static func known(_ styles: PayloadObject) -> [String: CoachingStyle] {
+    styles.members.prefix(domainsMax).reduce(into: [:]) { known, member in
+      known[member.key] = member.value.object.map { CoachingStyle($0) }
+    }.filter { $0.value != .unknown }
   }
 }

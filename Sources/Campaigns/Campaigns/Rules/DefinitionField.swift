@@ -38,30 +38,23 @@ struct DefinitionField {
 
   static func oneOf(_ words: [String]) -> String { "one of: " + words.joined(separator: ", ") }
 
-  func elements(_ counts: ClosedRange<Int> = 0...Int.max) throws -> [DefinitionField] {
-    guard case .array(let values) = value else { throw defect(.wrongType, expected: "an array") }
+  private func read<Value>(_ value: Value?, _ expected: String) throws -> Value {
+    guard let value else { throw defect(.wrongType, expected: expected) }
+    return value
+  }
+
+  func string() throws -> String { try read(value.text, "a string") }
+
+  func number() throws -> Double { try read(value.number, "a number") }
+
+  func flag() throws -> Bool { try read(value.flag, "true or false") }
+
+  func elements(_ counts: ClosedRange<Int>) throws -> [DefinitionField] {
+    let values = try read(value.elements, "an array")
     guard counts.contains(values.count) else {
       throw defect(.outOfRange, expected: "\(counts.lowerBound) to \(counts.upperBound) elements")
     }
     return values.enumerated().map { DefinitionField(value: $0.element, path: "\(path)[\($0.offset)]") }
-  }
-
-  func string() throws -> String {
-    guard case .string(let text) = value else { throw defect(.wrongType, expected: "a string") }
-    return text
-  }
-
-  func number() throws -> Double {
-    switch value {
-    case .number(let number): return number.value
-    case .integer(let number): return Double(number)
-    default: throw defect(.wrongType, expected: "a number")
-    }
-  }
-
-  func flag() throws -> Bool {
-    guard case .boolean(let flag) = value else { throw defect(.wrongType, expected: "true or false") }
-    return flag
   }
 
   func word<Word: RawRepresentable<String> & CaseIterable>() throws -> Word {
@@ -77,32 +70,23 @@ struct DefinitionField {
   }
 
   /// The elements of a list, each once.
-  func distinct<Value: Equatable>(
-    _ counts: ClosedRange<Int>, expected: String, _ read: (DefinitionField) throws -> Value
-  ) throws -> [Value] {
-    var values: [Value] = []
-    for element in try elements(counts) {
-      let value = try read(element)
-      if values.contains(value) { throw element.defect(.repeated, expected: expected) }
-      values.append(value)
-    }
-    return values
+  func distinct(_ counts: ClosedRange<Int>, expected: String) throws -> [DefinitionField] {
+    let elements = try elements(counts)
+    try Self.check(areDistinct: elements, expected: expected)
+    return elements
   }
 
   /// The elements of a list of objects, of which no two have the same value under one of the keys.
-  func objects(
-    _ counts: ClosedRange<Int>, known keys: [String], distinct: [String]
-  ) throws -> [DefinitionObject] {
+  func objects(_ counts: ClosedRange<Int>, known keys: [String], distinct: [String]) throws -> [DefinitionField] {
     let objects = try elements(counts).map { try $0.object(known: keys) }
-    for (place, object) in objects.enumerated() {
-      for key in distinct {
-        guard let member = object[key] else { continue }
-        if objects[..<place].contains(where: { $0[key]?.value == member.value }) {
-          throw member.defect(.repeated, expected: "each \(key) once")
-        }
-      }
-    }
+    for key in distinct { try Self.check(areDistinct: objects.compactMap { $0[key] }, expected: "each \(key) once") }
     return objects
+  }
+
+  private static func check(areDistinct fields: [DefinitionField], expected: String) throws {
+    for (place, field) in fields.enumerated() where fields[..<place].contains(where: { $0.value == field.value }) {
+      throw field.defect(.repeated, expected: expected)
+    }
   }
 
   /// A text on one line, as values are.
@@ -127,32 +111,30 @@ struct DefinitionField {
     return text
   }
 
-  func valueName() throws -> String {
-    let name = try string()
-    guard name.isValueName else { throw defect(.outOfRange, expected: "a name of a–z, 0–9 and _") }
-    return name
-  }
+  func valueName() throws -> String { try text(String.valueName, expected: "a name of a–z, 0–9 and _") }
 
-  /// The members of an object whose keys are names of values, in alphabetical order.
-  func named() throws -> [(key: String, field: DefinitionField)] {
-    let members = try object().sorted
-    for (key, member) in members where !key.isValueName {
-      throw member.defect(.unknownKey, expected: "a name of a–z, 0–9 and _")
+  /// The members of an object whose keys are names of values.
+  func named<Value>(_ read: (String, DefinitionField) throws -> Value) throws -> [String: Value] {
+    try members().reduce(into: [:]) { named, member in
+      guard member.key.isValueName else {
+        throw member.field.defect(.unknownKey, expected: "a name of a–z, 0–9 and _")
+      }
+      named[member.key] = try read(member.key, member.field)
     }
-    return members
   }
 
-  /// A text with names in braces, one or two on each side.
+  /// A text with names in braces, one or two on each side, which stand nowhere else.
   func template(scalarsMax: Int) throws -> TextTemplate {
     let text = try string()
     guard text.unicodeScalars.count <= scalarsMax else {
       throw defect(.outOfRange, expected: "at most \(scalarsMax) characters")
     }
-    do {
-      return try TextTemplate(ofDefinition: text)
-    } catch {
-      throw defect(.invalidTemplate, expected: "text with closed {names} (\(error.rawValue))")
-    }
+    let template = TextTemplate(text.withSingleBraces)
+    guard text.unicodeScalars.contains(where: { !$0.isBlank && !$0.isHidden }),
+      !template.words.unicodeScalars.contains(where: { $0 == "{" || $0 == "}" }),
+      template.names.allSatisfy(\.isValueName)
+    else { throw defect(.invalidTemplate, expected: "visible text, with names of a–z, 0–9 and _ in braces") }
+    return template
   }
 
   /// One template, or a list of one to so many.
@@ -160,74 +142,61 @@ struct DefinitionField {
     guard case .array = value else { return [try template(scalarsMax: scalarsMax)] }
     return try elements(1...countMax).map { try $0.template(scalarsMax: scalarsMax) }
   }
-
-  func object() throws -> DefinitionObject {
-    guard case .object(let object) = value else { throw defect(.wrongType, expected: "an object") }
-    let members = object.members.map { ($0.key, $0.value) }
-    // Different bytes may be equal texts.
-    return DefinitionObject(field: self, members: Dictionary(members) { first, _ in first })
-  }
-
-  /// An object with no other keys. The alphabetically first unknown one is refused.
-  func object(known keys: [String]) throws -> DefinitionObject {
-    let object = try object()
-    if let other = object.members.keys.filter({ !keys.contains($0) }).min() {
-      throw object.place(other).defect(.unknownKey, expected: Self.oneOf(keys))
-    }
-    return object
-  }
 }
 
-struct DefinitionObject {
-  let field: DefinitionField
-  let members: [String: PayloadValue]
-
+// Objects.
+extension DefinitionField {
+  /// Reads a whole document, which is an object.
   init(json: String) throws {
     guard let value = try? PayloadValue(json: Array(json.utf8), limits: .hostRow) else {
       throw DefinitionDefect(code: .notJSON, field: "$", expected: "an object")
     }
-    self = try DefinitionField(value: value, path: "$").object()
+    self.init(value: value, path: "$")
+    _ = try members()
   }
 
-  fileprivate init(field: DefinitionField, members: [String: PayloadValue]) {
-    self.field = field
-    self.members = members
+  /// The members in alphabetical order.
+  func members() throws -> [(key: String, field: DefinitionField)] {
+    try read(value.object, "an object").members.map { ($0.key, place($0.key)) }
+  }
+
+  /// This, an object with no other keys. The alphabetically first unknown one is refused.
+  func object(known keys: [String]) throws -> DefinitionField {
+    if let other = try members().first(where: { !keys.contains($0.key) }) {
+      throw other.field.defect(.unknownKey, expected: Self.oneOf(keys))
+    }
+    return self
   }
 
   /// A member, or null in the place where it would be.
   func place(_ key: String) -> DefinitionField {
-    DefinitionField(value: members[key] ?? .null, path: field.path == "$" ? key : field.path + "." + key)
+    DefinitionField(value: value.object?[key] ?? .null, path: path == "$" ? key : path + "." + key)
   }
 
   /// A member that may be missing.
-  subscript(key: String) -> DefinitionField? { members[key].map { _ in place(key) } }
+  subscript(key: String) -> DefinitionField? { value.object?[key].map { _ in place(key) } }
 
   func required(_ key: String) throws -> DefinitionField {
     guard let member = self[key] else { throw place(key).defect(.missingKey, expected: "a value") }
     return member
   }
 
-  /// All members by key, in alphabetical order.
-  var sorted: [(key: String, field: DefinitionField)] { members.keys.sorted().map { ($0, place($0)) } }
-
   private static let localesMax = 50
 
   /// The member `localised`: the same text in other locales, `{"de": …}`; empty without one.
   func localised<Text>(_ read: (DefinitionField) throws -> Text) throws -> [LocaleTag: Text] {
     guard let field = self["localised"] else { return [:] }
-    let texts = try field.object().sorted
+    let texts = try field.members()
     guard texts.count <= Self.localesMax else {
       throw field.defect(.outOfRange, expected: "at most \(Self.localesMax) locales")
     }
-    var localised: [LocaleTag: Text] = [:]
-    for (name, member) in texts {
-      guard let locale = LocaleTag(name) else {
-        throw member.defect(.unknownKey, expected: "a language tag such as de or pt-BR")
+    return try texts.reduce(into: [:]) { localised, text in
+      guard let locale = LocaleTag(text.key) else {
+        throw text.field.defect(.unknownKey, expected: "a language tag such as de or pt-BR")
       }
-      if localised[locale] != nil { throw member.defect(.repeated, expected: "each locale once") }
-      localised[locale] = try read(member)
+      if localised[locale] != nil { throw text.field.defect(.repeated, expected: "each locale once") }
+      localised[locale] = try read(text.field)
     }
-    return localised
   }
 }
 
@@ -239,7 +208,7 @@ extension DefinitionField {
   func payload(reserved keys: Set<String>) throws -> [String: TextTemplate] {
     var payload: [String: TextTemplate] = [:]
     var bytes = 0
-    for (key, member) in try object().sorted {
+    for (key, member) in try members() {
       if keys.contains(key) {
         throw member.defect(.unknownKey, expected: "a key that the service does not fill itself")
       }
@@ -261,34 +230,12 @@ extension DefinitionField {
   /// How a push is shown. The database fills it, with the push's data as values; here its members and texts are checked.
   /// - Parameter hasCategory: whether it may name a category; slots have theirs.
   func checkPresentation(hasCategory: Bool) throws {
-    for (key, member) in try object(known: (hasCategory ? ["category"] : []) + Self.presentationKeys).sorted {
+    for (key, member) in try object(known: (hasCategory ? ["category"] : []) + Self.presentationKeys).members() {
       switch key {
       case "relevance_score", "badge": _ = try member.number()
       default: _ = try member.template(scalarsMax: 256)
       }
     }
-  }
-}
-
-/// Why a text is not a template. Raw values are stable.
-enum TemplateDefect: String, Error, CaseIterable {
-  /// It has no visible character.
-  case empty = "template_empty"
-  /// A brace is not closed, not opened, or inside another name's.
-  case unmatchedBrace = "template_unmatched_brace"
-  /// A name is empty or has characters other than `a`–`z`, digits and `_`.
-  case invalidName = "template_invalid_name"
-}
-
-extension TextTemplate {
-  /// Reads a text in which braces are only allowed around a name.
-  init(ofDefinition source: String) throws(TemplateDefect) {
-    if source.unicodeScalars.allSatisfy({ $0.isBlank || $0.isHidden }) { throw .empty }
-    let source = source.withSingleBraces
-    if source.contains("{}") { throw .invalidName }
-    self.init(source)
-    if words.unicodeScalars.contains(where: { $0 == "{" || $0 == "}" }) { throw .unmatchedBrace }
-    if !names.allSatisfy(\.isValueName) { throw .invalidName }
   }
 }
 
@@ -299,14 +246,8 @@ extension String {
     return contains("{{") ? replacing(doubled) { "{\($0.1)}" } : self
   }
 
+  fileprivate static var valueName: Regex<Substring> { /[a-z0-9_]+/ }
+
   /// Whether a value can have this name: lowercase ASCII letters, digits and `_`.
-  var isValueName: Bool {
-    !isEmpty
-      && utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
-        default: false
-        }
-      }
-  }
+  var isValueName: Bool { wholeMatch(of: Self.valueName) != nil }
 }

@@ -1,25 +1,22 @@
-/// Foreign text made safe for one line of a prompt's fence, a template or the log.
-///
-/// - Line breaks, tabs, other control characters and runs of white space become one space, so that a value cannot begin
-///   a new line.
-/// - Angle brackets and characters that look like them become ‹ and ›, so that a value cannot close its fence. Escaping
-///   needs no random or secret fence name, and the same material always gives the same prompt. Texts without a fence
-///   keep them.
-/// - Invisible characters are removed: those that change the direction of writing, those without width, and the tag
-///   characters that can hide a whole sentence. The joiners stay, because emoji and several scripts need them.
-struct DataLine {
-  /// The trimmed line; empty without a visible character.
-  let text: String
-
-  /// Reads until `scalarsMax` Unicode scalars are kept.
+extension String {
+  /// Foreign text made safe for one line of a prompt's fence, a template or the log; nil without a visible character.
   ///
-  /// Scalars are counted because grapheme clusters have no largest size. A cluster torn by the limit is dropped.
+  /// - Line breaks, tabs, other control characters and runs of white space become one space, so that a value cannot begin
+  ///   a new line.
+  /// - Angle brackets and characters that look like them become ‹ and ›, so that a value cannot close its fence. Escaping
+  ///   needs no random or secret fence name, and the same material always gives the same prompt. Texts without a fence
+  ///   keep them.
+  /// - Invisible characters are removed: those that change the direction of writing, those without width, and the tag
+  ///   characters that can hide a whole sentence. The joiners stay, because emoji and several scripts need them.
+  ///
+  /// Reads until `scalarsMax` Unicode scalars are kept. Scalars are counted because grapheme clusters have no largest size. A cluster
+  /// torn by the limit is dropped.
   /// - Parameter isFenced: whether angle brackets are replaced.
-  init(_ source: String, scalarsMax: Int, isFenced: Bool = true) {
+  func line(scalarsMax: Int, isFenced: Bool = true) -> String? {
     var kept = String.UnicodeScalarView()
     var room = scalarsMax
     var spaceIsDue = false
-    for scalar in source.unicodeScalars where !scalar.isHidden {
+    for scalar in unicodeScalars where !scalar.isHidden {
       if scalar.isBlank {
         spaceIsDue = !kept.isEmpty
         continue
@@ -27,18 +24,16 @@ struct DataLine {
       let visible = isFenced ? scalar.withoutBracket : scalar
       room -= spaceIsDue ? 2 : 1
       guard room >= 0 else {
-        text = String(kept).withoutLastCluster(ifContinuedBy: spaceIsDue ? " " : visible)
-        return
+        let line = String(kept).withoutLastCluster(ifContinuedBy: spaceIsDue ? " " : visible)
+        return line.isEmpty ? nil : line
       }
       if spaceIsDue { kept.append(" ") }
       kept.append(visible)
       spaceIsDue = false
     }
-    text = String(kept)
+    return kept.isEmpty ? nil : String(kept)
   }
-}
 
-extension String {
   /// The string without its last cluster if the next scalar would extend that cluster.
   fileprivate func withoutLastCluster(ifContinuedBy next: Unicode.Scalar) -> String {
     var continued = self
@@ -77,27 +72,10 @@ extension Unicode.Scalar {
 
 /// The lengths to which short values are cut, in Unicode scalars. They keep log rows and prompts small.
 enum TextLimits {
-  static let domainMax = 40
-  static let themeMax = 80
-  static let conditionMax = 80
+  static let nameMax = 80
 
-  static func domain(_ text: String) -> String? { line(text, max: domainMax) }
-  static func theme(_ text: String) -> String? { line(text, max: themeMax) }
-
-  /// A text on one line; nil without a visible character.
-  static func line(_ text: String, max: Int) -> String? {
-    let line = DataLine(text, scalarsMax: max).text
-    return line.isEmpty ? nil : line
-  }
-}
-
-extension StringProtocol {
-  var trimmed: String {
-    guard let first = firstIndex(where: { !$0.isWhitespace }), let last = lastIndex(where: { !$0.isWhitespace }) else {
-      return ""
-    }
-    return String(self[first...last])
-  }
+  static func domain(_ text: String) -> String? { text.line(scalarsMax: 40) }
+  static func theme(_ text: String) -> String? { text.line(scalarsMax: nameMax) }
 }
 
 extension String {

@@ -1,21 +1,11 @@
+internal import PushRules
+
 /// A language model's input. Its text is personal: no description, log or error contains it.
 package struct ModelPrompt: Equatable, Sendable, Undisclosed {
   /// The system prompt, which has more weight than the material; may be empty.
   let instructions: String
   /// The only user message. Providers refuse an empty one. The user's data in it is in fences that the data cannot close.
   let material: String
-}
-
-/// A value whose text no description shows, also where another value contains it.
-protocol Undisclosed: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
-
-extension Undisclosed {
-  package var description: String { "(secret)" }
-
-  package var debugDescription: String { description }
-
-  /// Without children, so that `dump` shows nothing either.
-  package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 // The prompt of one check-in.
@@ -36,7 +26,7 @@ extension ModelPrompt {
   init(for finding: LayerFinding, in material: CampaignMaterial) {
     let style = material.styles.style(in: finding.domain)
     var blocks = ["Style: " + style.instructions]
-    if let context = material.contextSummary.flatMap({ TextLimits.line($0, max: Self.contextMax) }) {
+    if let context = material.contextSummary?.line(scalarsMax: Self.contextMax) {
       blocks.append(Self.fenced("context", [context]))
     }
     blocks.append(Self.fenced("decision", Self.decision(finding)))
@@ -49,10 +39,10 @@ extension ModelPrompt {
 
   /// One line for each value. A pattern's synthesis is its topic, and an event's sentence.
   private static func decision(_ finding: LayerFinding) -> [String] {
-    let topic = finding.topic.flatMap { TextLimits.line($0, max: topicMax) }
+    let topic = finding.topic?.line(scalarsMax: topicMax)
     let (found, days) = (finding.found.sorted { $0.key < $1.key }, finding.days.sorted { $0.key < $1.key })
     let known = (found + days).map { ($0.key, Optional($0.value)) }
-    let fields = [("type", finding.pushType)] + known + [("topic", topic), ("domain", finding.domain)]
+    let fields = [("type", finding.layer.pushType)] + known + [("topic", topic), ("domain", finding.domain)]
     return fields.compactMap { label, value in value.map { label + ": " + $0 } }
   }
 
@@ -108,11 +98,17 @@ struct ModelTask: Equatable {
   ///   - isBodyOnly: whether there is a title already.
   func prompt(with values: [String: String], isBodyOnly: Bool = false) -> ModelPrompt {
     let lines = facts.compactMap { name in
-      values[name].flatMap { TextLimits.line($0, max: Self.factMax) }.map { name + ": " + $0 }
+      values[name]?.line(scalarsMax: Self.factMax).map { name + ": " + $0 }
     }
     return ModelPrompt(
       instructions: Self.instructions(isBodyOnly: isBodyOnly),
       material: "Task: \(task)\n\n" + ModelPrompt.fenced("person", lines))
+  }
+
+  /// - Parameter title: the text's own; the model writes the body alone.
+  func question(with values: [String: String], title: String) -> Draft.Question {
+    Draft.Question(
+      prompt: prompt(with: values, isBodyOnly: true), check: ReplyCheck(rules: rules, title: title), limit: limit)
   }
 
   private static func instructions(isBodyOnly: Bool) -> String {
@@ -141,7 +137,7 @@ extension ModelTask {
   /// Reads the members of a composer: `{"task": "Greet a person.", "facts": ["name"], "rules": "plain", "seconds": 2}`.
   ///
   /// The rules are `plain` and the limit is the service's by default.
-  init(_ object: DefinitionObject) throws {
+  init(_ object: DefinitionField) throws {
     task = try object.required("task").line(scalarsMax: Self.taskScalarsMax)
     facts = try object["facts"]?.elements(0...Self.factsMax).map { try $0.valueName() } ?? []
     rules = try object["rules"]?.word() ?? .plain
@@ -152,14 +148,6 @@ extension ModelTask {
       }
       return .seconds(number)
     }
-  }
-
-  /// Reads a composer that the database has checked; nil for anything else.
-  init?(json: String) {
-    guard let object = try? DefinitionObject(json: json).field.object(known: Self.keys),
-      let task = try? ModelTask(object)
-    else { return nil }
-    self = task
   }
 }
 

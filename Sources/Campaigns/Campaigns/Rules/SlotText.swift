@@ -1,4 +1,3 @@
-import FoundationEssentials
 internal import PushRules
 internal import TemporalReferences
 
@@ -42,9 +41,7 @@ extension CampaignDefinition {
     var lines = lines(for: occasion, on: day, values: values).values
     let title = composer.title(on: day, with: lines) ?? title
     lines["weekday"] = lines["weekday"] ?? day.weekdayName
-    return Draft.Question(
-      prompt: task.prompt(with: lines, isBodyOnly: true), check: ReplyCheck(rules: task.rules, title: title),
-      limit: task.limit)
+    return task.question(with: lines, title: title)
   }
 
   /// The values of all names. A pool's entry takes precedence over the material, and the occasion over both.
@@ -91,65 +88,61 @@ extension Occasion {
   }
 }
 
-/// What a host knows of one user for slots: values for all of them, and values for single ones.
+/// The values of tokens and conditions by name, from the host's material or a fetched document. The document is foreign
+/// and may be hostile.
 ///
 /// ```json
 /// {"name": "Ana", "skip": "already_done", "slots": {"0730": {"type": "Run"}, "0730.3": {"type": "Swim"}}}
 /// ```
 ///
-/// `slots` has values by slot, or by slot and weekday, which take precedence. `skip` says that nothing is to be said now.
-struct SlotMaterial {
-  /// Why nothing is said: `already_done`, or `not_wanted` for any other reason of the host; nil when nothing is known against it.
-  let skip: String?
-  private let values: CampaignValues
-  private let bySlot: [String: CampaignValues]
-
-  /// Reads an object; nil for more than ``CampaignValues/documentBytesMax`` bytes, and for text that is not a JSON object.
-  init?(json: String) {
-    guard let values = CampaignValues(json: json) else { return nil }
-    self.values = values
-    skip = values.lines["skip"].map { $0 == "already_done" ? $0 : "not_wanted" }
-    struct Document: Decodable { let slots: [String: CampaignValues] }
-    // Most material has none, and a second reading takes as long as the first.
-    let document =
-      json.contains("\"slots\"") ? try? JSONDecoder().decode(Document.self, from: Data(json.utf8)) : nil
-    bySlot = document?.slots ?? [:]
-  }
-
-  func values(for occasion: Occasion) -> CampaignValues {
-    guard !bySlot.isEmpty, let weekday = occasion.day?.weekday else { return values }
-    return [occasion.slot, "\(occasion.slot).\(weekday)"].reduce(values) { values, name in
-      bySlot[name].map(values.overlaid) ?? values
-    }
-  }
-}
-
-/// The values of tokens and conditions by name, from the host's material or a fetched document. The document is foreign
-/// and may be hostile.
-///
 /// Strings, numbers and booleans count. Each becomes one line without control characters. Null, blank and nested members
-/// are absent.
+/// are absent, but for `slots`, which has values by slot, or by slot and weekday, which take precedence.
 struct CampaignValues: Equatable, Sendable {
   static let documentBytesMax = 65_536
   /// The most Unicode scalars of one value: enough for a body of 200 emoji with joiners and skin tones.
   static let valueScalarsMax = 2_400
+  /// Nested members are not looked at, whatever the host has there.
+  private static let limits = JSONLimits(depthMax: 512, elementsMax: 200_000, losesDigits: true)
 
   /// Visible lines by name.
   let lines: [String: String]
+  private var bySlot: [String: CampaignValues] = [:]
 
-  var locale: LocaleTag? { lines["locale"].flatMap { LocaleTag($0) } }
+  init(lines: [String: String] = [:]) { self.lines = lines }
+
+  init(_ document: PayloadObject) {
+    lines = document.members.reduce(into: [:]) { $0[$1.key] = $1.value.line }
+    bySlot = (document.object("slots") ?? [:]).members.reduce(into: [:]) {
+      $0[$1.key] = $1.value.object.map { CampaignValues($0) }
+    }
+  }
 
   /// Reads an object.
   /// - Parameter json: the material, or the fetched document.
   /// - Returns: nil for more than ``documentBytesMax`` bytes, and for text that is not a JSON object.
   init?(json: String) {
-    guard json.utf8.count <= Self.documentBytesMax,
-      let values = try? JSONDecoder().decode(CampaignValues.self, from: Data(json.utf8))
-    else { return nil }
-    self = values
+    guard let document = Self.document(json) else { return nil }
+    self.init(document)
   }
 
-  init(lines: [String: String] = [:]) { self.lines = lines }
+  /// What the host says of a user, or a fetched document; nil for text that is not a JSON object.
+  static func document(_ json: String, bytesMax: Int = documentBytesMax) -> PayloadObject? {
+    guard json.utf8.count <= bytesMax else { return nil }
+    return (try? PayloadValue(json: Array(json.utf8), limits: limits))?.object
+  }
+
+  var locale: LocaleTag? { lines["locale"].flatMap { LocaleTag($0) } }
+
+  /// Why nothing is to be said now: `already_done`, or `not_wanted` for any other reason of the host; nil when nothing is known
+  /// against it.
+  var skip: String? { lines["skip"].map { $0 == "already_done" ? $0 : "not_wanted" } }
+
+  func values(for occasion: Occasion) -> CampaignValues {
+    guard !bySlot.isEmpty, let weekday = occasion.day?.weekday else { return self }
+    return [occasion.slot, "\(occasion.slot).\(weekday)"].reduce(self) { values, name in
+      bySlot[name].map(values.overlaid) ?? values
+    }
+  }
 
   /// These values with others over them, such as the material with the fetched document over it.
   func overlaid(with others: CampaignValues) -> CampaignValues {
@@ -157,34 +150,18 @@ struct CampaignValues: Equatable, Sendable {
   }
 
   /// A value on one line; nil without a visible character.
-  static func line(_ text: String) -> String? {
-    let line = DataLine(text, scalarsMax: valueScalarsMax, isFenced: false).text
-    return line.isEmpty ? nil : line
-  }
+  static func line(_ text: String) -> String? { text.line(scalarsMax: valueScalarsMax, isFenced: false) }
 }
 
-extension CampaignValues: Decodable {
-  init(from decoder: any Decoder) throws {
-    let members = try decoder.singleValueContainer().decode([String: Scalar].self)
-    self.init(lines: members.compactMapValues { $0.text.flatMap(Self.line) })
-  }
-}
-
-/// A member's value as text. Strings are tried first, because most values are strings and a failed try is slow.
-private struct Scalar: Decodable {
-  /// Nil for null, an array, an object, and a number beyond `Double`.
-  let text: String?
-
-  init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    if let text = try? container.decode(String.self) {
-      self.text = text
-    } else if let flag = try? container.decode(Bool.self) {
-      text = flag ? "true" : "false"
-    } else if let number = try? container.decode(Int.self) {
-      text = String(number)
-    } else {
-      text = (try? container.decode(Double.self)).map { String($0) }
+extension PayloadValue {
+  /// As a value of texts; nil for null, an array and an object. A whole number has no point.
+  fileprivate var line: String? {
+    switch self {
+    case .string(let text): CampaignValues.line(text)
+    case .boolean(let flag): flag ? "true" : "false"
+    case .integer(let number): String(number)
+    case .number(let number): Int64(exactly: number.value).map { String($0) } ?? String(number.value)
+    case .null, .array, .object: nil
     }
   }
 }

@@ -59,17 +59,31 @@ extension PayloadObject {
     }
   }
 
+  package func number(_ name: String) -> Double? { self[name]?.number }
+
   package func object(_ name: String) -> PayloadObject? { self[name]?.object }
 
-  package func objects(_ name: String) -> [PayloadObject] {
-    if case .array(let values)? = self[name] { values.compactMap(\.object) } else { [] }
-  }
+  package func objects(_ name: String) -> [PayloadObject] { self[name]?.elements?.compactMap(\.object) ?? [] }
+
+  package func texts(_ name: String) -> [String]? { self[name]?.elements?.compactMap(\.text) }
 }
 
 extension PayloadValue {
   package var text: String? { if case .string(let text) = self { text } else { nil } }
 
-  fileprivate var object: PayloadObject? { if case .object(let object) = self { object } else { nil } }
+  package var flag: Bool? { if case .boolean(let flag) = self { flag } else { nil } }
+
+  package var number: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .number(let number): number.value
+    default: nil
+    }
+  }
+
+  package var object: PayloadObject? { if case .object(let object) = self { object } else { nil } }
+
+  package var elements: [PayloadValue]? { if case .array(let values) = self { values } else { nil } }
 }
 
 extension String {

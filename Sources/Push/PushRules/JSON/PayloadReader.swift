@@ -4,8 +4,8 @@ package struct JSONLimits: Sendable {
   package var depthMax: Int
   /// Values of all kinds, the members of objects included.
   package var elementsMax: Int
-  /// Whether an integer that 64 bits do not hold may lose digits, and texts have U+0000 and any number of combining marks;
-  /// otherwise all three are refused.
+  /// Whether an integer that 64 bits do not hold may lose digits, a number that a `Double` does not hold is null, and texts have U+0000
+  /// and any number of combining marks; otherwise all four are refused.
   package var losesDigits: Bool
 
   package init(depthMax: Int, elementsMax: Int, losesDigits: Bool = false) {
@@ -259,10 +259,10 @@ extension PayloadReader {
     }
     let text = String(decoding: bytes[start..<position], as: UTF8.self)
     if isWhole, let integer = Int64(text) { return .integer(integer) }
-    guard !isWhole || limits.losesDigits, let number = Double(text), let finite = try? FiniteNumber(number) else {
-      throw JSONFault(code: .numberTooLarge)
-    }
-    return .number(finite)
+    guard !isWhole || limits.losesDigits else { throw JSONFault(code: .numberTooLarge) }
+    if let number = Double(text), let finite = try? FiniteNumber(number) { return .number(finite) }
+    guard limits.losesDigits else { throw JSONFault(code: .numberTooLarge) }
+    return .null
   }
 
   private func peek() -> UInt8? { position < bytes.count ? bytes[position] : nil }

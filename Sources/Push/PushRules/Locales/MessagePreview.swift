@@ -45,14 +45,6 @@ extension MessagePreview {
   }
 }
 
-extension String {
-  fileprivate var trimmed: Substring {
-    var rest = drop(while: \.isWhitespace)
-    while let last = rest.last, last.isWhitespace { rest.removeLast() }
-    return rest
-  }
-}
-
 /// What a push says about an event whose texts come from the host or another server.
 ///
 /// Both texts are put on one line and cut between grapheme clusters, like those of ``MessagePreview``.

@@ -136,8 +136,9 @@ extension PushDatabase {
     try await pool.query(.noteScheduleRendered(userID: userID), on: reactor)
   }
 
-  /// Sends the occasion of a user's slot that was rendered last.
-  /// - Returns: the push, or the reason why there is none.
+  /// Sends the occasion of a user's slot that was rendered last, at once.
+  /// - Returns: the push, or the reason why there is none: `unknown_slot`, `nothing_stored`, `cooldown`, or what keeps pushes from the
+  ///   user's devices.
   package func deliver(
     slot: String, of campaign: String, for userID: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> SlotDelivery {
@@ -153,9 +154,9 @@ extension PushDatabase {
 }
 
 /// Flags of all slot campaigns, as apps know them. Rows of `tacet.notif_config` replace the defaults.
-package struct SlotFlags: Codable, Equatable, Sendable {
+package struct SlotFlags: Equatable, Sendable {
   /// Where the texts of campaigns with a content URL come from.
-  package enum Mode: String, Codable, Sendable {
+  package enum Mode: String, Sendable {
     /// Fetched once before a slot is due.
     case onlineFirst = "online_first"
     /// Only stored ones.
@@ -184,22 +185,18 @@ package struct SlotFlags: Codable, Equatable, Sendable {
 
   package init() {}
 
-  /// Reads a JSON object. Members that are absent have their defaults.
-  package init(from decoder: any Decoder) throws {
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    func read<Value: Decodable>(_ key: CodingKeys, into value: inout Value) throws {
-      value = try values.decodeIfPresent(Value.self, forKey: key) ?? value
-    }
-    try read(.scheduler, into: &scheduler)
-    try read(.mode, into: &mode)
-    try read(.prefetchLeadMinutes, into: &prefetchLeadMinutes)
-    try read(.ttlSeconds, into: &ttlSeconds)
-    try read(.iosCategoryIdentifier, into: &iosCategoryIdentifier)
-    try read(.androidChannelId, into: &androidChannelId)
-    try read(.androidChannelName, into: &androidChannelName)
-    try read(.prefetchRunner, into: &prefetchRunner)
-    try read(.runnerRearm, into: &runnerRearm)
-    try read(.imageBaseURL, into: &imageBaseURL)
+  /// Members that are absent have their defaults.
+  init(_ flags: PayloadObject) {
+    scheduler = flags.text("scheduler") ?? scheduler
+    mode = flags.text("mode").flatMap(Mode.init) ?? mode
+    prefetchLeadMinutes = flags.integer("prefetchLeadMinutes").map { Int($0) } ?? prefetchLeadMinutes
+    ttlSeconds = flags.integer("ttlSeconds").map { Int($0) } ?? ttlSeconds
+    iosCategoryIdentifier = flags.text("iosCategoryIdentifier") ?? iosCategoryIdentifier
+    androidChannelId = flags.text("androidChannelId") ?? androidChannelId
+    androidChannelName = flags.text("androidChannelName") ?? androidChannelName
+    prefetchRunner = flags.text("prefetchRunner") ?? prefetchRunner
+    runnerRearm = flags["runnerRearm"]?.flag ?? runnerRearm
+    imageBaseURL = flags.text("imageBaseURL")
   }
 
   /// How long before it is due a slot may be rendered.
@@ -211,9 +208,6 @@ extension PushDatabase {
   /// The flags of slot campaigns. The table's check refuses unknown flags and unusable values.
   package func configFlags(on reactor: isolated Reactor) async throws(PostgresError) -> SlotFlags {
     let text: String = try await pool.query(.configFlags, on: reactor).one().decode("flags")
-    guard let flags = try? JSONDecoder().decode(SlotFlags.self, from: Data(text.utf8)) else {
-      preconditionFailure("tacet.notif_config has a value that its check refuses")
-    }
-    return flags
+    return SlotFlags(PayloadObject(reading: text.utf8) ?? [:])
   }
 }

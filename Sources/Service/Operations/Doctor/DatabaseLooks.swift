@@ -1,5 +1,6 @@
 internal import Logging
 internal import Postgres
+internal import PushRules
 internal import PushStore
 internal import Reactors
 internal import Settings

@@ -51,7 +51,7 @@ extension ServiceExamination {
     }
     var configuration = LanguageModelConfiguration(
       campaigns.modelProvider == .anthropic ? .anthropicMessages : .openAICompatible,
-      baseURL: campaigns.modelURL?.exposed, key: Credential(key.exposed))
+      baseURL: campaigns.modelURL?.exposed, key: key)
     configuration.deadline = Self.limit
     if let certificates = campaigns.modelCertificates { configuration.trust = .only(certificates) }
     do throws(HTTPTransferError) {

@@ -75,13 +75,13 @@ extension CampaignDayFacts {
   /// Each layer that found nothing, and the one that did.
   private var layers: [String] {
     var lines: [String] = []
-    for case .object(let note) in inputs["notes"]?.elements ?? [] {
-      guard let layer = note["layer"]?.text, let rule = note["rule"]?.text else { continue }
+    for note in inputs.objects("notes") {
+      guard let layer = note.text("layer"), let rule = note.text("rule") else { continue }
       let numbers = Self.figures(of: note, but: ["layer", "rule", "doubts"]).joined(separator: ", ")
       let sentence = CampaignWords.sentence(rule) + (numbers.isEmpty ? "" : " (\(numbers))")
       lines.append("layer \(layer): \(sentence)\(Self.doubts(of: note))")
     }
-    if case .object(let finding) = inputs["finding"], let layer = finding["layer"]?.text {
+    if let finding = inputs.object("finding"), let layer = finding.text("layer") {
       let found = Self.figures(of: finding, but: ["layer", "doubts"]).joined(separator: ", ")
       lines.append("layer \(layer): found \(found)\(Self.doubts(of: finding))")
     }
@@ -90,7 +90,7 @@ extension CampaignDayFacts {
 
   /// What lowered the confidence of an event.
   private static func doubts(of object: PayloadObject) -> String {
-    let words = object["doubts"]?.elements?.compactMap(\.text).map(CampaignWords.doubt) ?? []
+    let words = object.texts("doubts")?.map(CampaignWords.doubt) ?? []
     return words.isEmpty ? "" : "; less certain because " + words.joined(separator: ", and ")
   }
 
@@ -98,18 +98,18 @@ extension CampaignDayFacts {
   private static func figures(of object: PayloadObject, but names: [String]) -> [String] {
     object.members.filter { !names.contains($0.key) && $0.value != .array([]) }.map { name, value in
       let words = name.replacing("_seconds", with: "").replacing("_", with: " ")
-      guard name.contains("_seconds"), let seconds = value.double else { return "\(words) \(value.plain)" }
+      guard name.contains("_seconds"), let seconds = value.number else { return "\(words) \(value.plain)" }
       return "\(words) \(TimeText.span(seconds: seconds))"
     }
   }
 
   private var writing: [String] {
-    guard case .object(let writing) = inputs["writing"], let by = writing["by"]?.text else { return [] }
+    guard let writing = inputs.object("writing"), let by = writing.text("by") else { return [] }
     var lines: [String] = []
-    if let failure = writing["failure"]?.text {
+    if let failure = writing.text("failure") {
       // That there is no template is the campaign's failure, not the model's.
       lines.append((failure == "no_template" ? "" : "the model: ") + CampaignWords.sentence(failure))
-      if let refusal = writing["refusal"]?.text { lines.append("its reason: " + CampaignWords.refusal(refusal)) }
+      if let refusal = writing.text("refusal") { lines.append("its reason: " + CampaignWords.refusal(refusal)) }
     }
     if inputTokens + outputTokens > 0 {
       lines.append(
@@ -196,18 +196,6 @@ extension CampaignPushFacts {
 }
 
 extension PayloadValue {
-  fileprivate var text: String? { if case .string(let text) = self { text } else { nil } }
-
-  fileprivate var elements: [PayloadValue]? { if case .array(let values) = self { values } else { nil } }
-
-  fileprivate var double: Double? {
-    switch self {
-    case .integer(let value): Double(value)
-    case .number(let value): value.value
-    default: nil
-    }
-  }
-
   fileprivate var plain: String {
     switch self {
     case .string(let text): text

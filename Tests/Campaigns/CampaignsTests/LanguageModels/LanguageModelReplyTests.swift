@@ -1,3 +1,4 @@
+import PushRules
 import PushStore
 import Simulators
 import Testing
@@ -9,8 +10,8 @@ struct LanguageModelReplyTests {
   @Test("have their text and what they cost", arguments: LanguageModelProvider.allCases)
   func reply(_ provider: LanguageModelProvider) async throws {
     try await ModelRig.run(ModelScript(.init(.reply("Hello, Ada"))), provider) { rig in
-      let reply = try await rig.reply().get()
-      #expect(reply.text == "Hello, Ada")
+      let reply = await rig.reply()
+      #expect(reply.text == .success("Hello, Ada"))
       // 18 and 24 characters, and 10.
       #expect(reply.usage == CampaignUsage(inputTokens: 5 + 6, outputTokens: 3))
       let record = try #require(rig.model.requests.first)
@@ -28,8 +29,8 @@ struct LanguageModelReplyTests {
       {"type":"text","text":"Ada"}],"stop_reason":"end_turn","usage":{"input_tokens":7,"output_tokens":3}}
       """
     try await ModelRig.run(ModelScript(.init(.raw(content)))) { rig in
-      let reply = try await rig.reply().get()
-      #expect(reply.text == "Hello, Ada")
+      let reply = await rig.reply()
+      #expect(reply.text == .success("Hello, Ada"))
       #expect(reply.usage == CampaignUsage(inputTokens: 7, outputTokens: 3))
     }
   }
@@ -43,8 +44,8 @@ struct LanguageModelReplyTests {
     ])
   func bare(_ provider: LanguageModelProvider, _ content: String) async throws {
     try await ModelRig.run(ModelScript(.init(.raw(content))), provider) { rig in
-      let reply = try await rig.reply().get()
-      #expect(reply.text == "Hi")
+      let reply = await rig.reply()
+      #expect(reply.text == .success("Hi"))
       #expect(reply.usage == nil)
     }
   }
@@ -59,29 +60,30 @@ struct LanguageModelReplyTests {
     let usage = #"{"input_tokens":\#(said),"output_tokens":\#(said)}"#
     let content = #"{"content":[{"type":"text","text":"Hi"}],"usage":\#(usage)}"#
     try await ModelRig.run(ModelScript(.init(.raw(content)))) { rig in
-      let reply = try await rig.reply().get()
+      let reply = await rig.reply()
       #expect(reply.usage?.inputTokens == counted && reply.usage?.outputTokens == counted)
     }
     let other = #"{"choices":[{"message":{"content":"Hi"}}],"usage":{"prompt_tokens":\#(said)}}"#
     try await ModelRig.run(ModelScript(.init(.raw(other))), .openAICompatible) { rig in
-      let reply = try await rig.reply().get()
+      let reply = await rig.reply()
       #expect(reply.usage?.inputTokens == counted)
     }
   }
 
-  @Test("whose cost is no whole number are unusable", arguments: ["1e308", "9223372036854775808", "-1e300", "1.5"])
+  @Test(
+    "whose cost is no whole number have none that is known",
+    arguments: ["1e308", "9223372036854775808", "-1e300", "1.5"])
   func strangeUsage(_ said: String) async throws {
     let content = #"{"content":[{"type":"text","text":"Hi"}],"usage":{"input_tokens":\#(said),"output_tokens":1}}"#
     try await ModelRig.run(ModelScript(.init(.raw(content)))) { rig in
-      let result = await rig.reply()
-      #expect(throws: LanguageModelError.self) { try result.get() }
+      #expect(await rig.reply().usage == nil)
     }
   }
 
   @Test("come over a new connection when the kept one turns out to be closed")
   func staleConnection() async throws {
     try await ModelRig.run(ModelScript(.init(.reply("One")), .init(.close), .init(.reply("Two")))) { rig in
-      let texts = [try await rig.reply().get().text, try await rig.reply().get().text]
+      let texts = [try await rig.reply().text.get(), try await rig.reply().text.get()]
       #expect(texts == ["One", "Two"])
     }
   }
@@ -92,7 +94,7 @@ struct LanguageModelReplyTests {
       instructions: "Write JSON.",
       material: "<decision>\ntype: event_based\nevent: presentation\nwhen: tomorrow\n</decision>")
     try await ModelRig.run { rig in
-      let text = try await rig.reply(prompt).get().text
+      let text = try await rig.reply(prompt).text.get()
       #expect(text.contains(#""title":"Your presentation is tomorrow""#))
     }
   }
@@ -100,29 +102,28 @@ struct LanguageModelReplyTests {
 
 @Suite("Failures of language models", .timeLimit(.minutes(1)))
 struct LanguageModelFailureTests {
-  private static func error(
+  private static func reply(
     _ answer: ScriptedModelAnswer, _ provider: LanguageModelProvider = .anthropicMessages
-  ) async throws -> LanguageModelError {
-    var found: LanguageModelError?
+  ) async throws -> LanguageModelReply {
+    var found: LanguageModelReply?
     try await ModelRig.run(ModelScript(.init(answer)), provider) { rig in
-      found = await rig.reply().error
+      found = await rig.reply()
       #expect(rig.model.statistics.total == 1)
     }
-    let error = try #require(found)
-    return error
+    return try #require(found)
   }
 
   @Test(
     "a status has its meaning; a redirect is not followed",
     arguments: [
-      (302, LanguageModelError.Code.unusableReply), (400, .refusedRequest), (401, .refusedRequest),
+      (302, LanguageModelError.unusableReply), (400, .refusedRequest), (401, .refusedRequest),
       (404, .refusedRequest), (413, .refusedRequest), (428, .refusedRequest), (429, .rateLimited),
       (430, .refusedRequest), (499, .refusedRequest), (500, .serverFailure), (502, .serverFailure),
       (503, .overloaded), (504, .serverFailure), (528, .serverFailure), (529, .overloaded), (530, .serverFailure),
     ], LanguageModelProvider.allCases)
-  func statuses(_ case: (Int, LanguageModelError.Code), _ provider: LanguageModelProvider) async throws {
+  func statuses(_ case: (Int, LanguageModelError), _ provider: LanguageModelProvider) async throws {
     let answer = ScriptedModelAnswer.failure(status: `case`.0, fields: ["location": "/"])
-    #expect(try await Self.error(answer, provider).code == `case`.1)
+    #expect(try await Self.reply(answer, provider).error == `case`.1)
   }
 
   @Test(
@@ -133,7 +134,7 @@ struct LanguageModelFailureTests {
       #"{"choices":[{}]}"#, #"{"choices":[{"message":{"content":null},"finish_reason":"stop"}]}"#,
     ], LanguageModelProvider.allCases)
   func shapes(_ content: String, _ provider: LanguageModelProvider) async throws {
-    #expect(try await Self.error(.raw(content), provider).code == .unusableReply)
+    #expect(try await Self.reply(.raw(content), provider).error == .unusableReply)
   }
 
   @Test(
@@ -141,18 +142,17 @@ struct LanguageModelFailureTests {
     arguments: [
       (.reply(" \n\t"), .unusableReply, 1), (.cut("Hello, Ada"), .truncatedReply, 150),
       (.reply(String(repeating: "Hello ", count: 150)), .truncatedReply, 150), (.refusal, .declined, 1),
-    ] as [(ScriptedModelAnswer, LanguageModelError.Code, Int)], LanguageModelProvider.allCases)
-  func paid(_ case: (ScriptedModelAnswer, LanguageModelError.Code, Int), _ provider: LanguageModelProvider) async throws
-  {
-    let error = try await Self.error(`case`.0, provider)
-    #expect(error.code == `case`.1)
-    #expect(error.usage == CampaignUsage(inputTokens: 11, outputTokens: `case`.2))
+    ] as [(ScriptedModelAnswer, LanguageModelError, Int)], LanguageModelProvider.allCases)
+  func paid(_ case: (ScriptedModelAnswer, LanguageModelError, Int), _ provider: LanguageModelProvider) async throws {
+    let reply = try await Self.reply(`case`.0, provider)
+    #expect(reply.error == `case`.1)
+    #expect(reply.usage == CampaignUsage(inputTokens: 11, outputTokens: `case`.2))
   }
 
   @Test("a model's refusal in words is one")
   func refusalText() async throws {
     let content = #"{"choices":[{"message":{"content":null,"refusal":"I cannot"},"finish_reason":"stop"}]}"#
-    #expect(try await Self.error(.raw(content), .openAICompatible).code == .declined)
+    #expect(try await Self.reply(.raw(content), .openAICompatible).error == .declined)
   }
 
   @Test("an answer may be as large as any reply is, and no larger")
@@ -162,20 +162,20 @@ struct LanguageModelFailureTests {
       let spaces = String(repeating: " ", count: padding + excess)
       let content = #"{"content":[{"type":"text","text":"Hi"}]\#(spaces)}"#
       try await ModelRig.run(ModelScript(.init(.raw(content)))) { rig in
-        #expect(await rig.reply().code == (excess == 0 ? nil : .replyTooLarge))
+        #expect(await rig.reply().error == (excess == 0 ? nil : .replyTooLarge))
       }
     }
   }
 
   @Test("a connection that ends without an answer is lost")
   func hangUp() async throws {
-    #expect(try await Self.error(.close).code == .connectionLost)
+    #expect(try await Self.reply(.close).error == .connectionLost)
   }
 
   @Test("a model that says nothing is not asked again")
   func timeout() async throws {
     try await ModelRig.run(ModelScript(.init(.hang)), configure: { $0.deadline = .milliseconds(50) }) { rig in
-      #expect(await rig.reply().code == .timedOut)
+      #expect(await rig.reply().error == .timedOut)
       #expect(rig.model.statistics.total <= 1)
     }
   }
@@ -185,15 +185,15 @@ struct LanguageModelFailureTests {
     arguments: [
       ("http://127.0.0.1:1", .unreachable), ("http://nobody.invalid", .unreachable), ("", .unusableAddress),
       ("models", .unusableAddress), ("ftp://127.0.0.1", .unusableAddress),
-    ] as [(String, LanguageModelError.Code)])
-  func addresses(_ base: String, _ code: LanguageModelError.Code) async throws {
-    try await ModelRig.run(configure: { $0.baseURL = base }) { rig in #expect(await rig.reply().code == code) }
+    ] as [(String, LanguageModelError)])
+  func addresses(_ base: String, _ code: LanguageModelError) async throws {
+    try await ModelRig.run(configure: { $0.baseURL = base }) { rig in #expect(await rig.reply().error == code) }
   }
 
   @Test("a wrong key is refused", arguments: LanguageModelProvider.allCases)
   func key(_ provider: LanguageModelProvider) async throws {
-    try await ModelRig.run(ModelScript(), provider, configure: { $0.key = Credential("another") }) { rig in
-      #expect(await rig.reply().code == .refusedRequest)
+    try await ModelRig.run(ModelScript(), provider, configure: { $0.key = Secret("another") }) { rig in
+      #expect(await rig.reply().error == .refusedRequest)
     }
   }
 }
@@ -212,10 +212,10 @@ struct SecrecyTests {
 
   @Test("no description of a key, a configuration, a prompt or a reply tells it")
   func values() {
-    Self.expectSilence(Credential(ModelRig.key), "key")
+    Self.expectSilence(Secret(ModelRig.key), "key")
     Self.expectSilence(ModelRig.configuration(.anthropicMessages, at: "http://127.0.0.1"), "configuration")
     Self.expectSilence(Self.prompt, "prompt")
-    Self.expectSilence(LanguageModelReply(text: "reply-43", usage: nil), "reply")
+    Self.expectSilence(LanguageModelReply(text: .success("reply-43")), "reply")
   }
 
   @Test(
@@ -228,7 +228,7 @@ struct SecrecyTests {
   func failures(_ answer: ScriptedModelAnswer) async throws {
     for provider in LanguageModelProvider.allCases {
       try await ModelRig.run(ModelScript(.init(answer)), provider) { rig in
-        Self.expectSilence(try #require(await rig.reply(Self.prompt).error), "\(provider)")
+        Self.expectSilence(await rig.reply(Self.prompt), "\(provider)")
       }
     }
   }
@@ -236,7 +236,7 @@ struct SecrecyTests {
   @Test("no failure to reach it tells it", arguments: ["http://127.0.0.1:1", "ftp://127.0.0.1"])
   func unreached(_ base: String) async throws {
     try await ModelRig.run(configure: { $0.baseURL = base }) { rig in
-      Self.expectSilence(try #require(await rig.reply(Self.prompt).error), base)
+      Self.expectSilence(await rig.reply(Self.prompt), base)
     }
   }
 }

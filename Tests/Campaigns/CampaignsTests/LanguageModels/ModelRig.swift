@@ -1,3 +1,4 @@
+import PushRules
 import Reactors
 import Simulators
 import TestLogs
@@ -43,7 +44,7 @@ struct ModelRig {
 
   static func configuration(_ provider: LanguageModelProvider, at origin: String) -> LanguageModelConfiguration {
     let base = provider == .openAICompatible ? origin + "/v1" : origin
-    var configuration = LanguageModelConfiguration(provider, baseURL: base, key: Credential(key))
+    var configuration = LanguageModelConfiguration(provider, baseURL: base, key: Secret(key))
     configuration.deadline = .seconds(20)
     return configuration
   }
@@ -56,40 +57,23 @@ struct ModelRig {
     return configuration
   }
 
-  /// Begins a call, as a task that can be cancelled.
-  func start(
-    _ prompt: ModelPrompt = prompt
-  ) -> Task<Result<LanguageModelReply, LanguageModelError>, Never> {
+  /// Begins a call.
+  func start(_ prompt: ModelPrompt = prompt) -> Task<LanguageModelReply, Never> {
     Task(executorPreference: client.reactor.executor) { [client] in
-      await Self.attempt(prompt, client, on: client.reactor)
+      await Self.reply(to: prompt, client, on: client.reactor)
     }
   }
 
-  func reply(_ prompt: ModelPrompt = prompt) async -> Result<LanguageModelReply, LanguageModelError> {
-    await start(prompt).value
-  }
+  func reply(_ prompt: ModelPrompt = prompt) async -> LanguageModelReply { await start(prompt).value }
 
-  /// Returns once so many calls have their turn or wait for it.
-  func pends(_ count: Int) async {
-    while await client.perform({ client, _ in client.pendingCount }) != count { await Task.yield() }
-  }
-
-  private static func attempt(
-    _ prompt: ModelPrompt, _ client: ReactorBound<LanguageModelClient>, on reactor: isolated Reactor
-  ) async -> Result<LanguageModelReply, LanguageModelError> {
-    do throws(LanguageModelError) {
-      return .success(try await client.value(on: reactor).reply(to: prompt, on: reactor))
-    } catch {
-      return .failure(error)
-    }
+  private static func reply(
+    to prompt: ModelPrompt, _ client: ReactorBound<LanguageModelClient>, on reactor: isolated Reactor
+  ) async -> LanguageModelReply {
+    await client.value(on: reactor).reply(to: prompt, on: reactor)
   }
 }
 
-extension Result where Success == LanguageModelReply, Failure == LanguageModelError {
-  /// Why there is no reply.
-  var error: LanguageModelError? {
-    if case .failure(let error) = self { error } else { nil }
-  }
-
-  var code: LanguageModelError.Code? { error?.code }
+extension LanguageModelReply {
+  /// Why there is no text.
+  var error: LanguageModelError? { if case .failure(let error) = text { error } else { nil } }
 }

@@ -1,5 +1,6 @@
 import HTTP1
 import HTTPTypes
+import PushRules
 import Reactors
 import Synchronization
 import TestLogs
@@ -36,13 +37,13 @@ struct RequestShapeTests {
     let address = try #require(SocketAddress(numericHost: "127.0.0.1", port: 0))
     let service = try await HTTPService.start(routes, on: address, reactors: [reactor], logger: RunLogs.logger)
     var configuration = LanguageModelConfiguration(
-      provider, baseURL: "http://\(service.address)\(base)", key: key.map { Credential($0) })
+      provider, baseURL: "http://\(service.address)\(base)", key: key.map { Secret($0) })
     configuration.deadline = .seconds(20)
     let client = try await reactor.perform { [configuration] reactor in
       ReactorBound(LanguageModelClient(configuration, on: reactor), on: reactor)
     }
     await client.perform { client, reactor in
-      _ = try? await client.reply(to: prompt, on: reactor)
+      _ = await client.reply(to: prompt, on: reactor)
       client.close(on: reactor)
     }
     _ = await service.drain(within: .seconds(5))

@@ -1,5 +1,6 @@
 import Foundation
 import FoundationEssentials
+import PushRules
 import TemporalReferences
 import Testing
 
@@ -14,11 +15,7 @@ extension CampaignLayer {
   static let ofUser: [CampaignLayer] = [.event, .pattern, .reengagement]
 }
 
-private func json(_ value: some Encodable) throws -> String {
-  let encoder = JSONEncoder()
-  encoder.outputFormatting = .sortedKeys
-  return String(decoding: try encoder.encode(value), as: UTF8.self)
-}
+private func json(_ document: PayloadObject) -> String { String(decoding: document.encoded(), as: UTF8.self) }
 
 @Suite("The order of layers")
 struct LayerEvaluationTests {
@@ -27,8 +24,7 @@ struct LayerEvaluationTests {
     let layer = try #require(CampaignLayer.all.first { $0.name == name })
     let others = CampaignLayer.ofUser.filter { $0 != layer }
     let evaluation = LayerEvaluation(of: everything, layers: [layer] + others)
-    #expect(evaluation.finding?.metadata.layer == layer.name)
-    #expect(evaluation.finding?.pushType == layer.pushType)
+    #expect(evaluation.finding?.layer == layer)
     #expect(evaluation.notes.isEmpty)
   }
 
@@ -38,7 +34,7 @@ struct LayerEvaluationTests {
     material.happenings = []
     material.missingSources = [.patterns]
     let evaluation = LayerEvaluation(of: material, layers: CampaignLayer.ofUser)
-    #expect(evaluation.finding?.metadata.layer == "re_engagement")
+    #expect(evaluation.finding?.layer == .reengagement)
     #expect(evaluation.notes.map(\.rule) == [.noUpcomingEvent, .patternSourceMissing])
   }
 
@@ -67,10 +63,10 @@ struct LayerEvaluationTests {
   }
 
   @Test("a note is stored as one flat object of words and numbers")
-  func noteDocument() throws {
+  func noteDocument() {
     let note = LayerNote(
       layer: "pattern", rule: .recentlyActive, figures: ["inactive_seconds": 60, "count": .infinity])
-    #expect(try json(note) == #"{"inactive_seconds":60,"layer":"pattern","rule":"recently_active"}"#)
+    #expect(json(note.document) == #"{"layer":"pattern","rule":"recently_active","inactive_seconds":60}"#)
   }
 
   @Test(
@@ -78,15 +74,15 @@ struct LayerEvaluationTests {
     arguments: [
       (
         "event",
-        #"{"confidence":0.9,"domains":["home"],"event":"presentation","grain":"instant","layer":"event","themes":[]}"#
+        #"{"layer":"event","themes":[],"domains":["home"],"event":"presentation","grain":"instant","confidence":0.9}"#
       ),
-      ("pattern", #"{"confidence":0.9,"domains":["work"],"layer":"pattern","themes":["fear of speaking"]}"#),
-      ("re_engagement", #"{"domains":["home"],"layer":"re_engagement","themes":[]}"#),
+      ("pattern", #"{"layer":"pattern","themes":["fear of speaking"],"domains":["work"],"confidence":0.9}"#),
+      ("re_engagement", #"{"layer":"re_engagement","themes":[],"domains":["home"]}"#),
     ])
   func metadata(name: String, expected: String) throws {
     let layer = try #require(CampaignLayer.all.first { $0.name == name })
     let finding = try #require(LayerEvaluation(of: everything, layers: [layer]).finding)
-    #expect(try json(finding.metadata) == expected)
+    #expect(json(finding.document()) == expected)
   }
 
   @Test("names are logged on one line and cut")
@@ -95,9 +91,9 @@ struct LayerEvaluationTests {
       "a\nb" + String(repeating: "c", count: 500),
       domains: Array(repeating: String(repeating: "d", count: 99), count: 99))
     let material = Sample.away(.seconds(200_000), patterns: [pattern])
-    let metadata = try #require(CampaignLayer.pattern.outcome(material).finding?.metadata)
-    #expect(metadata.themes == ["a b" + String(repeating: "c", count: 77)])
-    #expect(metadata.domains == Array(repeating: String(repeating: "d", count: 40), count: 8))
+    let finding = try #require(CampaignLayer.pattern.outcome(material).finding)
+    #expect(finding.found == ["theme": "a b" + String(repeating: "c", count: 77)])
+    #expect(finding.domains == Array(repeating: String(repeating: "d", count: 40), count: 8))
   }
 
   @Test("texts get what the log may hold and when it is, never the topic")
@@ -123,9 +119,9 @@ struct OccasionLayerTests {
     material.subject = "evening reflection"
     let evaluation = LayerEvaluation(of: material, layers: [.occasion])
     let finding = try #require(evaluation.finding)
-    #expect(finding.pushType == "occasion")
+    #expect(finding.layer.pushType == "occasion")
     #expect(finding.values == ["push_type": "occasion", "theme": "evening reflection"])
-    #expect(finding.metadata.themes == ["evening reflection"])
+    #expect(finding.found == ["theme": "evening reflection"])
     #expect(ModelPrompt(for: finding, in: material).material.contains("theme: evening reflection"))
   }
 
@@ -194,8 +190,8 @@ struct PatternLayerTests {
     let order = ["sure", "often", "newest", "a", "b"]
     for start in order.indices {
       let left = patterns.filter { !order[..<start].contains($0.theme) }
-      #expect(Self.outcome(left).finding?.metadata.themes == [order[start]])
-      #expect(Self.outcome(left.reversed()).finding?.metadata.themes == [order[start]])
+      #expect(Self.outcome(left).finding?.found == ["theme": order[start]])
+      #expect(Self.outcome(left.reversed()).finding?.found == ["theme": order[start]])
     }
   }
 
@@ -203,7 +199,7 @@ struct PatternLayerTests {
     "without its sources the layer is passed over",
     arguments: [
       (MaterialSource.patterns, LayerRule?.some(.patternSourceMissing)), (.messages, .messageSourceMissing),
-      (.conversations, nil), (.profile, nil),
+      (.conversations, nil),
     ])
   func missing(source: MaterialSource, rule: LayerRule?) {
     let material = Sample.away(Self.twoDays, patterns: [Sample.pattern()], missing: [source])
@@ -291,7 +287,7 @@ struct ReengagementLayerTests {
     "without its sources the layer is passed over",
     arguments: [
       (MaterialSource.conversations, LayerRule?.some(.conversationSourceMissing)), (.messages, .messageSourceMissing),
-      (.patterns, nil), (.profile, nil),
+      (.patterns, nil),
     ])
   func missing(source: MaterialSource, rule: LayerRule?) {
     let conversation = LastConversation(domain: nil, texts: ["moving house"])

@@ -221,8 +221,10 @@ struct CheckInReplyWordingTests {
   }
 }
 
-private func isQuoted(_ source: String, in parts: String...) -> Bool {
-  QuotationCheck.isAnyQuoted(of: [source], in: parts)
+private func isQuoted(_ source: String, in parts: String...) -> Bool { isAnyQuoted(of: [source], in: parts) }
+
+private func isAnyQuoted(of sources: [String], in parts: [String]) -> Bool {
+  QuotationUnit.all.contains { $0.isAnyQuoted(of: sources, in: parts) }
 }
 
 private let source = "I'm scared that Zoë won't like my naïve plan"
@@ -254,9 +256,9 @@ struct QuotationCheckTests {
   @Test("no run goes from the title into the body, nor from one source into the next")
   func borders() {
     #expect(!isQuoted("one two three four five", in: "one two three", "four five"))
-    #expect(!QuotationCheck.isAnyQuoted(of: ["one two three", "four five"], in: ["one two three four five"]))
+    #expect(!isAnyQuoted(of: ["one two three", "four five"], in: ["one two three four five"]))
     #expect(
-      QuotationCheck.isAnyQuoted(of: ["", "x", "one two three four five"], in: ["a", "one two three four five"]))
+      isAnyQuoted(of: ["", "x", "one two three four five"], in: ["a", "one two three four five"]))
   }
 
   @Test("nothing can be quoted from an empty source", arguments: ["", " ", "!?", "one two three four"])
@@ -295,21 +297,18 @@ struct QuotationCheckTests {
     #expect(isQuoted(reply, in: source))
   }
 
-  /// Work is counted in look-ups, as a clock would depend on the machine. The source is the worst there is: it is made of
-  /// the reply's words and never quotes it.
+  /// Work is counted in runs, as a clock would depend on the machine. The source is the worst there is: it is made of the reply's
+  /// words and never quotes it.
   @Test("a source of a megabyte is looked through once", arguments: [1_000, 10_000, 100_000])
   func linear(words: Int) {
-    let check = QuotationCheck(parts: ["a b c d e f"], unit: .words)
     let source = Array(repeating: "f e d c b a a", count: words / 7).joined(separator: " ")
-    let result = check.search(source)
-    #expect(!result.isQuoted)
-    #expect(result.lookups == words / 7 * 7 - 4)
+    #expect(QuotationUnit.words.runs(of: source).count == words / 7 * 7 - 4)
+    #expect(!isQuoted(source, in: "a b c d e f"))
   }
 
-  @Test("a single word of a megabyte, or a megabyte of other words, costs no look-up")
+  @Test("a single word of a megabyte has no run, nor has one that other words interrupt")
   func strangers() {
-    let check = QuotationCheck(parts: ["a b c d e f"], unit: .words)
-    #expect(check.search(String(repeating: "a", count: 1_000_000)) == (false, 0))
-    #expect(check.search(String(repeating: "a b c d z ", count: 100_000)) == (false, 0))
+    #expect(QuotationUnit.words.runs(of: String(repeating: "a", count: 1_000_000)).isEmpty)
+    #expect(!isQuoted(String(repeating: "a b c d z ", count: 100_000), in: "a b c d e f"))
   }
 }

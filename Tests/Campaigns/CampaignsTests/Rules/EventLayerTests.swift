@@ -8,7 +8,7 @@ private func outcome(_ happenings: Happening...) -> LayerOutcome {
   CampaignLayer.event.outcome(Sample.events(happenings))
 }
 
-private func eventWord(_ outcome: LayerOutcome) -> String? { outcome.finding?.metadata.event }
+private func eventWord(_ outcome: LayerOutcome) -> String? { outcome.finding?.found["event"] }
 
 @Suite("The layer of events")
 struct EventLayerTests {
@@ -134,7 +134,7 @@ struct EventLayerTests {
     #expect(outcome(unsure).note?.doubts == [.unreadWord])
     var sure = Sample.happening(Sample.span(hour), confidence: 0.8)
     sure.doubts = [.noVerb]
-    #expect(outcome(sure).finding?.metadata.doubts == [.noVerb])
+    #expect(outcome(sure).finding?.doubts == [.noVerb])
   }
 
   @Test("another person's event is no reason to write, and does not replace the user's own")

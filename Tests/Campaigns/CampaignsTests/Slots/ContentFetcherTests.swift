@@ -83,11 +83,11 @@ struct ContentFetcherTests {
   func timeout() async throws {
     #expect(ContentConfiguration().limit == .seconds(12))
     try await ContentScene.run(.silence) { (scene) async throws in
-      let row = scene.row()
+      let (row, source) = (scene.row(), try scene.source())
       for _ in 0..<2 {
         // Long enough for the request to arrive.
         try await scene.withFetcher(limit: .seconds(2)) {
-          try await $0.refresh([row], of: "daily", at: scene.url, on: $1)
+          try await $0.refresh([row], of: "daily", from: source, on: $1)
         }
       }
       #expect(scene.codes == ["FETCH_TIMEOUT": 1])
@@ -109,8 +109,8 @@ struct ContentFetcherTests {
   func perUser() async throws {
     try await ContentScene.run(.document(Self.hello)) { (scene) async throws in
       let rows = scene.rows(40)
-      let url = scene.url + "/{user_id}"
-      try await scene.withFetcher { try await $0.refresh(rows, of: "daily", at: url, on: $1) }
+      let source = try scene.source("/{user_id}")
+      try await scene.withFetcher { try await $0.refresh(rows, of: "daily", from: source, on: $1) }
       let outcomes = try await scene.coach.withStore {
         try await $0.contents(for: rows, of: "daily", isPerUser: true, on: $1)
       }
@@ -124,10 +124,10 @@ struct ContentFetcherTests {
   func round() async throws {
     #expect(ContentConfiguration().roundLimit == .seconds(24))
     try await ContentScene.run(.document(Self.hello)) { (scene) async throws in
-      let rows = scene.rows(20)
+      let (rows, source) = (scene.rows(20), try scene.source("/{user_id}"))
       for count in [16, 20, 20] {
         try await scene.withFetcher(roundLimit: .zero) {
-          try await $0.refresh(rows, of: "daily", at: scene.url + "/{user_id}", on: $1)
+          try await $0.refresh(rows, of: "daily", from: source, on: $1)
         }
         #expect(scene.host.requests.count == count)
       }
@@ -154,16 +154,6 @@ struct ContentFetcherTests {
     }
   }
 
-  @Test("a URL that cannot be used is logged, and makes no attempt")
-  func unusable() async throws {
-    try await ContentScene.run(.document(Self.hello)) { (scene) async throws in
-      let outcomes = try await scene.content(scene.row(), url: "https://{user_id}.example/")
-      #expect(outcomes == [.unavailable("content_missing")])
-      #expect(try await scene.stored("count(*)") == "0")
-      #expect(scene.log.texts == ["error: a campaign's content URL cannot be used"])
-    }
-  }
-
   @Test("the credential goes to the host, and is in no table, log or description")
   func secrecy() async throws {
     try await ContentScene.run(.document(Self.hello), .status(500)) { (scene) async throws in
@@ -172,7 +162,7 @@ struct ContentFetcherTests {
       var texts = [try await scene.stored("string_agg(notif_contents::text, ' ')")]
       texts += scene.log.all.map { "\($0.message) \($0.metadata)" }
       var configuration = ContentConfiguration()
-      configuration.authorization = Credential(ContentScene.credential)
+      configuration.authorization = Secret(ContentScene.credential)
       texts += ["\(configuration)", String(reflecting: configuration)]
       dump(configuration, to: &texts[0])
       #expect(texts.count == 4 && !texts.contains { $0.contains("credential-of") })
@@ -233,7 +223,7 @@ struct ContentDocumentTests {
       (#"{"a":"\ud83c\udf31"}"#, #"{"a":"🌱"}"#), (#"{"":""}"#, #"{"":""}"#),
     ])
   func documents(_ answer: String, _ text: String) {
-    #expect(ContentDocument(Array(answer.utf8))?.text == text)
+    #expect(ContentSource.document(Array(answer.utf8)) == text)
   }
 
   @Test(
@@ -247,15 +237,15 @@ struct ContentDocumentTests {
       "\u{FEFF}{\"a\":\"b\"}", #"// {"a":"b"}"#, #"{"a":"b"}{"c":"d"}"#, String(repeating: #"{"a":"#, count: 10_000),
     ])
   func malformed(_ answer: String) {
-    #expect(ContentDocument(Array(answer.utf8)) == nil)
+    #expect(ContentSource.document(Array(answer.utf8)) == nil)
   }
 
   @Test("neither are other encodings, and bytes that are no text")
   func encodings() {
     let utf16 = Array(#"{"a":"b"}"#.utf16)
-    #expect(ContentDocument(utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }) == nil)
-    #expect(ContentDocument(utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }) == nil)
-    #expect(ContentDocument([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xc3, 0x22, 0x7d]) == nil)
+    #expect(ContentSource.document(utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xff)] }) == nil)
+    #expect(ContentSource.document(utf16.flatMap { [UInt8($0 & 0xff), UInt8($0 >> 8)] }) == nil)
+    #expect(ContentSource.document([0x7b, 0x22, 0x61, 0x22, 0x3a, 0x22, 0xc3, 0x22, 0x7d]) == nil)
   }
 
   @Test(
@@ -276,8 +266,10 @@ struct ContentDocumentTests {
   @Test(
     "a host is named by the definition alone",
     arguments: [
-      ("https://host.example", true), ("https://host.example:8443/a?b=c", true), ("HTTPS://[2001:db8::1]/", true),
-      ("http://127.0.0.1:80/", true), ("https://host.example?u={user_id}", true), ("", false), ("host.example", false),
+      ("https://host.example", true), ("https://host.example:8443/a?b=c", true), ("https://[2001:db8::1]/", true),
+      ("HTTPS://host.example/", false),
+      ("http://127.0.0.1:80/", true), ("https://:80/", false), ("https://host.example?u={user_id}", true), ("", false),
+      ("host.example", false),
       ("ftp://host.example/", false), ("https://", false), ("https:///path", false), ("https://{user_id}/", false),
       ("https://host.example{user_id}/", false), ("https://user:password@host.example/", false),
       ("https://host.example\\@other.example/", false), ("https://h%6fst.example/", false),

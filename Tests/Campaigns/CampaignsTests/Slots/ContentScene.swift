@@ -53,6 +53,8 @@ struct ContentScene: Sendable {
 
   var url: String { origin + "/content" }
 
+  func source(_ more: String = "") throws -> ContentSource { try #require(ContentSource(url + more)) }
+
   /// A row that is due in so many seconds.
   func row(_ slot: String = "0800", in seconds: Double = 600, date: String = "2026-11-23") -> Occasion {
     let fireAt = Int64((Date().timeIntervalSince1970 + seconds) * 1_000_000)
@@ -72,11 +74,10 @@ struct ContentScene: Sendable {
 
   /// What rows of a slot have, after the fetch that is due.
   @discardableResult
-  func content(_ rows: Occasion..., url: String? = nil, isPrivateAllowed: Bool = true) async throws -> [ContentOutcome]
-  {
-    let url = url ?? self.url
+  func content(_ rows: Occasion..., isPrivateAllowed: Bool = true) async throws -> [ContentOutcome] {
+    let source = try source()
     try await withFetcher(isPrivateAllowed: isPrivateAllowed) {
-      try await $0.refresh(rows, of: "daily", at: url, on: $1)
+      try await $0.refresh(rows, of: "daily", from: source, on: $1)
     }
     return try await coach.withStore { try await $0.contents(for: rows, of: "daily", isPerUser: false, on: $1) }
   }
@@ -88,7 +89,7 @@ struct ContentScene: Sendable {
   ) async throws -> Value {
     try await coach.withStore { store, reactor in
       var configuration = ContentConfiguration()
-      configuration.authorization = Credential(Self.credential)
+      configuration.authorization = Secret(Self.credential)
       configuration.allowsPrivateAddresses = isPrivateAllowed
       configuration.limit = limit
       configuration.roundLimit = roundLimit

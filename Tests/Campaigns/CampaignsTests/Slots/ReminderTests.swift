@@ -310,7 +310,7 @@ struct ReminderExampleTests {
       """)
     let waits = "select available_at > clock_timestamp() + interval '5 s' from tacet.inbox"
     #expect(try await scene.sql(waits) == "t")
-    let reply: Result<String, LanguageModelError.Code> =
+    let reply: Result<String, LanguageModelError> =
       switch model {
       case "failing": .failure(.timedOut)
       case "bad": .success("see www.example.com")

@@ -234,25 +234,17 @@ struct SlotRunnerTests {
     #expect(due / rowsPerSecond <= 50)
   }
 
-  @Test("pages of an audience grow while they are quick, and shrink when they are slow")
-  func pages() {
-    let pace = CampaignPace()
-    for (users, time, next) in [
-      (500, 0.9, 1_000), (4_000, 0.1, 5_000), (800, 2, 800), (2_000, 4.1, 1_000), (500, 9, 500),
-    ] { #expect(pace.enrolUsers(after: users, in: .seconds(time)) == next) }
-  }
-
   @Test("what is stored is sent on request, and again after a minute")
   func deliver() async throws {
     let scene = try await RitualScene()
-    try await scene.withRunner { runner, scheduler, _, reactor in
+    try await scene.withRunner { runner, _, store, reactor in
       let user = try await Self.rendered(scene, in: runner, on: reactor)
       for (slot, answer) in [("0800", "committed"), ("0800", "cooldown"), ("0801", "unknown_slot")] {
-        #expect(try await Self.deliver(slot, to: user, by: scheduler, on: reactor) == answer)
+        #expect(try await Self.deliver(slot, to: user, by: store, on: reactor) == answer)
       }
       for (age, answer) in [("59.5 s", "cooldown"), ("60 s", "committed")] {
         try await scene.sql("update tacet.slots set delivered_at = clock_timestamp() - interval '\(age)'")
-        #expect(try await Self.deliver("0800", to: user, by: scheduler, on: reactor) == answer)
+        #expect(try await Self.deliver("0800", to: user, by: store, on: reactor) == answer)
       }
       for (change, undo, answer) in [
         ("tacet.campaigns set is_active = false", "tacet.campaigns set is_active = true", "campaign_inactive"),
@@ -262,19 +254,19 @@ struct SlotRunnerTests {
         ),
       ] {
         try await scene.sql("update \(change)")
-        #expect(try await Self.deliver("0800", to: user, by: scheduler, on: reactor) == answer)
+        #expect(try await Self.deliver("0800", to: user, by: store, on: reactor) == answer)
         try await scene.sql("update \(undo)")
       }
       try await scene.sql("delete from tacet.occasions")
-      #expect(try await Self.deliver("2000", to: user, by: scheduler, on: reactor) == "nothing_stored")
+      #expect(try await Self.deliver("2000", to: user, by: store, on: reactor) == "nothing_stored")
       #expect(try await scene.sql("select count(*) from tacet.slots where attempts > 0") == "2")
     }
   }
 
   private static func deliver(
-    _ slot: String, to user: HostID, by scheduler: SlotScheduler, on reactor: isolated Reactor
+    _ slot: String, to user: HostID, by store: PushDatabase, on reactor: isolated Reactor
   ) async throws -> String {
-    switch try await scheduler.deliver(slot: slot, of: "ritual", for: user, on: reactor) {
+    switch try await store.deliver(slot: slot, of: "ritual", for: user, on: reactor) {
     case .queued: "committed"
     case .refused(let reason): reason
     }

@@ -18,7 +18,7 @@ struct CampaignWordsTests {
   @Test("every failure of a model, defect of a reply and rule of a layer has a sentence")
   func cases() {
     let reasons =
-      LanguageModelError.Code.allCases.map(\.rawValue) + ReplyDefect.allCases.map(\.rawValue)
+      LanguageModelError.allCases.map(\.rawValue) + ReplyDefect.allCases.map(\.rawValue)
       + LayerRule.meanings.keys
     #expect(reasons.filter { !Self.isKnown($0) } == [])
     #expect(CampaignWords.sentence("moon_full") == "The reason is moon_full.")

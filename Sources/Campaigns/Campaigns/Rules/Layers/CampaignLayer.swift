@@ -1,3 +1,4 @@
+internal import PushRules
 internal import TemporalReferences
 
 /// One way to find a reason to write. A new one is a file like its neighbours', and a name in ``all``.
@@ -54,14 +55,8 @@ extension CampaignMaterial {
     guard let inactiveFor else { return .miss(.neverActive) }
     if inactiveFor >= needed { return nil }
     return .miss(
-      .recentlyActive, ["inactive_seconds": inactiveFor.inSeconds, "inactive_seconds_needed": needed.inSeconds])
-  }
-}
-
-extension Duration {
-  /// In seconds, exact to the microsecond up to centuries.
-  var inSeconds: Double {
-    Double(components.seconds) + Double(components.attoseconds) * 1e-18
+      .recentlyActive,
+      ["inactive_seconds": inactiveFor / .seconds(1), "inactive_seconds_needed": needed / .seconds(1)])
   }
 }
 
@@ -87,75 +82,79 @@ struct LayerEvaluation: Equatable {
 }
 
 /// Why one layer found nothing: a rule and numbers, stored to explain a decision. It has no text, so it cannot hold personal data.
-struct LayerNote: Equatable, Encodable {
+struct LayerNote: Equatable {
   let layer: String
   let rule: LayerRule
   var figures: [String: Double] = [:]
   var doubts: [ReadingDoubt] = []
 
-  /// Writes one flat object: `{"layer": "event", "rule": "event_too_far", "ahead_seconds": 90000, …}`. JSON has no infinite numbers.
-  func encode(to encoder: any Encoder) throws {
-    try figures.filter(\.value.isFinite).encode(to: encoder)
-    var container = encoder.container(keyedBy: Key.self)
-    try container.encode(layer, forKey: .layer)
-    try container.encode(rule.name, forKey: .rule)
-    if !doubts.isEmpty { try container.encode(doubts, forKey: .doubts) }
+  /// One flat object: `{"layer": "event", "rule": "event_too_far", "ahead_seconds": 90000, …}`.
+  var document: PayloadObject {
+    var document: PayloadObject = [
+      "layer": .string(layer), "rule": .string(rule.name), "doubts": PayloadValue.doubts(doubts),
+    ]
+    for (name, figure) in figures.sorted(by: { $0.key < $1.key }) { document[name] = PayloadValue.figure(figure) }
+    return document
+  }
+}
+
+extension PayloadValue {
+  fileprivate static func texts(_ texts: [String]) -> Self { .array(texts.map { .string($0) }) }
+
+  /// Nil without any.
+  fileprivate static func doubts(_ doubts: [ReadingDoubt]) -> Self? {
+    doubts.isEmpty ? nil : .texts(doubts.map(\.rawValue))
   }
 
-  private enum Key: CodingKey {
-    case layer, rule, doubts
+  /// A whole number has no point; nil for one that JSON does not have.
+  fileprivate static func figure(_ figure: Double) -> Self? {
+    Int64(exactly: figure).map { .integer($0) } ?? (try? FiniteNumber(figure)).map { .number($0) }
   }
 }
 
 /// A reason to write.
 struct LayerFinding: Equatable {
-  let pushType: String
+  let layer: CampaignLayer
   /// The domain, on one line of at most 40 characters; nil when unknown.
   let domain: String?
-  /// What the layer has found, by name, for texts and prompts: lines of at most 80 characters. A topic is not among them, because a
-  /// text would repeat it word for word.
+  /// Of a pattern at most 8 domains of that length; of others the one.
+  var domains: [String]
+  /// What the layer has found, by name, for texts, prompts and the log: lines of at most 80 characters. A topic is not among them,
+  /// because a text would repeat it word for word.
   let found: [String: String]
   /// May be the user's own words, so it goes into the prompt and never into the log; nil without.
   let topic: String?
   /// Days that only the prompt names, by what they are: `date` of an event, when its sentence was `written`, and `today`.
   var days: [String: String] = [:]
-  var metadata: FindingMetadata
+  /// The precision of an event's time.
+  var grain: EventGrain?
+  /// The confidence of the reading or the pattern, in 0...1.
+  var confidence: Double?
+  /// What speaks against the reading of an event.
+  var doubts: [ReadingDoubt] = []
 
   /// - Parameter found: such as `event` and `when`, or `theme`. One that is nil, or has no visible character, is unknown.
   init(_ layer: CampaignLayer, domain: String? = nil, found: [String: String?] = [:], topic: String? = nil) {
-    pushType = layer.pushType
+    self.layer = layer
     self.domain = domain.flatMap(TextLimits.domain)
+    domains = self.domain.map { [$0] } ?? []
     self.found = found.compactMapValues { $0.flatMap(TextLimits.theme) }
     self.topic = topic
-    metadata = FindingMetadata(
-      layer: layer.name, themes: self.found["theme"].map { [$0] } ?? [], domains: self.domain.map { [$0] } ?? [],
-      event: self.found["event"])
   }
 
   /// The values for texts.
   var values: [String: String] {
-    var values = found
-    values["push_type"] = pushType
-    values["domain"] = domain
-    return values
+    found.merging(["push_type": layer.pushType, "domain": domain].compactMapValues { $0 }) { $1 }
   }
-}
 
-/// What the log has of a finding: names and numbers, no sentence of a user. As JSON, nil members are left out.
-struct FindingMetadata: Encodable, Equatable {
-  var layer: String
-  /// Names of themes, each on one line of at most 80 characters.
-  var themes: [String]
-  /// At most 8 domains, each on one line of at most 40 characters.
-  var domains: [String]
-  /// The canonical word of the event.
-  var event: String?
-  /// The precision of the event's time.
-  var grain: EventGrain?
-  /// The confidence of the reading or the pattern, in 0...1.
-  var confidence: Double?
-  /// What speaks against the reading of the event; nil when nothing does.
-  var doubts: [ReadingDoubt]?
-  /// The campaign's name, with a push.
-  var campaign: String?
+  /// What the log has of it: names and numbers, no sentence of a user.
+  /// - Parameter campaign: with a push.
+  func document(campaign: String? = nil) -> PayloadObject {
+    [
+      "layer": .string(layer.name), "themes": .texts(found["theme"].map { [$0] } ?? []), "domains": .texts(domains),
+      "event": found["event"].map { .string($0) }, "grain": grain.map { .string($0.rawValue) },
+      "confidence": confidence.flatMap { PayloadValue.figure($0) }, "doubts": PayloadValue.doubts(doubts),
+      "campaign": campaign.map { .string($0) },
+    ]
+  }
 }

@@ -72,9 +72,9 @@ private enum EventSearch {
       let day = CivilDay(number: material.localTime.day(of: instant))
       finding.days[name] = "\(day.weekdayName) \(day.description)"
     }
-    finding.metadata.grain = span.grain
-    finding.metadata.confidence = happening.confidence
-    finding.metadata.doubts = happening.doubts.isEmpty ? nil : happening.doubts.sorted()
+    finding.grain = span.grain
+    finding.confidence = happening.confidence
+    finding.doubts = happening.doubts.sorted()
     return finding
   }
 
@@ -189,7 +189,7 @@ struct EventSpan: Equatable {
 }
 
 /// The precision of an event's time. Raw values are stored in the log.
-enum EventGrain: String, CaseIterable, Encodable {
+enum EventGrain: String, CaseIterable {
   /// To the minute.
   case instant
   /// To a part of a day, such as a morning.

@@ -46,8 +46,8 @@ private enum PatternSearch {
     }
     var finding = LayerFinding(
       .pattern, domain: best.domains.first, found: ["theme": best.theme], topic: best.synthesis)
-    finding.metadata.domains = best.domains.prefix(domainsMax).compactMap(TextLimits.domain)
-    finding.metadata.confidence = best.confidence
+    finding.domains = best.domains.prefix(domainsMax).compactMap(TextLimits.domain)
+    finding.confidence = best.confidence
     return .hit(finding)
   }
 

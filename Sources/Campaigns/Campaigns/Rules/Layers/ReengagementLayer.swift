@@ -1,3 +1,5 @@
+internal import PushRules
+
 /// The topic of the last conversation, of a user who has been away.
 extension CampaignLayer {
   static let reengagement = CampaignLayer(
@@ -55,27 +57,18 @@ private enum TopicSearch {
   /// The words of one text within the budget. The number of scalars read is bounded by the budget too, so a text of
   /// megabytes costs no more than a short one.
   private static func beginning(of text: String, budget: inout Int) -> String {
-    let line = DataLine(text, scalarsMax: budget * (bytesPerToken + 1)).text
-    var words: [Substring] = []
+    let line = text.line(scalarsMax: budget * (bytesPerToken + 1)) ?? ""
+    var words: [String] = []
     for word in line.split(separator: " ") {
       let cost = (word.utf8.count + bytesPerToken - 1) / bytesPerToken
       guard cost <= budget else {
-        if words.isEmpty { words = [cut(word, bytesMax: budget * bytesPerToken)] }
+        if words.isEmpty { words = [String(word).beginning(bytesMax: budget * bytesPerToken)] }
         budget = 0
         break
       }
       budget -= cost
-      words.append(word)
+      words.append(String(word))
     }
     return words.joined(separator: " ")
-  }
-
-  /// The whole clusters of a word that fit.
-  private static func cut(_ word: Substring, bytesMax: Int) -> Substring {
-    var bytes = 0
-    return word.prefix { cluster in
-      bytes += cluster.utf8.count
-      return bytes <= bytesMax
-    }
   }
 }

@@ -39,7 +39,7 @@ struct SlotCampaignDefinitionTests {
     #expect(read.pools?.entries == ["x.evening": [["text": "Rest"]]])
     #expect(read.texts.first?.conditions == ["phase": .equals("evening"), "streak": .above(3.5)])
     #expect(read.payload == ["screen": TextTemplate("today")])
-    #expect(read.contentURL == "https://host.example/{user_id}?a=b")
+    #expect(read.content?.url == "https://host.example/{user_id}?a=b")
   }
 
   @Test("only slots and texts are required")
@@ -50,7 +50,7 @@ struct SlotCampaignDefinitionTests {
     #expect(read.category.id == "TS_DAILY")
     #expect(read.category.actions.map(\.id) == ["OPEN"])
     #expect(read.category.actions.map(\.isForeground) == [true])
-    #expect(read.pools == nil && read.contentURL == nil)
+    #expect(read.pools == nil && read.content == nil)
     #expect(read.payload == ["action": TextTemplate("open")])
   }
 
@@ -249,7 +249,8 @@ struct SlotCampaignPartsTests {
       ("https://[::1]/", true), ("", false), ("host/x", false), ("ftp://host/", false), ("HTTPS://host/", false),
       ("https://", false), ("https:///x", false), ("https://?x", false), ("https://{user_id}.host/", false),
       ("https://host/a b", false), ("https://host/\\u0000", false), ("https://host/é", false),
-      ("https://host/{user}", false), ("https://host/{{user_id}}", false), ("https://host/}", false),
+      ("https://host/{user}", false), ("https://a:b@host/", false), ("https://host/{{user_id}}", false),
+      ("https://host/}", false),
       ("https://host/" + letters(2_035), true), ("https://host/" + letters(2_036), false),
     ])
   func addresses(url: String, isValid: Bool) {

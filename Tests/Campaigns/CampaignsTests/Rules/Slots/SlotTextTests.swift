@@ -107,7 +107,7 @@ struct SlotTextTests {
     let hostile = (0...0x7F).map { String(Unicode.Scalar($0)) }.joined() + "é👨‍👩‍👧‍👦\u{2028}\u{FFFF}\u{301}"
     let definition = try CampaignDefinition(json: SlotSample.json())
     let read = CampaignDefinition(
-      slots: definition.slots, way: .auto, category: .daily, contentURL: nil, layers: [], occasion: nil, composer: nil,
+      slots: definition.slots, way: .auto, category: .daily, content: nil, layers: [], occasion: nil, composer: nil,
       pools: nil, texts: definition.texts,
       payload: ["a": TextTemplate(hostile, isName: { _ in false }), hostile: TextTemplate("b")], hasCollapseID: false)
     let text = try #require(read.words(for: SlotSample.occasion(phase: hostile), values: CampaignValues()))
@@ -218,7 +218,7 @@ struct SlotReminderTests {
   @Test("material has values of single slots and weekdays, and says what is done already")
   func material() throws {
     let material = try #require(
-      SlotMaterial(
+      CampaignValues(
         json: #"{"type":"workout","slots":{"0800":{"type":"Run"},"0800.3":{"type":"Swim"},"0900.3":{"type":"Row"}}}"#))
     #expect(material.skip == nil)
     func type(_ slot: String, _ day: String) throws -> String? {
@@ -227,10 +227,10 @@ struct SlotReminderTests {
     #expect(try type("0800", "2026-03-10") == "Run")
     #expect(try type("0800", "2026-03-11") == "Swim")
     #expect(try type("0900", "2026-03-10") == "workout")
-    #expect(SlotMaterial(json: #"{"skip":"already_done"}"#)?.skip == "already_done")
-    #expect(SlotMaterial(json: #"{"skip":"whatever 7"}"#)?.skip == "not_wanted")
-    #expect(SlotMaterial(json: #"{"slots":[1]}"#)?.skip == nil)
-    #expect(SlotMaterial(json: "[]") == nil)
+    #expect(CampaignValues(json: #"{"skip":"already_done"}"#)?.skip == "already_done")
+    #expect(CampaignValues(json: #"{"skip":"whatever 7"}"#)?.skip == "not_wanted")
+    #expect(CampaignValues(json: #"{"slots":[1]}"#)?.skip == nil)
+    #expect(CampaignValues(json: "[]") == nil)
   }
 
   @Test("titles above a model's body take turns by a value, and the prompt tells what is known")
