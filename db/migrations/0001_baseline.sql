@@ -1384,6 +1384,22 @@ begin
       using errcode = 'TC001';
   end if;
 
+  -- The types of ids stay once something was pushed, so an application that keeps its messages elsewhere says them.
+  if coalesce(current_setting('tacet.ids', true), '') <> 'told' and 2 > (
+    select count(*)
+    from pg_attribute a
+    where 'messages' = any (tables) and a.attrelid = to_regclass('public.messages') and a.attname in ('conversation_id', 'from_id')
+      and not a.attisdropped)
+  then
+    raise exception e'not wired: no table public.messages has columns conversation_id and from_id, so the application keeps its '
+      'messages elsewhere\nRun tacet init first. It finds them, and prints tacet migrate with the types of their ids.'
+      using errcode = 'TC001';
+  end if;
+  -- Such a table is read by the functions of tacet init alone, which names the indexes that they need.
+  if is_elsewhere then
+    tables := array_remove(tables, 'messages');
+  end if;
+
   -- On a large table the owner builds the index beforehand. PostgreSQL builds no index CONCURRENTLY on a partitioned table:
   -- each partition gets its own, attached to one that exists on the parent alone. Rows of a table that was never analysed are
   -- estimated from its size, at 100 bytes each; an analysed table may have grown since.

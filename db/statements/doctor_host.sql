@@ -53,14 +53,19 @@ select
     'references', (
       select coalesce(
         jsonb_agg(
-          jsonb_build_object('column', a.attname, 'schema', n.nspname, 'table', f.relname, 'target', o.attname)
-          order by k.oid), '[]')
+          jsonb_build_object('column', a.attname, 'schema', n.nspname, 'table', f.relname, 'target', o.attname, 'columns', (
+            select jsonb_agg(x.attname order by array_position(k.conkey, x.attnum))
+            from pg_attribute x
+            where x.attrelid = k.conrelid and x.attnum = any (k.conkey)
+          ))
+          order by k.oid, p.place), '[]')
       from pg_constraint k
-      join pg_attribute a on a.attrelid = k.conrelid and a.attnum = k.conkey[1]
-      join pg_attribute o on o.attrelid = k.confrelid and o.attnum = k.confkey[1]
+      cross join unnest(k.conkey, k.confkey) with ordinality as p (own, other, place)
+      join pg_attribute a on a.attrelid = k.conrelid and a.attnum = p.own
+      join pg_attribute o on o.attrelid = k.confrelid and o.attnum = p.other
       join pg_class f on f.oid = k.confrelid
       join pg_namespace n on n.oid = f.relnamespace
-      where k.conrelid = r.oid and k.contype = 'f' and cardinality(k.conkey) = 1
+      where k.conrelid = r.oid and k.contype = 'f'
     ))::text as document
 from relations r
 where r.columns <= :columns_max

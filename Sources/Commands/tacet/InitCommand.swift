@@ -12,114 +12,129 @@ import Settings
 struct InitCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "init",
-    abstract: "Looks at a database and writes the SQL that wires Tacet to its tables. Changes nothing.",
+    abstract:
+      "Looks at a database, proposes which tables play which part, and writes the SQL that wires Tacet to them.",
     discussion: """
-      Needs DATABASE_URL. Guesses which tables hold messages, participants, users and devices, asks what is not clear where \
-      there is a terminal, and writes one file to be reviewed and run with psql. Elsewhere the options answer. Then it prints \
-      what to run.
+      Needs DATABASE_URL, and changes nothing there. Writes a mapping to be read and edited (tacet.host), and, where nothing in it \
+      is uncertain, the SQL that it means. With --from it reads a mapping and writes the SQL. With --check it plays the newest \
+      messages through the mapping instead, and says who would get them.
       """)
 
-  @Option(help: "The table of the messages.")
-  var messages: String?
+  @Option(help: "The mapping to read. Without it one is proposed.")
+  var from: String?
 
-  @Option(
-    help: "The table that says who takes part in a conversation, or everyone: then every user gets every message.")
-  var participants: String?
+  @Option(help: "The mapping to write; - for standard output. An existing one is not overwritten.")
+  var mapping = "tacet.host"
 
-  @Option(help: "The table of the users, or none.")
-  var users: String?
-
-  @Option(help: "The column with device tokens, as table.column, or own for a table that the wiring makes.")
-  var devices: String?
-
-  @Option(help: "Where a number says what kind a message is: the kinds that are pushed, separated by commas, or all.")
-  var messageKinds: String?
+  @Option(help: "The file of SQL to write; - for standard output. One that this command has written is written anew.")
+  var output = "tacet-wiring.sql"
 
   @Option(help: "The role of the service, where it is another than the tables' owner.")
   var role: String?
 
-  @Option(help: "The file to write; - for standard output. An existing file is not overwritten.")
-  var output = "tacet-wiring.sql"
+  @Flag(help: "Play the newest messages through the mapping, in a transaction that is undone, and write nothing.")
+  var check = false
+
+  func run() async throws {
+    let work = InitWork(from: from, mapping: mapping, output: output, role: role, isChecking: check)
+    do {
+      let settings = try CommandSettings(environment: ProcessInfo.processInfo.environment, needsSession: false)
+      let (conninfo, logger) = (
+        settings.database.connectionString.exposed, settings.log.makeLogger(label: "tacet.init")
+      )
+      try await ReactorGroup.perform { reactor in
+        let database = try await DatabaseExamination.begin(conninfo, within: .seconds(10), logger: logger, on: reactor)
+        defer { database.end(on: reactor) }
+        try await work.run(with: HostLook(database: database), on: reactor)
+      }
+    } catch {
+      let failure = error as? PostgresError
+      let isRefused = failure?.sqlState == Migrator.notWired
+      InitWork.complain("\((isRefused ? failure?.message : failure?.debugDescription) ?? "\(error)")")
+      throw ExitCode.failure
+    }
+  }
+}
+
+/// What `tacet init` was told, and does.
+private struct InitWork: Sendable {
+  let from: String?
+  let mapping: String
+  let output: String
+  let role: String?
+  let isChecking: Bool
+
+  /// The longest mapping, in bytes.
+  private static let mappingBytesMax = 65_536
 
   private static let isDefault = """
     The tables have the names and columns of the default contract. Nothing is to be written: run tacet migrate, then tacet doctor.
     """
 
   private static let columnsLeftOut =
-    "tables were not looked at, because there are too many columns: name yours by options"
+    "tables were not looked at, because there are too many columns: name yours in the mapping"
 
-  func run() async throws {
-    do {
-      let schema = try await schema()
-      if WiringPlan.isDefault(schema), !hasAnswers { return print(Self.isDefault) }
-      let plan = try plan(for: schema)
-      let text = WiringFile(plan).text
-      guard output != "-" else { return print(text, terminator: "") }
-      try write(text)
-      print(report(of: plan))
-    } catch {
-      let failure = error as? PostgresError
-      let isRefused = failure?.sqlState == Migrator.notWired
-      Self.complain("\((isRefused ? failure?.message : failure?.debugDescription) ?? "\(error)")")
-      throw ExitCode.failure
+  func run(with look: HostLook, on reactor: isolated Reactor) async throws {
+    let (schema, leftOut) = try await look.schema(on: reactor)
+    if leftOut > 0 { Self.complain("\(leftOut) \(Self.columnsLeftOut)") }
+    let said = try from.map { try HostMapping(Self.text(of: $0)) }
+    if said == nil, HostProposal.isDefault(schema) { return print(Self.isDefault) }
+    let wanted = try said ?? HostProposal.mapping(of: schema, role: role)
+    if said == nil, !isChecking { try Self.write(wanted.text, to: mapping, replacing: nil) }
+    let unsure = wanted.unsure
+    guard unsure.isEmpty else { throw UnsureMapping(lines: unsure.map(\.description), file: from ?? mapping) }
+    let wiring = try await look.wiring(wanted, schema, on: reactor)
+    if isChecking {
+      for line in try await look.check(wiring, on: reactor) { print(line) }
+      return
     }
+    try Self.write(wiring.text, to: output, replacing: WiringFile.mark)
+    if output != "-" { print(report(of: wiring, wanted)) }
   }
 
-  private var hasAnswers: Bool {
-    ![messages, participants, users, devices, messageKinds, role].allSatisfy { $0 == nil }
-  }
-
-  private static func complain(_ text: String) {
+  static func complain(_ text: String) {
     StandardStream.error.say("tacet init: \(text)\n")
   }
 
-  private func schema() async throws -> HostSchema {
-    let settings = try CommandSettings(environment: ProcessInfo.processInfo.environment, needsSession: false)
-    let (conninfo, logger) = (
-      settings.database.connectionString.exposed, settings.log.makeLogger(label: "tacet.init")
-    )
-    let found = try await ReactorGroup.perform { reactor in
-      let database = try await DatabaseExamination.begin(conninfo, within: .seconds(10), logger: logger, on: reactor)
-      defer { database.end(on: reactor) }
-      return try await database.hostTables(on: reactor)
+  private static func text(of path: String) throws -> String {
+    guard let file = fopen(path, "r") else { throw UnusableFile(path: path, reason: String(cString: strerror(errno))) }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: mappingBytesMax + 1)
+    let count = fread(&bytes, 1, bytes.count, file)
+    guard let text = String(validating: bytes.prefix(count), as: UTF8.self) else {
+      throw UnusableFile(path: path, reason: "it is no UTF-8")
     }
-    if found.leftOut > 0 { Self.complain("\(found.leftOut) \(Self.columnsLeftOut)") }
-    return try HostSchema(tables: found.tables, hidden: found.hidden, blocks: found.blocks)
+    return text
   }
 
-  /// Guesses, and asks for what is missing.
-  private func plan(for schema: HostSchema) throws -> WiringPlan {
-    var answers = WiringAnswers()
-    (answers[.messages], answers[.participants], answers[.users]) = (messages, participants, users)
-    (answers[.devices], answers[.messageKinds], answers.role) = (devices, messageKinds, role)
-    // Each turn answers a question that was not answered before.
-    for _ in WiringQuestion.Subject.allCases {
-      do {
-        return try WiringPlan(schema, answers)
-      } catch let question as WiringQuestion {
-        answers[question.subject] = try TerminalQuestion(question).ask()
-      }
-    }
-    return try WiringPlan(schema, answers)
-  }
-
-  private func write(_ text: String) throws {
-    // Creates the file: one that exists may have been edited.
-    guard let file = fopen(output, "wx") else {
-      throw UnwritableFile(path: output, reason: String(cString: strerror(errno)))
+  /// - Parameter mark: how a file begins that may be overwritten; nil for none.
+  private static func write(_ text: String, to path: String, replacing mark: String?) throws {
+    guard path != "-" else { return print(text, terminator: "") }
+    let isOurs = mark.map { begins(path, with: $0) } ?? false
+    guard let file = fopen(path, isOurs ? "w" : "wx") else {
+      let reason = String(cString: strerror(errno))
+      throw UnusableFile(path: path, reason: "\(reason); name another file, or read a mapping with --from")
     }
     defer { fclose(file) }
     guard fputs(text, file) >= 0, fflush(file) == 0 else {
-      throw UnwritableFile(path: output, reason: String(cString: strerror(errno)))
+      throw UnusableFile(path: path, reason: String(cString: strerror(errno)))
     }
   }
 
-  private func report(of plan: WiringPlan) -> String {
-    let migrate = (["tacet", "migrate"] + plan.migrateOptions).joined(separator: " ")
-    return """
-      \(WiringSummary(plan).lines.joined(separator: "\n"))
+  private static func begins(_ path: String, with mark: String) -> Bool {
+    guard let file = fopen(path, "r") else { return false }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: mark.utf8.count)
+    return fread(&bytes, 1, bytes.count, file) == bytes.count && bytes.elementsEqual(mark.utf8)
+  }
 
-      Read \(output), then run:
+  private func report(of wiring: WiringFile, _ wanted: HostMapping) -> String {
+    let migrate = (["tacet", "migrate"] + wiring.ids.migrateOptions).joined(separator: " ")
+    let file = from ?? mapping
+    return """
+      \(wanted.text)
+      Read \(file). To change it, edit it and run tacet init --from \(file.shellQuoted). Then run:
+        tacet init --from \(file.shellQuoted) --check
         \(migrate)
         psql -X -v ON_ERROR_STOP=1 -f \(output.shellQuoted) "$DATABASE_URL"
         tacet doctor
@@ -127,64 +142,23 @@ struct InitCommand: AsyncParsableCommand {
   }
 }
 
-private struct UnwritableFile: Error, CustomStringConvertible {
+private struct UnusableFile: Error, CustomStringConvertible {
   let path: String
   let reason: String
 
-  var description: String { "\(path): \(reason); --output names another file" }
+  var description: String { "\(path): \(reason)" }
 }
 
-/// A question of `tacet init`, put to a person.
-struct TerminalQuestion {
-  /// Answers that cannot be used before it gives up.
-  private static let attemptsMax = 3
-
-  private let question: WiringQuestion
-  private let isTerminal: Bool
-  private let readLine: () -> String?
-  private let tell: (String) -> Void
-
-  /// Uses the process's terminal, if it has one and nothing else is said.
-  /// - Parameters:
-  ///   - readLine: the next answer without its line break; nil at the end of the input.
-  ///   - tell: shows a text as it is.
-  init(
-    _ question: WiringQuestion, isTerminal: Bool = isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1,
-    readLine: @escaping () -> String? = { Swift.readLine() },
-    tell: @escaping (String) -> Void = { StandardStream.error.say($0) }
-  ) {
-    self.question = question
-    self.isTerminal = isTerminal
-    self.readLine = readLine
-    self.tell = tell
-  }
-
-  /// - Throws: ``UnansweredQuestion`` where there is no terminal, or after three answers that cannot be used.
-  func ask() throws(UnansweredQuestion) -> String {
-    guard isTerminal else { throw UnansweredQuestion(question: question) }
-    tell(question.text + "\n")
-    for (number, choice) in zip(1..., question.choices) where !question.isOpen { tell("  \(number)  \(choice)\n") }
-    for _ in 0..<Self.attemptsMax {
-      tell("> ")
-      guard let line = readLine() else { break }
-      if let answer = answer(String(line.trimmed)) { return answer }
-      tell("Write a number of the list, or a name.\n")
-    }
-    throw UnansweredQuestion(question: question)
-  }
-
-  /// A number of the list, or what is written; nil for what is neither.
-  private func answer(_ text: String) -> String? {
-    if question.isOpen { return text.isEmpty ? question.choices.first : text }
-    guard let number = Int(text) else { return text.isEmpty ? nil : text }
-    return question.choices.indices.contains(number - 1) ? question.choices[number - 1] : nil
-  }
-}
-
-struct UnansweredQuestion: Error, CustomStringConvertible {
-  let question: WiringQuestion
+/// A mapping that nothing is wired with until a person has looked at it.
+private struct UnsureMapping: Error, CustomStringConvertible {
+  let lines: [String]
+  let file: String
 
   var description: String {
-    "\(question.text) Answer with --\(question.subject.rawValue): \(question.choices.joined(separator: ", "))"
+    """
+    \(lines.count) lines of \(file) are not certain, and nothing is wired before they are:
+    \(lines.map { "  \($0)" }.joined(separator: "\n"))
+    Delete the marks or the lines, or write what is right, and run tacet init --from \(file.shellQuoted).
+    """
   }
 }

@@ -99,7 +99,8 @@ struct HostShape: Sendable, CustomTestStringConvertible {
 struct HostShapeTests {
   @Test("get their pushes, and the doctor finds nothing that fails", arguments: try HostShape.all())
   func pushed(_ shape: HostShape) async throws {
-    let scene = try await ServiceScene(host: shape.tables)
+    let uuids = ["--message-ids", "uuid", "--conversation-ids", "uuid", "--user-ids", "uuid"]
+    let scene = try await ServiceScene(host: shape.tables, migrateOptions: uuids)
     let names = ["sender", "reader", "room"].reduce(into: [:]) { $0[$1] = UUID().uuidString.lowercased() }
     let token = Conversation.newToken()
     func filled(_ sql: String) -> String {
@@ -267,7 +268,7 @@ struct WiredHostTests {
   @Test("have the rights and policies of a service with a separate role")
   func role() async throws {
     let sample = HostSample.supabaseChat
-    let scene = try await ServiceScene(host: sample.tables)
+    let scene = try await ServiceScene(host: sample.tables, migrateOptions: sample.migrateOptions)
     let role = "service_\(scene.database)"
     try await scene.sql(
       """
@@ -298,13 +299,20 @@ struct WiredHostTests {
     #expect(try await scene.sql("select count(*) from tacet_host.presence") == "0")
   }
 
-  /// Runs `tacet init` with the sample's answers, applies its file, and returns what it printed.
+  /// Runs `tacet init`, edits what it proposes where the sample does, applies its file, and returns what it printed last.
   private func wire(_ scene: ServiceScene, _ sample: HostSample, _ options: [String] = []) async throws -> String {
-    let file = try makeTemporaryFolder("test-init") + "/wiring.sql"
-    let wiring = try ServiceProcess(
-      ["init", "--output", file] + sample.options + options,
-      settings: ["DATABASE_URL": scene.postgres.conninfo(database: scene.database)])
-    try #require(try await wiring.exitCode() == 0, "\(wiring.text)")
+    let folder = try makeTemporaryFolder("test-init")
+    let (mapping, file) = (folder + "/tacet.host", folder + "/wiring.sql")
+    let settings = ["DATABASE_URL": scene.postgres.conninfo(database: scene.database)]
+    var wiring = try ServiceProcess(["init", "--mapping", mapping, "--output", file] + options, settings: settings)
+    #expect(try await wiring.exitCode() == (sample.edits.isEmpty ? 0 : 1), "\(wiring.text)")
+    if !sample.edits.isEmpty {
+      #expect(!FileManager.default.fileExists(atPath: file))
+      let edited = sample.edited(try String(contentsOfFile: mapping, encoding: .utf8))
+      try edited.write(toFile: mapping, atomically: true, encoding: .utf8)
+      wiring = try ServiceProcess(["init", "--from", mapping, "--output", file], settings: settings)
+      try #require(try await wiring.exitCode() == 0, "\(wiring.text)")
+    }
     try await scene.postgres.psql(script: String(contentsOfFile: file, encoding: .utf8), database: scene.database)
     return wiring.text
   }

@@ -22,43 +22,80 @@ struct InitCommandTests {
     return ["DATABASE_URL": conninfo]
   }
 
-  @Test("writes a file that is readable, names what to run, and overwrites nothing")
+  private func run(_ settings: [String: String], _ arguments: String...) async throws -> CommandRun {
+    try await CommandRun.tacet(
+      ["init", "--mapping", folder + "/tacet.host", "--output", folder + "/wiring.sql"] + arguments, settings)
+  }
+
+  @Test("writes a mapping and its SQL, names what to run, and overwrites no mapping and nothing of another's")
   func writes() async throws {
     let settings = try await database(HostSample.supabaseChat.tables)
-    let file = folder + "/wiring.sql"
-    let first = try await CommandRun.tacet(["init", "--output", file], settings)
+    let (mapping, file) = (folder + "/tacet.host", folder + "/wiring.sql")
+    let first = try await run(settings)
     #expect(first.exitCode == 0, "\(first.output)")
-    for line in HostSample.supabaseChat.summary { #expect(first.lines.contains(line)) }
     #expect(first.output.contains("psql -X -v ON_ERROR_STOP=1 -f \(file)"))
     let text = try String(contentsOfFile: file, encoding: .utf8)
     #expect(text.contains("create or replace function tacet.message_context(message_id uuid)"))
-    let second = try await CommandRun.tacet(["init", "--output", file], settings)
+    let said = try String(contentsOfFile: mapping, encoding: .utf8)
+    #expect(HostEdits.said(said) == HostSample.supabaseChat.mapping)
+    let second = try await run(settings)
     #expect(second.exitCode == 1)
-    #expect(second.output.contains("--output names another file"))
-    let printed = try await CommandRun.tacet(["init", "--output", "-"], settings)
-    #expect(printed.output == text)
+    #expect(second.output.contains("name another file, or read a mapping with --from"))
+    // The mapping is what a person edits, and the SQL follows it.
+    try said.replacing("text        content", with: "text        upper(content)")
+      .write(toFile: mapping, atomically: true, encoding: .utf8)
+    #expect(try await run(settings, "--from", mapping).exitCode == 0)
+    #expect(try String(contentsOfFile: file, encoding: .utf8).contains("upper(content)"))
+    try "mine".write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(try await run(settings, "--from", mapping).exitCode == 1)
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "mine")
   }
 
-  @Test("without a terminal an open question is an error that names the option and the choices")
-  func unanswered() async throws {
+  @Test("what is uncertain is an error that shows the lines, and nothing is wired")
+  func unsure() async throws {
     let settings = try await database(HostSample.slackClone.tables)
-    let run = try await CommandRun.tacet(["init", "--output", "-"], settings)
-    #expect(run.exitCode == 1)
-    #expect(run.output.contains("Which table says who takes part"))
-    #expect(run.output.contains("With everyone, every user of public.users gets every message (now about 0 users)."))
-    #expect(run.output.contains("--participants: everyone"))
-    let wrong = try await CommandRun.tacet(["init", "--output", "-", "--participants", "nothing"], settings)
+    let first = try await run(settings)
+    #expect(first.exitCode == 1)
+    #expect(first.output.contains("1 lines of"))
+    #expect(first.output.contains("? members"))
+    #expect(first.output.contains("every user of public.users gets every message (now about 0)"))
+    #expect(!FileManager.default.fileExists(atPath: folder + "/wiring.sql"))
+  }
+
+  @Test("a line that the database does not take is an error that names it, and the server's reason")
+  func wrongLine() async throws {
+    let settings = try await database(HostSample.supabaseChat.tables)
+    let mapping = folder + "/mine.host"
+    try "messages messages\nconversation room_id\nsender profile_id\ntext nothing\nmembers everyone\n"
+      .write(toFile: mapping, atomically: true, encoding: .utf8)
+    let wrong = try await run(settings, "--from", mapping)
     #expect(wrong.exitCode == 1)
-    #expect(wrong.output.contains("--participants nothing: there is no such table."))
+    #expect(wrong.output.contains("line 4: column \"nothing\" does not exist"), "\(wrong.output)")
+  }
+
+  @Test("plays the newest messages through a mapping before anything is applied")
+  func checked() async throws {
+    let sample = HostSample.supabaseChat
+    let people = sample.people.split(separator: ";").filter { !$0.contains("tacet.") }.joined(separator: ";")
+    let settings = try await database(
+      sample.tables + ";" + people + ";" + sample.message.replacing(" returning id", with: ""))
+    let played = try await run(settings, "--check")
+    #expect(played.exitCode == 0, "\(played.output)")
+    #expect(played.output.contains(": ann: Hello"))
+    #expect(played.output.contains("1 of 2 people would get it, 0 of them have a device"), "\(played.output)")
+    #expect(played.output.contains("is the sender"))
+    #expect(played.output.contains("warning: none of those who would get it has a device"))
+    #expect(played.output.contains("read none: a push comes although the message was read elsewhere"))
+    #expect(!FileManager.default.fileExists(atPath: folder + "/wiring.sql"))
   }
 
   @Test("writes nothing for the tables of the default contract")
   func defaultTables() async throws {
     let settings = try await database(String(contentsOf: Repository.hostTables, encoding: .utf8))
-    let run = try await CommandRun.tacet(["init", "--output", folder + "/none.sql"], settings)
-    #expect(run.exitCode == 0, "\(run.output)")
-    #expect(run.output.contains("Nothing is to be written"))
-    #expect(!FileManager.default.fileExists(atPath: folder + "/none.sql"))
+    let none = try await run(settings)
+    #expect(none.exitCode == 0, "\(none.output)")
+    #expect(none.output.contains("Nothing is to be written"))
+    #expect(!FileManager.default.fileExists(atPath: folder + "/wiring.sql"))
   }
 
   @Test("a catalog that is too large is read in part, and it says so")
@@ -75,7 +112,7 @@ struct InitCommandTests {
         end
         $$
         """)
-    let run = try await CommandRun.tacet(["init", "--output", "-"], settings)
+    let run = try await run(settings)
     #expect(run.exitCode == 0, "\(run.output)")
     #expect(run.output.contains("tacet init: 2 tables were not looked at"))
   }
@@ -87,42 +124,6 @@ struct InitCommandTests {
     #expect(run.exitCode == 1)
     #expect(run.output.hasPrefix("tacet init: "))
     #expect(!run.output.contains("open-sesame"))
-  }
-}
-
-@Suite("A question on a terminal")
-struct TerminalQuestionTests {
-  private static let listed = WiringQuestion(
-    subject: .devices, text: "Which column?", choices: ["public.sessions.device_id", "own"])
-  private static let open = WiringQuestion(subject: .messageKinds, text: "Which values?", choices: ["all"])
-
-  private func answer(_ question: WiringQuestion, _ lines: String..., isTerminal: Bool = true) throws -> String {
-    var left = lines
-    let asked = TerminalQuestion(
-      question, isTerminal: isTerminal, readLine: { left.isEmpty ? nil : left.removeFirst() }, tell: { _ in })
-    return try asked.ask()
-  }
-
-  @Test("takes a number of its list or a name")
-  func list() throws {
-    #expect(try answer(Self.listed, "2") == "own")
-    #expect(try answer(Self.listed, " 1 ") == "public.sessions.device_id")
-    #expect(try answer(Self.listed, "public.phones.token") == "public.phones.token")
-    #expect(try answer(Self.listed, "", "3", "1") == "public.sessions.device_id")
-  }
-
-  @Test("without a list takes what is written, or its first choice")
-  func written() throws {
-    #expect(try answer(Self.open, " 0, 1 ") == "0, 1")
-    #expect(try answer(Self.open, "") == "all")
-  }
-
-  @Test("gives up at the end of the input, after three tries, and without a terminal")
-  func givesUp() {
-    #expect(throws: UnansweredQuestion.self) { try answer(Self.listed) }
-    #expect(throws: UnansweredQuestion.self) { try answer(Self.listed, "0", "-1", "9", "1") }
-    #expect(throws: UnansweredQuestion.self) { try answer(Self.listed, "1", isTerminal: false) }
-    #expect(UnansweredQuestion(question: Self.listed).description.contains("--devices: public.sessions.device_id, own"))
   }
 }
 

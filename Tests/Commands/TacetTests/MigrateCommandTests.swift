@@ -73,7 +73,12 @@ struct MigrateCommandTests {
     let server = try await TestPostgres.shared
     let conninfo = try await server.makeDatabase()
     try await server.psql("create schema app; create table app.chat (id uuid primary key)", through: conninfo)
-    let run = try await CommandRun.tacet(["migrate", "--create-host-tables"], ["DATABASE_URL": conninfo])
+    let refused = try await CommandRun.tacet(["migrate", "--create-host-tables"], ["DATABASE_URL": conninfo])
+    #expect(refused.exitCode != 0)
+    #expect(refused.output.contains("Run tacet init first"), "\(refused.output)")
+    #expect(try await server.psql("select to_regnamespace('tacet')", through: conninfo) == "\n")
+    let run = try await CommandRun.tacet(
+      ["migrate", "--create-host-tables"] + Self.uuids, ["DATABASE_URL": conninfo])
     #expect(run.exitCode == 0, "\(run.output)")
     #expect(run.output.contains("the database has tables of its own (app.chat), so no host table is created"))
     for name in ["message_context", "seen_by", "device_tokens", "invalidate_device_token"] {
@@ -137,7 +142,7 @@ struct MigrateCommandTests {
       run.output.contains("not wired: the encoding of the database is LATIN1, and Tacet needs UTF8"), "\(run.output)")
     #expect(try await server.psql("select to_regnamespace('tacet')", through: conninfo) == "\n")
     try await server.psql("create table messages (id int)", through: conninfo)
-    let wiring = try await CommandRun.tacet(["init", "--output", "-"], ["DATABASE_URL": conninfo])
+    let wiring = try await CommandRun.tacet(["init", "--mapping", "-", "--output", "-"], ["DATABASE_URL": conninfo])
     #expect(wiring.exitCode == 1)
     #expect(wiring.lines == ["tacet init: not wired: the encoding of the database is LATIN1, and Tacet needs UTF8"])
   }
@@ -163,7 +168,7 @@ struct MigrateCommandTests {
       create table profiles (user_id uuid primary key); create table messages (subject text, mailbox int);
       create table push_tokens (subscription text); create table app (id uuid)
       """, through: conninfo)
-    let run = try await CommandRun.tacet(["migrate"], ["DATABASE_URL": conninfo])
+    let run = try await CommandRun.tacet(["migrate"] + Self.uuids, ["DATABASE_URL": conninfo])
     #expect(run.exitCode == 0, "\(run.output)")
     #expect(run.output.contains("public.profiles has no column id, public.messages has no column id"), "\(run.output)")
     let made = """
@@ -190,6 +195,8 @@ struct MigrateCommandTests {
       """
     #expect(try await server.psql(indexes, through: conninfo) == (isPartitioned ? "5|t\n" : "1|t\n"))
   }
+
+  private static let uuids = ["--message-ids", "uuid", "--conversation-ids", "uuid", "--user-ids", "uuid"]
 
   private static let objects = """
     select oid::regclass::text from pg_class where relnamespace = 'public'::regnamespace

@@ -44,20 +44,26 @@ extension HostSample {
         subscription_attributes jsonb not null default '{}', identifier text
       )
       """,
-    options: ["--message-kinds", "0,1"],
-    summary: [
-      """
-      messages      public.messages (id, conversation_id, sender_id, content, created_at) \
-      where private is not true, sender_type is no system kind, message_type is 0 or 1
+    edits: [("? only", "only message_type in (0, 1)")],
+    mapping: """
+      messages public.messages
+      conversation conversation_id
+      sender case when sender_type like '%User' then sender_id end
+      sender_name (select name from public.contacts x where x.id = sender_id and sende
+      text content
+      written created_at
+      only private is not true
+      only coalesce(sender_type::text, '') !~* '^(system|draft|internal|staff|whisper|
+      only message_type in (0, 1)
+      members public.conversation_participants
+      conversation conversation_id
+      user user_id
+      read none
+      users public.users
+      id id
+      name coalesce(nullif(display_name, ''), name)
+      devices own
       """,
-      "participants  public.conversation_participants (conversation_id, user_id)",
-      "users         public.users (id, display_name, name)",
-      "devices       tacet_host.devices, which this file creates: apps register with Tacet",
-      "presence      tacet_host.presence, which this file creates",
-      "ids           messages bigint, conversations bigint, users bigint",
-      "public.messages.status is not used: if it hides something, add it to the functions",
-      "times without a zone are taken for UTC",
-    ],
     migrateOptions: ["--message-ids", "bigint", "--conversation-ids", "bigint", "--user-ids", "bigint"],
     people: """
       insert into users (id, name) values (1, 'Ann'), (2, 'Bob');

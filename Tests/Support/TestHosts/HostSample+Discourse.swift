@@ -59,23 +59,27 @@ extension HostSample {
         id bigserial primary key, user_id int not null, data varchar not null, created_at timestamp not null
       )
       """,
-    summary: [
-      """
-      messages      public.chat_messages (id, chat_channel_id, user_id, message, created_at) \
-      where deleted_at is not set, deleted_by_id is not set
+    mapping: """
+      messages public.chat_messages
+      conversation chat_channel_id
+      sender user_id
+      text message
+      written created_at
+      only deleted_at is null
+      only deleted_by_id is null
+      members public.user_chat_channel_memberships
+      conversation chat_channel_id
+      user user_id
+      seen last_viewed_at
+      wants following is not false
+      wants muted is not true
+      read marker last_read_message_id >= id
+      users public.users
+      id id
+      name coalesce(nullif(name, ''), username)
+      only active is not false
+      devices own
       """,
-      """
-      participants  public.user_chat_channel_memberships (chat_channel_id, user_id, last_read_message_id) \
-      where following is true, muted is not true
-      """,
-      "users         public.users (id, name, username) where active is true",
-      "devices       tacet_host.devices, which this file creates: apps register with Tacet",
-      "presence      tacet_host.presence, which this file creates; also public.user_chat_channel_memberships.last_viewed_at",
-      "ids           messages bigint, conversations bigint, users bigint",
-      "also possible for messages: public.posts (--messages)",
-      "public.user_chat_channel_memberships.notification_level is not used: if it hides something, add it to the functions",
-      "times without a zone are taken for UTC",
-    ],
     migrateOptions: ["--message-ids", "bigint", "--conversation-ids", "bigint", "--user-ids", "bigint"],
     people: """
       insert into users (id, username, username_lower, name, active, created_at, updated_at)

@@ -34,15 +34,23 @@ extension HostSample {
         token varchar(64) not null unique
       )
       """,
-    summary: [
-      "messages      public.chat_messages (id, conversation_id, participation_id, body, created_at) where type is no system kind",
-      "participants  public.chat_participation (conversation_id, messageable_id) where messageable_type is User",
-      "users         public.users (id, name)",
-      "devices       tacet_host.devices, which this file creates: apps register with Tacet",
-      "presence      tacet_host.presence, which this file creates",
-      "ids           messages bigint, conversations bigint, users bigint",
-      "times without a zone are taken for UTC",
-    ],
+    mapping: """
+      messages public.chat_messages
+      conversation conversation_id
+      sender (select x.messageable_id from public.chat_participation x where x.id = pa
+      text body
+      written created_at
+      only coalesce(type::text, '') !~* '^(system|draft|internal|staff|whisper|schedul
+      members public.chat_participation
+      conversation conversation_id
+      user messageable_id
+      only messageable_type like '%User'
+      read none
+      users public.users
+      id id
+      name name
+      devices own
+      """,
     migrateOptions: ["--message-ids", "bigint", "--conversation-ids", "bigint", "--user-ids", "bigint"],
     people: """
       insert into users (id, name, email, password) values (21, 'Ann', 'a', ''), (22, 'Bob', 'b', '');

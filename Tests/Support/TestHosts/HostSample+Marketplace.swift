@@ -14,16 +14,26 @@ extension HostSample {
         sender_id uuid not null references users, content text, created_at timestamptz not null default now(), is_system boolean
       )
       """,
-    summary: [
-      """
-      messages      public.messages (id, conversation_id, sender_id, content, created_at) where is_system is not true
+    mapping: """
+      messages public.messages
+      conversation conversation_id
+      sender sender_id
+      text content
+      written created_at
+      only is_system is not true
+      members public.conversations
+      conversation id
+      user buyer_id
+      user seller_id
+      read none
+      users public.users
+      id id
+      name name
+      devices public.users
+      user id
+      token push_token
+      dead clear
       """,
-      "participants  public.conversations (id, buyer_id, seller_id), which names both",
-      "users         public.users (id, name)",
-      "devices       public.users (id, push_token)",
-      "presence      tacet_host.presence, which this file creates",
-      "ids           messages uuid, conversations uuid, users uuid",
-    ],
     people: """
       insert into users values ('\(ann)', 'Ann', null), ('\(bob)', 'Bob', '$token');
       insert into conversations values ('\(room)', null, '\(ann)', '\(bob)')

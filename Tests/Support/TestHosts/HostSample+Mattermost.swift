@@ -46,17 +46,30 @@ extension HostSample {
       );
       create index idx_sessions_user_id on sessions (userid)
       """,
-    options: ["--devices", "public.sessions.deviceid"],
-    summary: [
-      "messages      public.posts (id, channelid, userid, message, createat) where deleteat is not set, type is no system kind",
-      "participants  public.channelmembers (channelid, userid, lastviewedat)",
-      "users         public.users (id, username, nickname) where deleteat is not set",
-      "devices       public.sessions (userid, deviceid)",
-      "presence      tacet_host.presence, which this file creates; also public.channelmembers.lastviewedat",
-      "ids           messages text, conversations text, users text",
-      "public.channelmembers.notifyprops is not used: if it hides something, add it to the functions",
-      "public.users.notifyprops is not used: if it hides something, add it to the functions",
-    ],
+    edits: [("? devices", "devices public.sessions")],
+    mapping: """
+      messages public.posts
+      conversation channelid
+      sender userid
+      text message
+      written createat
+      only coalesce(deleteat, 0) = 0
+      only coalesce(type::text, '') !~* '^(system|draft|internal|staff|whisper|schedul
+      members public.channelmembers
+      conversation channelid
+      user userid
+      seen lastviewedat
+      read marker lastviewedat >= createat
+      users public.users
+      id id
+      name coalesce(nullif(btrim(concat_ws(' ', firstname, lastname)), ''), username)
+      only coalesce(deleteat, 0) = 0
+      devices public.sessions
+      user userid
+      token deviceid
+      registered createat
+      dead clear
+      """,
     migrateOptions: ["--message-ids", "text", "--conversation-ids", "text", "--user-ids", "text"],
     people: """
       insert into users (id, username, deleteat) values ('uann', 'ann', 0), ('ubob', 'bob', 0);

@@ -37,16 +37,27 @@ extension HostSample {
         low int not null, hi int not null
       )
       """,
-    summary: [
-      "messages      public.messages (id, topic, from, content, createdat) where deletedat is not set",
-      "participants  public.subscriptions (topic, userid) where deletedat is not set",
-      "users         public.users (id)",
-      "devices       public.devices (userid, deviceid, platform)",
-      "presence      tacet_host.presence, which this file creates",
-      "ids           messages bigint, conversations text, users bigint",
-      "public.users.state is not used: if it hides something, add it to the functions",
-      "times without a zone are taken for UTC",
-    ],
+    mapping: """
+      messages public.messages
+      conversation topic
+      sender "from"
+      text content
+      written createdat
+      only deletedat is null
+      members public.subscriptions
+      conversation topic
+      user userid
+      only deletedat is null
+      read marker readseqid >= seqid
+      users public.users
+      id id
+      devices public.devices
+      user userid
+      token deviceid
+      platform platform
+      registered lastseen
+      dead delete
+      """,
     migrateOptions: ["--message-ids", "bigint", "--conversation-ids", "text", "--user-ids", "bigint"],
     people: """
       insert into users (id, createdat, updatedat) values (11, now(), now()), (12, now(), now());

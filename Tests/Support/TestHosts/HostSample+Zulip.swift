@@ -56,19 +56,34 @@ extension HostSample {
       );
       create index on zerver_pushdevicetoken (user_id)
       """,
-    options: ["--message-kinds", "1"],
-    summary: [
-      "messages      public.zerver_message (id, recipient_id, sender_id, content, date_sent) where type is 1",
-      """
-      participants  public.zerver_subscription (recipient_id, user_profile_id) \
-      where active is true, is_muted is not true, is_user_active is true, push_notifications is true
+    edits: [("? only", "only type = 1")],
+    mapping: """
+      messages public.zerver_message
+      conversation recipient_id
+      sender sender_id
+      text content
+      written date_sent
+      only type = 1
+      members public.zerver_subscription
+      conversation recipient_id
+      user user_profile_id
+      only active is not false
+      wants is_muted is not true
+      only is_user_active is not false
+      wants push_notifications is not false
+      read none
+      users public.zerver_userprofile
+      id id
+      name full_name
+      zone timezone
+      only is_active is not false
+      devices public.zerver_pushdevicetoken
+      user user_id
+      token token
+      app ios_app_id
+      registered last_updated
+      dead delete
       """,
-      "users         public.zerver_userprofile (id, full_name, timezone) where is_active is true",
-      "devices       public.zerver_pushdevicetoken (user_id, token, ios_app_id)",
-      "presence      tacet_host.presence, which this file creates",
-      "ids           messages bigint, conversations bigint, users bigint",
-      "also possible for messages: public.zerver_archivedmessage, public.zerver_scheduledmessage (--messages)",
-    ],
     migrateOptions: ["--message-ids", "bigint", "--conversation-ids", "bigint", "--user-ids", "bigint"],
     people: """
       insert into zerver_realm values (1, 'main');

@@ -240,6 +240,31 @@ extension DatabaseExamination {
     let hidden = try await HiddenRows.look(at: [], over: connection, on: reactor)
     return (documents, hidden.columns, hidden.blocks, count - documents.count)
   }
+
+  /// The text that a statement about the host's own tables returns; nil without a row.
+  /// - Parameter role: with whose rights, as SQL names it; nil for the session's.
+  package func hostText(
+    _ sql: String, as role: String? = nil, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> String? {
+    guard let role else { return try await hostText(sql, on: reactor) }
+    try await connection.simple("begin; set local role \(role)", on: reactor)
+    let text: String?
+    do throws(PostgresError) {
+      text = try await hostText(sql, on: reactor)
+    } catch {
+      try? await connection.simple("rollback", on: reactor)
+      throw error
+    }
+    try await connection.simple("rollback", on: reactor)
+    return text
+  }
+
+  private func hostText(_ sql: String, on reactor: isolated Reactor) async throws(PostgresError) -> String? {
+    for row in try await connection.query(PostgresStatement("host_text", sql), on: reactor) {
+      return try row.decode(0, as: String?.self)
+    }
+    return nil
+  }
 }
 
 package struct ExaminedActivityType: Equatable, Sendable {

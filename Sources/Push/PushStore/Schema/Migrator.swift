@@ -213,6 +213,9 @@ package struct Migration: Sendable {
   /// The tables of the default host contract, for a database without an application.
   package static let hostTables = SQLFiles.host[0].text
 
+  /// What `tacet init` fills with the tables of an application.
+  package static let wiring = SQLFiles.host[1].text
+
   /// Every migration, in order.
   package static let all = SQLFiles.migrations.map(Migration.init)
 }

@@ -7,6 +7,8 @@ package struct HostSchema: Equatable, Sendable {
   package var tables: [HostTable]
 
   var blocks: [BlockTable]
+  /// Facts by the full name of a table and a column; only of tables that were sampled.
+  private var contents: [String: [String: ColumnFacts]] = [:]
 
   /// - Parameter tables: in the order of their names.
   package init(_ tables: [HostTable]) { (self.tables, blocks) = (tables, []) }
@@ -28,9 +30,11 @@ package struct HostSchema: Equatable, Sendable {
     for place in self.tables.indices { self.tables[place].hiding = hidden[self.tables[place].fullName] ?? [] }
   }
 
-  /// The table that an operator names: with its schema, or without where that is clear.
+  /// The table that an operator names, quoted or not: with its schema, or without where that is clear.
   func table(named name: String) -> HostTable? {
-    if let exact = tables.first(where: { $0.fullName == name }) { return exact }
+    if let exact = tables.first(where: { $0.sql == name }) ?? tables.first(where: { $0.fullName == name }) {
+      return exact
+    }
     let same = tables.filter { $0.name == name }
     return same.count == 1 ? same[0] : same.first { $0.schema == "public" }
   }
@@ -77,7 +81,16 @@ package struct HostTable: Equatable, Sendable, Decodable {
     return isUnique || !isTable || isPartitioned && primary?.contains("id") == true ? id : nil
   }
 
-  func reference(of column: String) -> HostReference? { references.first { $0.column == column } }
+  /// What a column refers to; by itself rather than as a part of a key of several.
+  func reference(of column: String) -> HostReference? {
+    let all = references.filter { $0.column == column }
+    return all.first { $0.columns.count == 1 } ?? all.first
+  }
+
+  func refers(_ column: HostColumn, to table: HostTable?) -> Bool {
+    guard let table else { return false }
+    return references.contains { ($0.column, $0.schema, $0.table) == (column.name, table.schema, table.name) }
+  }
 
   /// Whether an index begins with these columns.
   func hasIndex(_ columns: [String]) -> Bool { indexes.contains { $0.columns.starts(with: columns) } }
@@ -133,85 +146,134 @@ package struct HostIndex: Equatable, Sendable, Decodable {
   let columns: [String]
 }
 
-/// A foreign key of one column.
+/// A column of a foreign key.
 package struct HostReference: Equatable, Sendable, Decodable {
   let column: String
   let schema: String
   let table: String
   let target: String
+  /// All columns of the key.
+  let columns: [String]
 }
 
-/// The type in which Tacet stores ids; the host's columns compare with it by their indexes.
-package enum IDType: String, Equatable, Sendable {
-  case uuid
-  case bigint
-  case text
+/// What a sample of a column holds.
+package struct ColumnFacts: Equatable, Sendable, Decodable {
+  /// Of the values that are not null.
+  let length: Double?
+  /// The share of values that end in 64 or more hexadecimal digits, as device tokens of APNs do.
+  let tokens: Double?
+  /// Of whole numbers, the smallest few.
+  let values: [Int64]?
+}
 
-  /// Nil for a type that cannot be served.
-  init?(_ column: HostColumn) {
-    switch column.type {
-    case "uuid": self = .uuid
-    case "int2", "int4", "int8": self = .bigint
-    case "text", "varchar", "bpchar", "citext": self = .text
-    default: return nil
+extension HostSchema {
+  /// Rows of a table that are sampled.
+  private static let sampleMax = 500
+
+  /// What is asked of the contents of tables that may hold messages, members or devices: each statement returns one document, facts by
+  /// column. Facts of texts are sizes alone.
+  package var samples: [(table: String, sql: String)] {
+    tables.filter { $0.isTable && HostProposal.isSampled($0) }.map { table in
+      let facts = table.columns.filter { $0.isText || $0.isInteger }.map { column in
+        let name = column.name.quotedIdentifier
+        let values =
+          column.isInteger
+          ? "(select jsonb_agg(v) from (select distinct \(name) as v from s where \(name) is not null order by v limit 9) d)"
+          : "null"
+        return """
+          \(column.name.quotedLiteral), jsonb_build_object('length', (select avg(length(\(name)::text)) from s),
+            'tokens', (select avg((\(name)::text ~ '[0-9A-Fa-f]{64,}$')::int) from s), 'values', \(values))
+          """
+      }
+      return (
+        table.fullName,
+        """
+        with s as materialized (select * from \(table.sql) limit \(Self.sampleMax))
+        select jsonb_build_object(\(facts.prefix(40).joined(separator: ", ")))::text
+        """
+      )
     }
+  }
+
+  /// - Parameter document: as a statement of ``samples`` returns it.
+  package mutating func add(sample document: String, of table: String) throws {
+    contents[table] = try JSONDecoder().decode([String: ColumnFacts].self, from: Data(document.utf8))
+  }
+
+  /// Why a table cannot hold messages, and what would help; nil where it can.
+  func messagesFault(_ table: HostTable) -> String? {
+    guard table.isTable else { return "\(table.fullName) is a view, and the trigger belongs to a table: name that" }
+    if table.messageKey?.name == "id" { return nil }
+    let key = table.indexes.first(where: \.isPrimary)?.columns ?? []
+    if key.count > 1, key.contains("id") {
+      return """
+        ids of \(table.fullName) may repeat, because its key is (\(key.joined(separator: ", "))). A unique index on id alone would \
+        help. Where another tenant has the same id, keep the messages in a table whose id is of both: \
+        \(table.generatedColumn(of: key))
+        """
+    }
+    return """
+      the trigger reads a column id, which \(table.fullName) lacks. One that is generated would help: alter table \(table.sql) \
+      add column id \(table.key?.type ?? "text") generated always as (\(key.map(\.quotedIdentifier).joined(separator: " || ':' || "))) \
+      stored; and a unique index on it
+      """
+  }
+
+  func facts(_ column: HostColumn, of table: HostTable) -> ColumnFacts? { contents[table.fullName]?[column.name] }
+
+  /// Why the values of a column may each mean rows of several tenants, and what would help; nil where each means one row.
+  func tenants(of column: HostColumn, in table: HostTable) -> String? {
+    var found: (target: HostTable, key: [String], columns: [String])?
+    if let reference = table.reference(of: column.name) {
+      guard reference.columns.count > 1, let target = self.table(of: reference), !target.isUnique([reference.target])
+      else { return nil }
+      found = (target, target.indexes.first(where: \.isPrimary)?.columns ?? [], reference.columns)
+    } else if let target = tables.first(where: { NameKey($0.name) == NameKey(column: column.name) && $0 != table }),
+      target.isTable, !target.isPartitioned, target.key == nil, target.column("id") != nil,
+      let key = target.indexes.first(where: \.isPrimary)?.columns, key.count > 1, key.contains("id")
+    {
+      found = (target, key, key.filter { $0 != "id" } + [column.name])
+    }
+    guard let found else { return nil }
+    return """
+      \(found.target.fullName) has the key (\(found.key.joined(separator: ", "))), so \(column.name) alone may mean rows of several \
+      tenants. A column of both in each table that names it would help: \(table.generatedColumn(of: found.columns))
+      """
   }
 }
 
-// Tables and columns of a host in SQL.
-
 extension HostTable {
-  var sql: String { "\(schema.quotedIdentifier).\(name.quotedIdentifier)" }
+  /// A statement that makes one column of several.
+  func generatedColumn(of columns: [String]) -> String {
+    let parts = columns.map { "\($0.quotedIdentifier)::text" }.joined(separator: " || ':' || ")
+    let name = "tacet_\(columns.last ?? "id")".quotedIdentifier
+    return "alter table \(sql) add column \(name) text generated always as (\(parts)) stored;"
+  }
+}
+
+// Tables of a host in SQL.
+extension HostTable {
+  var sql: String { "\(schema.onOneLineOfSQL).\(name.onOneLineOfSQL)" }
+
+  /// The column by which the trigger and Tacet know a message, where it is unique; else the key.
+  var messageKey: HostColumn? { isUnique(["id"]) ? column("id") : key }
 }
 
 extension HostColumn {
-  /// The column of a row as an id of Tacet's type.
-  func id(_ row: String) -> String {
-    let value = "\(row).\(name.quotedIdentifier)"
-    switch type {
-    case "int2", "int4": return "\(value)::bigint"
-    case "varchar", "bpchar", "citext": return "\(value)::text"
-    default: return value
+  var sql: String { name.onOneLineOfSQL }
+}
+
+extension String {
+  /// As an identifier that has no line break, so that a line of a mapping can hold it.
+  fileprivate var onOneLineOfSQL: String {
+    guard utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return quotedIdentifier }
+    let bytes = quotedIdentifier.utf8.flatMap { byte -> [UInt8] in
+      switch byte {
+      case UInt8(ascii: "\\"): [byte, byte]
+      case ..<0x20, 0x7F: Array("\\00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8)
+      default: [byte]
+      }
     }
-  }
-
-  /// The column of a row beside an argument of Tacet's type, so that an index on the column serves. Only two types do not
-  /// compare with text by their own indexes.
-  func equals(_ argument: String, _ row: String) -> String {
-    let value = "\(row).\(name.quotedIdentifier)"
-    return ["bpchar", "citext"].contains(type) ? "\(value) = \(argument)::\(type)" : "\(value) = \(argument)"
-  }
-
-  /// The column of a row as a moment. A `timestamp` is taken for UTC, a number for seconds, milliseconds or microseconds since
-  /// 1970: of a moment after 1973 only one of the three fits.
-  func moment(_ row: String) -> String {
-    let value = "\(row).\(name.quotedIdentifier)"
-    switch type {
-    case "timestamptz": return value
-    case "timestamp": return "\(value) at time zone 'UTC'"
-    default:
-      return
-        "to_timestamp(nullif(\(value), 0) / case when \(value) > 1e14 then 1e6 when \(value) > 1e11 then 1e3 else 1 end)"
-    }
-  }
-
-  /// The column of a row as the time of a message. A `timestamp` may be of any zone, so it counts as the latest moment that it can
-  /// be; null, so that the time of the insert counts, where that is not over.
-  func birth(_ row: String) -> String {
-    guard type == "timestamp" else { return moment(row) }
-    return "nullif(least(\(moment(row)) + interval '13 hours', now()), now())"
-  }
-
-  /// What was before all moments, in the column's type.
-  var beginning: String { type.hasPrefix("timestamp") ? "'-infinity'" : "0" }
-
-  /// The column of a row as text. Of JSON the member that editors of rich text put the plain text into.
-  func plainText(_ row: String) -> String {
-    let value = "\(row).\(name.quotedIdentifier)"
-    guard isJSON else { return type == "text" ? value : "\(value)::text" }
-    return """
-      case when \(type)_typeof(\(value)) = 'string' then \(value) #>> '{}'
-        else coalesce(\(value) ->> 'text', \(value) ->> 'txt', \(value) ->> 'body') end
-      """
+    return "U&" + String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -3,7 +3,8 @@ struct NameKey: Equatable {
   let text: String
 
   init(_ name: String) {
-    text = Self.singular(Self.plain(name))
+    let text = Self.singular(Self.plain(name))
+    self.text = text.hasSuffix("model") && text.count > 5 ? String(text.dropLast(5)) : text
   }
 
   /// The name of a column without the ending that makes it a reference: `userid`, `user_id` and `user` are `user`.
@@ -64,9 +65,10 @@ struct NameKey: Equatable {
 enum HostWords {
   // Tables, with how much each says.
   static let messages = ["message": 10, "post": 7, "comment": 4, "reply": 3, "note": 2]
-  static let participants = [
+  static let members = [
     "participant": 10, "participation": 10, "membership": 10, "member": 10, "subscription": 8, "subscriber": 8,
-    "attendee": 6, "follower": 5, "user": 5, "profile": 5, "room": 4, "channel": 4, "conversation": 4,
+    "attendee": 6, "recipient": 6, "follower": 5, "user": 5, "profile": 5, "room": 4, "channel": 4, "conversation": 4,
+    "thread": 4,
   ]
   static let users = ["user": 10, "userprofile": 10, "profile": 9, "account": 7, "person": 7, "member": 5]
   static let otherSenders = ["contact", "customer", "visitor", "lead", "guest", "bot"]
@@ -75,66 +77,92 @@ enum HostWords {
   static let others = [
     "archive", "history", "draft", "scheduled", "deleted", "template", "backup", "audit", "log", "report", "reaction",
     "invite", "invitation", "request", "ban", "block", "typing", "favorite", "star", "pin", "notification", "mention",
-    "attachment", "remote",
+    "attachment", "remote", "banned", "blocked", "muted", "kicked", "removed", "waitlist", "pending", "former", "read",
+    "receipt", "seen",
+    "delivery", "rating", "vote", "like", "bookmark", "moderator", "view",
+  ]
+  /// Words in names of tables of members that leave nobody out.
+  static let memberWords = [
+    "user", "profile", "member", "participant", "participation", "membership", "subscription", "subscriber", "person",
+    "chat", "dm", "direct",
+    "message", "messaging", "to", "app", "tbl", "group", "room", "channel", "conversation", "map", "link", "join",
+    "rel",
   ]
 
   // Columns of messages.
-  static let bodies = ["body", "content", "text", "message", "messagetext", "messagebody", "raw", "comment"]
+  static let bodies = [
+    "body", "content", "text", "message", "messagetext", "messagebody", "fullmessage", "raw", "comment",
+  ]
   static let conversations = [
-    "conversation", "channel", "room", "chat", "dialog", "dialogue", "recipient", "topic", "thread", "group", "ticket",
+    "conversation", "channel", "room", "chat", "dialog", "dialogue", "recipient", "topic", "thread", "discussion",
+    "group", "ticket",
   ]
   static let senders = [
     "sender", "author", "user", "userprofile", "from", "createdby", "creator", "profile", "poster", "writer",
     "participation", "participant", "membership", "member", "account", "person",
   ]
   /// Who a message is for, where its own row says it; the first three also at the end of a name.
-  static let recipients = [
+  private static let recipients = [
     "recipient", "receiver", "addressee", "to", "touser", "toprofile", "tomember", "toaccount", "toperson", "whisperto",
     "visibleto", "visibletouser", "directedto", "targetuser", "foruser", "privateto", "sentto",
   ]
-  /// Places that everybody may enter, unless a column of theirs says otherwise.
-  static let publicPlaces = ["channel", "room", "topic", "forum", "board", "stream", "feed", "wall"]
-  /// What columns of places have in their names where only some may enter: a flag, a list of members, a password.
-  static let privacy = [
-    "private", "direct", "public", "invite", "type", "kind", "visib", "access", "restrict", "member", "participant",
-    "user", "people", "guest", "viewer", "reader", "subscriber", "follower", "audience", "password", "passcode",
-    "secret", "lock", "hidden", "confidential", "internal", "acl", "allowed", "permission", "role", "scope",
-  ]
-  /// The whole names of others.
-  static let privacyFlags = ["dm", "isdm", "group", "isgroup", "open", "isopen", "closed", "isclosed"]
+  /// Whether a column is called like somebody whom a message is for.
+  static func isRecipient(_ column: HostColumn) -> Bool {
+    let key = NameKey(column: NameKey(column.name).text).text
+    return recipients.contains(key) || recipients.prefix(3).contains { key.hasSuffix($0) }
+  }
   /// How columns begin that name other users than the sender.
   static let notSenders = [
     "to", "reply", "deleted", "last", "locked", "edited", "updated", "parent", "target", "mentioned",
+    "approved", "assigned", "pinned", "moderated", "reported", "reviewed", "read", "seen", "quoted", "forwarded",
+  ]
+  /// Parts of the names of texts that are no message's.
+  static let notBodies = [
+    "url", "type", "status", "title", "subject", "lang", "locale", "mail", "ip", "hash", "token", "key", "mime", "file",
+    "path", "slug", "state",
+    "kind", "agent", "name", "emoji", "color", "code", "meta", "nonce",
   ]
   static let created = [
-    "createdat", "createat", "insertedat", "sentat", "datesent", "writtenat", "postedat", "created", "timestamp",
-    "time",
-    "date",
+    "createdat", "createat", "insertedat", "sentat", "datesent", "writtenat", "postedat", "created", "timecreated",
+    "timestamp", "time", "date",
   ]
   static let kinds = ["messagetype", "messagekind", "kind", "type", "eventtype"]
 
   // Columns of participants.
-  static let members = [
+  static let memberColumns = [
     "user", "userprofile", "profile", "member", "participant", "messageable", "participantable", "person", "account",
   ]
   static let pairs = [
     "user1", "user2", "userone", "usertwo", "usera", "userb", "firstuser", "seconduser", "participant1", "participant2",
     "participanta", "participantb", "member1", "member2", "buyer", "seller",
   ]
-  static let notParticipants = [
+  static let notMembers = [
     "createdby", "creator", "owner", "updatedby", "deletedby", "closedby", "archivedby", "lastsender", "lastauthor",
   ]
   static let looks = [
-    "lastseen", "lastseenat", "lastviewedat", "lastvisitedat", "lastopenedat", "lookedat", "seenat", "lastreadat",
+    "lastseen", "lastseenat", "lastviewedat", "lastviewed", "lastvisitedat", "lastopenedat", "lookedat", "seenat",
+    "lastreadat",
     "lastread", "readat", "readuntil",
   ]
   static let reads = ["lastreadat", "lastread", "readat", "readuntil"]
   static let readMessages = ["lastreadmessage", "lastreadid", "lastseenmessage", "readmessage"]
+  static let firstUnread = ["unreadat", "unreadsince", "firstunreadat"]
+  static let unread = ["unread", "unreadcount", "unreadmessages", "unreadmessagecount", "unseencount"]
+  /// What members want rather than whether they are some.
+  static let wishes = ["notif", "mute", "silenc", "snooz", "hidden", "archiv"]
+
+  // What was read.
+  static let reading = ["read", "receipt", "seen", "marker", "cursor", "recipient", "status", "delivery"]
+  static let readers = ["readby", "seenby", "readers", "readbyids", "seenbyids", "readbyusers"]
+  static let readFlags = ["isread", "read", "readat", "isseen", "seen", "seenat", "readon", "viewedat", "hasread"]
 
   // Columns of users.
   static let names = [
     "displayname", "fullname", "name", "username", "nickname", "nick", "handle", "login", "firstname",
   ]
+  static let wholeNames: Set<String> = ["displayname", "fullname", "name"]
+  static let firstNames = ["firstname", "givenname", "forename"]
+  static let lastNames = ["lastname", "familyname", "surname"]
   static let zones = ["timezone", "tz", "zone"]
   static let existing = ["active", "isactive", "enabled"]
 

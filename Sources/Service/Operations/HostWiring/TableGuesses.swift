@@ -1,127 +1,242 @@
 internal import Postgres
+internal import PushRules
+
+extension HostColumn {
+  /// Nil for a type that no id has.
+  var idType: IDTypes.IDType? { IDTypes.IDType(typeName: type) }
+}
 
 /// A table that may hold the messages, with the columns that are read.
-package struct MessagesGuess: Equatable, Sendable {
+struct MessagesGuess {
   let table: HostTable
   let id: HostColumn
-  let conversation: HostColumn
-  /// The sender: a user, or a participant where that table has a key.
+  /// Nil where the row says whom a message is for, and where no column looks like it.
+  let conversation: HostColumn?
+  let recipient: HostColumn?
+  /// A user, or a member where that table has a key.
   let sender: HostColumn
-  let body: HostColumn
+  let isSenderSure: Bool
+  /// Nil where no column looks like it.
+  let body: HostColumn?
+  let isBodySure: Bool
   let created: HostColumn?
-  /// Of messages that are pushed.
-  var conditions: [RowCondition]
   /// A number that says what kind of message a row is; only people know which kinds are written by people.
   let kindNumber: HostColumn?
+  let isNamed: Bool
   let score: Int
 
-  /// Nil for a table that lacks one of the four columns, or is not called like one.
-  init?(_ table: HostTable) {
-    let name = NameKey(table.name).weight(among: HostWords.messages)
-    guard let guess = Self(chosen: table), name > 0 else { return nil }
-    self = guess
-  }
-
-  /// A table that an operator has named.
-  init?(chosen table: HostTable) {
-    guard let id = table.key, IDType(id) != nil,
-      let body = table.column(among: HostWords.bodies, where: { $0.isText || $0.isJSON }),
-      let conversation = Self.conversation(of: table, besides: [id.name, body.name]),
-      let sender = Self.sender(of: table, besides: [id.name, body.name, conversation.name])
+  init?(_ table: HostTable, _ schema: HostSchema) {
+    guard table.isTable, let id = table.messageKey, id.idType != nil,
+      let sender = Self.sender(of: table, schema, besides: id)
     else { return nil }
-    self.table = table
-    self.id = id
-    self.body = body
-    self.conversation = conversation
-    self.sender = sender
+    let body = Self.body(of: table, schema)
+    let name = Self.weight(table)
+    let recipient = Self.recipient(of: table, schema, besides: [id, sender.column])
+    let conversation = Self.conversation(of: table, schema, besides: [id, body?.column, sender.column, recipient])
+    // One of the three may be where no name and no key says it.
+    guard conversation != nil || recipient != nil || body?.isSure == true else { return nil }
+    (self.table, self.id, self.sender, isSenderSure) = (table, id, sender.column, sender.isSure)
+    (self.recipient, self.conversation, self.body, isBodySure) = (
+      recipient, conversation, body?.column, body?.isSure == true
+    )
     created = table.column(among: HostWords.created, where: \.isTime)
     kindNumber = table.column(among: HostWords.kinds, where: \.isInteger)
-    conditions = RowCondition.shown(.message, in: table, besides: [id, body, conversation, sender, created])
-    let name = NameKey(table.name).weight(among: HostWords.messages)
-    let keys = [conversation, sender].filter { table.reference(of: $0.name) != nil }.count
-    score = name + (created == nil ? 0 : 2) + keys - (table.isAside ? 8 : 0)
+    isNamed = name > 0
+    let keys = [conversation ?? recipient, sender.column].compactMap { $0 }.filter {
+      table.reference(of: $0.name) != nil
+    }
+    // Without a name only the keys and a time tell messages from other texts.
+    guard isNamed || keys.count == 2 && created != nil && isBodySure else { return nil }
+    let missing = (body == nil ? 4 : 0) + (conversation ?? recipient == nil ? 4 : 0)
+    score = name + (created == nil ? 0 : 2) + keys.count - missing - (table.isAside ? 8 : 0)
+    guard score > 0 else { return nil }
   }
 
-  /// Where every message is: a column that may be null, such as a thread's, comes after those that may not.
-  private static func conversation(of table: HostTable, besides taken: [String]) -> HostColumn? {
-    func fits(_ column: HostColumn) -> Bool { IDType(column) != nil && !taken.contains(column.name) }
-    return table.reference(among: HostWords.conversations) { fits($0) && !$0.isNullable }
+  /// How much its name says: a word inside it less than one that it ends in.
+  static func weight(_ table: HostTable) -> Int {
+    let weight = NameKey(table.name).weight(among: HostWords.messages)
+    return max(weight, NameKey.words(of: table.name).contains("message") ? 4 : 0)
+  }
+
+  /// What a table lacks to hold messages, for people.
+  static func lacks(_ table: HostTable, _ schema: HostSchema) -> [String] {
+    var lacks: [String] = []
+    if !table.isTable { lacks.append("triggers, because it is a view") }
+    if table.isTable, table.messageKey == nil {
+      let key = table.indexes.first(where: \.isPrimary)?.columns ?? []
+      lacks.append(
+        key.count > 1
+          ? "a key of one column, as \(table.generatedColumn(of: key)) and a unique index on it would make (line id)"
+          : "a key (line id)")
+    }
+    guard let sender = sender(of: table, schema, besides: nil) else { return lacks + ["a sender (line sender)"] }
+    if body(of: table, schema) == nil { lacks.append("a text (line text)") }
+    if recipient(of: table, schema, besides: [sender.column]) == nil,
+      conversation(of: table, schema, besides: [sender.column]) == nil
+    {
+      lacks.append("a conversation (line conversation, or recipient)")
+    }
+    return lacks
+  }
+
+  /// Where every message is: a column that may be null, such as a thread's, comes after those that may not. Without a name, what a
+  /// table of members refers to as well.
+  private static func conversation(of table: HostTable, _ schema: HostSchema, besides taken: [HostColumn?])
+    -> HostColumn?
+  {
+    func fits(_ column: HostColumn) -> Bool { column.idType != nil && !taken.contains(column) }
+    let named =
+      table.reference(among: HostWords.conversations) {
+        fits($0) && !$0.isNullable && table.reference(of: $0.name) != nil
+      }
+      ?? table.reference(among: HostWords.conversations) { fits($0) && !$0.isNullable }
       ?? table.reference(among: HostWords.conversations, where: fits)
+    if let named { return named }
+    let keyed = table.columns.filter { column in
+      guard fits(column), let target = table.reference(of: column.name).flatMap(schema.table(of:)), target != table,
+        !target.isOfUsers
+      else { return false }
+      return schema.tables.contains { other in
+        other != table && other.isMembership(of: target) || other == target && other.users.count == 2
+      }
+    }
+    return keyed.count == 1 ? keyed[0] : nil
   }
 
   /// Who wrote the message, not who deleted or edited it or gets an answer.
-  private static func sender(of table: HostTable, besides taken: [String]) -> HostColumn? {
-    table.reference(among: HostWords.senders) { column in
+  private static func sender(
+    of table: HostTable, _ schema: HostSchema, besides id: HostColumn?
+  ) -> (column: HostColumn, isSure: Bool)? {
+    func fits(_ column: HostColumn) -> Bool {
       let key = NameKey.plain(column.name)
-      return IDType(column) != nil && !taken.contains(column.name)
-        && !HostWords.notSenders.contains { key.hasPrefix($0) }
+      return column.idType != nil && column != id && !HostWords.notSenders.contains { key.hasPrefix($0) }
+    }
+    let keyed = table.users.filter(fits)
+    if let best = table.reference(among: HostWords.senders, where: { keyed.contains($0) }) { return (best, true) }
+    if let best = table.reference(among: HostWords.senders, where: fits) { return (best, true) }
+    let others = keyed.filter { !HostWords.isRecipient($0) }
+    return others.count == 1 ? (others[0], true) : others.first.map { ($0, false) }
+  }
+
+  private static func recipient(of table: HostTable, _ schema: HostSchema, besides taken: [HostColumn?]) -> HostColumn?
+  {
+    table.columns.first { column in
+      let isOfUsers = column.idType != nil || column.type.hasPrefix("_") || column.isJSON
+      guard isOfUsers, !taken.contains(column), HostWords.isRecipient(column) else { return false }
+      if table.reference(of: column.name) != nil { return table.users.contains(column) }
+      let key = NameKey(column: NameKey(column.name).text).text
+      return !schema.tables.contains { NameKey.words(of: $0.name).last == key }
     }
   }
 
-  /// The class that a polymorphic sender must have, beside the sender's column.
-  var senderClass: HostColumn? { table.classColumn(of: sender) }
-}
-
-extension HostTable {
-  /// The column that says of which class a polymorphic reference is: `sender_type` beside `sender_id`.
-  func classColumn(of column: HostColumn) -> HostColumn? {
-    let key = NameKey.plain(column.name)
-    guard key.hasSuffix("id") else { return nil }
-    return columns.first { $0.isText && NameKey.plain($0.name) == key.dropLast(2) + "type" }
+  /// A text by its name; else the only one, or the longest in a sample, which is asked about.
+  private static func body(of table: HostTable, _ schema: HostSchema) -> (column: HostColumn, isSure: Bool)? {
+    if let named = table.column(among: HostWords.bodies, where: { $0.isText || $0.isJSON }) { return (named, true) }
+    let texts = table.columns.filter { column in
+      let plain = NameKey.plain(column.name)
+      return column.isText && column.idType == .text && table.reference(of: column.name) == nil
+        && !plain.hasSuffix("id")
+        && !HostWords.notBodies.contains(where: plain.contains)
+    }
+    let longest = texts.max { one, other in
+      (schema.facts(one, of: table)?.length ?? 0) < (schema.facts(other, of: table)?.length ?? 0)
+    }
+    return longest.map { ($0, false) }
   }
 
-  /// The class of its rows in Rails and Laravel: `User` of `users`.
-  var className: String { NameKey.words(of: name).last.map { $0.prefix(1).uppercased() + $0.dropFirst() } ?? name }
+  /// Whether the sender's column refers to the key of a table of members.
+  func isSent(through members: MembersGuess) -> Bool {
+    guard let key = members.key, key.idType == sender.idType, table.classColumn(of: sender) == nil else { return false }
+    if table.reference(of: sender.name) != nil { return table.refers(sender, to: members.table) }
+    let named = NameKey(column: sender.name).text
+    return ["participation", "participant", "membership", "member"].contains(named)
+      && NameKey(members.table.name).text.hasSuffix(named)
+  }
 }
 
 /// A table that may say who takes part in which conversation, with the columns that are read.
-package struct ParticipantsGuess: Equatable, Sendable {
+struct MembersGuess {
   let table: HostTable
   let conversation: HostColumn
-  let user: HostColumn
-  /// When the user last looked at the conversation.
+  /// Several where a conversation's row names its users.
+  let users: [HostColumn]
   let looked: HostColumn?
-  /// How far the user has read: a time as in the messages, or the id of a message where ids grow.
-  let read: HostColumn?
-  let isReadByID: Bool
-  /// When the user's client left it, where the table has both columns of presence.
   let leftAt: HostColumn?
-  /// Of rows that count.
-  let conditions: [RowCondition]
+  let unread: HostColumn?
+  /// Whether a row is one user's, and not a conversation's.
+  let isTable: Bool
+  /// Whether its name says what it is, and nothing else.
+  let isNamed: Bool
   let score: Int
 
-  /// Nil for a table that lacks one of the two columns, or is not called like one.
-  init?(_ table: HostTable, of messages: MessagesGuess, users: HostTable?) {
-    let name = NameKey(table.name).weight(among: HostWords.participants)
-    guard name > 0, table != messages.table, table != users,
-      let guess = Self(chosen: table, of: messages, users: users)
-    else { return nil }
-    self = guess
+  /// By which messages may name a member.
+  var key: HostColumn? { isTable ? table.key : nil }
+
+  /// The likeliest first; the conversations themselves where no other table says who takes part and they name two users.
+  static func all(in schema: HostSchema, for messages: MessagesGuess, _ users: HostTable?) -> [MembersGuess] {
+    guard messages.conversation != nil else { return [] }
+    let found = schema.tables.compactMap { MembersGuess($0, schema, messages, users) }.filter { $0.score >= 5 }
+      .sorted { $0.score > $1.score }
+    if !found.isEmpty { return found }
+    return MembersGuess(pairIn: schema, messages, users).map { [$0] } ?? []
   }
 
-  /// A table that an operator has named.
-  init?(chosen table: HostTable, of messages: MessagesGuess, users: HostTable?) {
-    guard let conversation = Self.conversation(of: table, like: messages),
-      let user = Self.user(of: table, in: users, besides: conversation)
+  private init?(_ table: HostTable, _ schema: HostSchema, _ messages: MessagesGuess, _ users: HostTable?) {
+    guard table != messages.table, table != users, let conversation = Self.conversation(of: table, like: messages),
+      let user = Self.user(of: table, users, besides: conversation)
     else { return nil }
-    self.table = table
-    self.conversation = conversation
-    self.user = user
+    let weight = NameKey(table.name).weight(among: HostWords.members)
+    let keys = [conversation, user].filter { table.reference(of: $0.name) != nil }.count
+    let isUnique = table.isUnique([conversation.name, user.name])
+    guard weight > 0 || keys == 2 && isUnique else { return nil }
+    (self.table, self.conversation, self.users) = (table, conversation, [user])
     looked = table.column(among: HostWords.looks, where: \.isTime)
     // Where tacet migrate has added it. A left_at is the host's, and says that a member has left.
     leftAt = table.column("tacet_left_at")
-    let position = Self.position(of: table, in: messages)
-    (read, isReadByID) = (position?.column, position?.isID ?? false)
-    conditions =
-      RowCondition.shown(.member, in: table, besides: [conversation, user, looked, leftAt])
-      + (table.classColumn(of: user).map { [RowCondition(column: $0, test: .isClass(users?.className ?? "User"))] }
-        ?? [])
-    score = Self.score(table, conversation, user, reads: read != nil)
+    unread = table.column(among: HostWords.unread, where: \.isInteger)
+    isTable = true
+    isNamed = weight > 0 && !table.isAside && Self.isPlain(table, schema, messages, users)
+    let hasText = table.column(among: HostWords.bodies, where: \.isText) != nil
+    let isOfMessages = table.columns.contains { $0 != conversation && NameKey(column: $0.name).text == "message" }
+    score =
+      weight + keys + (isUnique ? 4 : 0) + (looked == nil ? 0 : 3) - (table.isAside ? 8 : 0) - (hasText ? 6 : 0)
+      - (isOfMessages ? 6 : 0)
+  }
+
+  /// The conversations, whose rows name exactly two users who could take part.
+  private init?(pairIn schema: HostSchema, _ messages: MessagesGuess, _ users: HostTable?) {
+    guard let column = messages.conversation else { return nil }
+    let name = NameKey(column: column.name)
+    let named = schema.tables.filter { NameKey($0.name) == name }
+    let target = messages.table.reference(of: column.name).map(schema.table(of:)) ?? (named.count == 1 ? named[0] : nil)
+    guard let table = target, let id = table.key, id.idType == column.idType else { return nil }
+    let pair = table.columns.filter { column in
+      guard column.idType != nil, column != id else { return false }
+      let key = NameKey(column: column.name).text
+      return table.refers(column, to: users) && !HostWords.notMembers.contains(key) || HostWords.pairs.contains(key)
+    }
+    guard pair.count == 2 else { return nil }
+    (self.table, conversation, self.users, isTable, isNamed, score) = (table, id, pair, false, true, 9)
+    (looked, leftAt, unread) = (nil, nil, nil)
+  }
+
+  /// Whether no word of its name says that only some of its rows, or others, are members.
+  private static func isPlain(
+    _ table: HostTable, _ schema: HostSchema, _ messages: MessagesGuess, _ users: HostTable?
+  ) -> Bool {
+    var known = Set(HostWords.memberWords + HostWords.conversations)
+    let place = messages.conversation.flatMap { messages.table.reference(of: $0.name) }.flatMap(schema.table(of:))
+    for table in [messages.table, users, place].compactMap({ $0 }) { known.formUnion(NameKey.words(of: table.name)) }
+    if let column = messages.conversation { known.formUnion(NameKey.words(of: column.name)) }
+    let unknown = NameKey.words(of: table.name).filter { word in
+      !known.contains(word) && !HostWords.members.keys.contains { word.hasSuffix($0) } && word.count > 1
+    }
+    return unknown.isEmpty
   }
 
   /// The column that refers to what the messages' column refers to.
   private static func conversation(of table: HostTable, like messages: MessagesGuess) -> HostColumn? {
-    let wanted = messages.conversation
+    guard let wanted = messages.conversation else { return nil }
     if let there = messages.table.reference(of: wanted.name) {
       let same = table.references.first {
         ($0.schema, $0.table, $0.target) == (there.schema, there.table, there.target)
@@ -129,238 +244,35 @@ package struct ParticipantsGuess: Equatable, Sendable {
       if let same { return table.column(same.column) }
     }
     let key = NameKey(column: wanted.name)
-    return table.columns.first { NameKey(column: $0.name) == key && IDType($0) == IDType(wanted) }
+    return table.columns.first { NameKey(column: $0.name) == key && $0.idType == wanted.idType }
   }
 
-  private static func user(of table: HostTable, in users: HostTable?, besides conversation: HostColumn) -> HostColumn? {
-    let keys = table.references.filter { $0.schema == users?.schema && $0.table == users?.name }.map(\.column)
-    func fits(_ column: HostColumn) -> Bool { IDType(column) != nil && column.name != conversation.name }
-    return table.reference(among: HostWords.members) { fits($0) && (keys.isEmpty || keys.contains($0.name)) }
-      ?? table.reference(among: HostWords.members, where: fits)
-  }
-
-  private static func position(of table: HostTable, in messages: MessagesGuess) -> (column: HostColumn, isID: Bool)? {
-    func isComparable(_ column: HostColumn) -> Bool { column.isTime && column.type == messages.created?.type }
-    if let time = table.column(among: HostWords.reads, where: isComparable) { return (time, false) }
-    let id = table.reference(among: HostWords.readMessages, where: \.isInteger)
-    if let id, IDType(messages.id) == .bigint { return (id, true) }
-    return table.column(among: HostWords.looks, where: isComparable).map { ($0, false) }
-  }
-
-  private static func score(_ table: HostTable, _ conversation: HostColumn, _ user: HostColumn, reads: Bool) -> Int {
-    let keys = [conversation, user].filter { table.reference(of: $0.name) != nil }.count
-    let hasText = table.column(among: HostWords.bodies, where: \.isText) != nil
-    let isOfMessages = table.columns.contains { NameKey(column: $0.name).text == "message" }
-    return NameKey(table.name).weight(among: HostWords.participants) + keys
-      + (table.isUnique([conversation.name, user.name]) ? 4 : 0) + (reads ? 3 : 0)
-      - (table.isAside ? 8 : 0) - (hasText ? 6 : 0) - (isOfMessages ? 6 : 0)
+  private static func user(of table: HostTable, _ users: HostTable?, besides conversation: HostColumn) -> HostColumn? {
+    func fits(_ column: HostColumn) -> Bool { column.idType != nil && column != conversation }
+    let keyed = table.columns.filter { fits($0) && table.refers($0, to: users) }
+    return table.reference(among: HostWords.memberColumns, where: { keyed.contains($0) })
+      ?? (keyed.count == 1 ? keyed[0] : nil)
+      ?? (keyed.isEmpty ? table.reference(among: HostWords.memberColumns, where: fits) : nil)
   }
 }
 
-/// The table of the users, with the columns that are read.
-package struct UsersGuess: Equatable, Sendable {
-  let table: HostTable
-  let id: HostColumn
-  /// At most two; the first that is not empty is the name.
-  let names: [HostColumn]
-  let zone: HostColumn?
-  /// Of users who still have an account.
-  let conditions: [RowCondition]
-  let score: Int
-
-  /// Nil for a table without a key, or with one of another type.
-  init?(_ table: HostTable, idType: IDType?) {
-    guard let id = table.key, let type = IDType(id), idType == nil || idType == type else { return nil }
-    self.table = table
-    self.id = id
-    names = Array(
-      HostWords.names.compactMap { word in table.column(among: [word], where: \.isText) }.prefix(2))
-    zone = table.column(among: HostWords.zones, where: \.isText)
-    conditions = RowCondition.shown(.profile, in: table, besides: [id, zone] + names)
-    score = NameKey(table.name).weight(among: HostWords.users) + (names.isEmpty ? 0 : 2) - (table.isAside ? 8 : 0)
-  }
-
-  /// The table that a column refers to, by its foreign key or its name; else the one that is called like users.
-  static func find(in schema: HostSchema, for column: HostColumn, of table: HostTable) -> UsersGuess? {
-    if let key = table.reference(of: column.name), let target = schema.table(of: key) {
-      return UsersGuess(target, idType: IDType(column))
-    }
-    let key = NameKey(column: column.name)
-    let candidates = schema.tables.compactMap { UsersGuess($0, idType: IDType(column)) }
-      .filter { NameKey($0.table.name).weight(among: HostWords.users) > 0 }
-    let named = candidates.first { NameKey($0.table.name) == key && !$0.table.isAside }
-    return named ?? candidates.max { ($0.score, $1.table.fullName) < ($1.score, $0.table.fullName) }
-  }
-}
-
-/// A table of conversations of two, which names both users in its row.
-package struct PairGuess: Equatable, Sendable {
-  let table: HostTable
-  let id: HostColumn
-  /// Two, in the order of the table.
-  let users: [HostColumn]
-
-  /// Nil for a table that does not name exactly two users who could take part.
-  init?(_ table: HostTable, of messages: MessagesGuess, users: HostTable?) {
-    guard let id = table.key, IDType(id) == IDType(messages.conversation) else { return nil }
-    let named = table.columns.filter { column in
-      guard IDType(column) != nil, column.name != id.name else { return false }
-      let key = NameKey(column: column.name).text
-      let reference = table.reference(of: column.name)
-      let isOfUsers = reference != nil && reference?.schema == users?.schema && reference?.table == users?.name
-      return isOfUsers && !HostWords.notParticipants.contains(key) || HostWords.pairs.contains(key)
-    }
-    guard named.count == 2 else { return nil }
-    self.table = table
-    self.id = id
-    self.users = named
-  }
-
-  /// The table that the messages' column refers to, by its foreign key or its name.
-  static func find(in schema: HostSchema, for messages: MessagesGuess, users: HostTable?) -> PairGuess? {
-    let column = messages.conversation
-    if let key = messages.table.reference(of: column.name) {
-      return schema.table(of: key).flatMap { PairGuess($0, of: messages, users: users) }
-    }
-    let name = NameKey(column: column.name)
-    let found = schema.tables.filter { NameKey($0.name) == name }
-    return found.count == 1 ? PairGuess(found[0], of: messages, users: users) : nil
-  }
-}
-
-/// A table that may hold device tokens of APNs, with the columns that are read.
-package struct DevicesGuess: Equatable, Sendable {
-  let table: HostTable
-  let user: HostColumn
-  let token: HostColumn
-  let platform: HostColumn?
-  let app: HostColumn?
-  let environment: HostColumn?
-  let registered: HostColumn?
-  /// Set when a token is dead; else the row goes, or the token alone where the table is no table of devices.
-  let invalidated: HostColumn?
-  let keepsRows: Bool
-  let conditions: [RowCondition]
-  let score: Int
-
-  /// As an answer names it.
-  var fullName: String { "\(table.fullName).\(token.name)" }
-
-  /// Whether it is taken without asking.
-  var isSure: Bool { score >= 9 }
-
-  /// Nil for a table without a token and a user, or whose tokens are probably others.
-  init?(_ table: HostTable, users: UsersGuess?, userType: IDType) {
-    let words = NameKey.plain(table.name)
-    let isNamed = HostWords.devices.contains { words.contains($0) }
-    let clear = table.column(among: HostWords.tokens, where: \.isText)
-    let vague = table.column(among: HostWords.vagueTokens) {
-      $0.isText && (isNamed || NameKey.plain($0.name) != "token")
-    }
-    guard let token = clear ?? vague else { return nil }
-    self.init(
-      table, users: users, userType: userType, token: token,
-      score: (clear == nil ? 4 : 9) + (isNamed ? 6 : 0) - (table.isAside ? 8 : 0), isNamed: isNamed)
-  }
-
-  /// A column that an operator has named.
-  init?(chosen token: HostColumn, of table: HostTable, users: UsersGuess?, userType: IDType) {
-    let isNamed = HostWords.devices.contains { NameKey.plain(table.name).contains($0) }
-    self.init(table, users: users, userType: userType, token: token, score: 9, isNamed: isNamed)
-  }
-
-  private init?(
-    _ table: HostTable, users: UsersGuess?, userType: IDType, token: HostColumn, score: Int, isNamed: Bool
-  ) {
-    let isOfUsers = users?.table == table
-    guard
-      let user = isOfUsers
-        ? users?.id
-        : table.reference(among: HostWords.members, where: { IDType($0) == userType && $0.name != token.name }),
-      score > 0
-    else { return nil }
-    self.table = table
-    self.user = user
-    self.token = token
-    self.score = score
-    platform = table.column(among: HostWords.platforms, where: \.isText)
-    app = table.column(among: HostWords.apps, where: \.isText)
-    environment =
-      table.column(among: HostWords.environments, where: \.isText)
-      ?? table.column(among: HostWords.sandboxes, where: \.isFlag)
-    registered = table.column(among: HostWords.registered, where: \.isTime)
-    invalidated = table.column(among: HostWords.invalid) { $0.type.hasPrefix("timestamp") }
-    // Where the token is a key, a row is a device whatever the table is called, and two cannot lose theirs alone.
-    keepsRows = isOfUsers || !isNamed && !table.isUnique([token.name])
-    conditions = RowCondition.unset(invalidated) + RowCondition.flags(HostWords.existing, in: table)
-  }
-}
-
-/// What a row must be like to count: a deleted message, a private note or a muted member does not.
-struct RowCondition: Equatable, Sendable {
-  enum Test: Equatable, Sendable {
-    /// A condition in SQL around the column, and its words.
-    case shows(before: String, after: String, words: String)
-    case isKnown
-    case isOneOf([Int])
-    /// The class of a polymorphic reference, as Rails and Laravel write it.
-    case isClass(String)
-  }
-
-  let column: HostColumn
-  let test: Test
-  /// Whether a row that does not count still is one of a member, who only wants no push.
-  var isWish = false
-
-  /// - Parameter row: the alias of the table.
-  func sql(_ row: String) -> String {
-    let value = "\(row).\(column.name.quotedIdentifier)"
-    switch test {
-    case .shows(let before, let after, _): return "\(before)\(value)\(after)"
-    case .isKnown: return "\(value) is not null"
-    case .isOneOf(let numbers): return "\(value) in (\(numbers.map(String.init).joined(separator: ", ")))"
-    case .isClass(let name): return "\(value) like \("%\(name)".quotedLiteral)"
+extension HostTable {
+  /// Columns with foreign keys to tables that are called like users.
+  var users: [HostColumn] {
+    columns.filter { column in
+      column.idType != nil
+        && references.contains { key in
+          key.column == column.name
+            && NameKey(key.table).weight(among: HostWords.users)
+              >= max(1, NameKey(key.table).weight(among: HostWords.members))
+        }
     }
   }
 
-  /// For the summary.
-  var words: String {
-    switch test {
-    case .shows(_, _, let words): "\(column.name) \(words)"
-    case .isKnown: "\(column.name) is known"
-    case .isOneOf(let numbers): "\(column.name) is \(numbers.map(String.init).joined(separator: " or "))"
-    case .isClass(let name): "\(column.name) is \(name)"
-    }
+  /// Whether each row names a conversation and a user, by foreign keys.
+  func isMembership(of place: HostTable) -> Bool {
+    references.contains { ($0.schema, $0.table) == (place.schema, place.name) } && !users.isEmpty
   }
 
-  /// Of rows that the host does not hide.
-  static func shown(_ place: HidingColumn.Place, in table: HostTable, besides taken: [HostColumn?] = [])
-    -> [RowCondition]
-  {
-    table.hiding.compactMap { hiding in
-      guard hiding.place == place, let before = hiding.before, let after = hiding.after,
-        let column = table.column(hiding.name), !taken.contains(column)
-      else { return nil }
-      return RowCondition(
-        column: column, test: .shows(before: before, after: after, words: hiding.words ?? ""),
-        isWish: hiding.isWish ?? false)
-    }
-  }
-
-  /// A time that is not set.
-  static func unset(_ column: HostColumn?) -> [RowCondition] {
-    column.map { [RowCondition(column: $0, test: .shows(before: "", after: " is null", words: "is not set"))] } ?? []
-  }
-
-  /// Columns that must not be null, where they may be.
-  static func known(_ columns: HostColumn...) -> [RowCondition] {
-    columns.filter(\.isNullable).map { RowCondition(column: $0, test: .isKnown) }
-  }
-
-  /// Flags that must not be false.
-  static func flags(_ words: [String], in table: HostTable) -> [RowCondition] {
-    table.columns.filter { $0.isFlag && words.contains(NameKey.plain($0.name)) }.map {
-      RowCondition(column: $0, test: .shows(before: "", after: " is not false", words: "is true"))
-    }
-  }
+  var isOfUsers: Bool { NameKey(name).weight(among: HostWords.users) >= 7 }
 }

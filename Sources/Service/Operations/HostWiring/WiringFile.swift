@@ -1,359 +1,380 @@
 internal import Postgres
+internal import PushRules
 
-/// The SQL file that wires Tacet to a host: one transaction, and behind it the indexes. It may run again.
-///
-/// Aliases are the same everywhere: `m` a message, `p` a participant, `u` a user, `d` a device, `s` a user's presence.
+/// The SQL that a mapping means: `db/host/wiring.sql` with the host's tables in it. One transaction, and behind it the indexes. It may
+/// run again.
 package struct WiringFile {
-  let plan: WiringPlan
+  /// By which a file is known as one that `tacet init` has written and may write anew.
+  package static let mark = "-- Wires Tacet to the tables of this application."
 
-  package init(_ plan: WiringPlan) { self.plan = plan }
+  let mapping: HostMapping
+  let types: MappingTypes
+  let schema: HostSchema
+  private let template: String
+  package let ids: MappingIDs
+
+  /// - Parameters:
+  ///   - types: of all values of the mapping, as the database knows them.
+  ///   - template: `db/host/wiring.sql`.
+  /// - Throws: ``MappingFault`` for what is unsure and what does not fit together.
+  package init(
+    _ mapping: HostMapping, _ types: MappingTypes, _ schema: HostSchema, template: String
+  ) throws(MappingFault) {
+    try mapping.requireSure()
+    (self.mapping, self.types, self.schema, self.template) = (mapping.qualified(by: schema), types, schema, template)
+    ids = try MappingIDs(mapping, types)
+    if members.head.value == "everyone", users == nil {
+      throw MappingFault(members.head.number, "without a table of users not everyone can take part")
+    }
+    if members.isWord, let section = mapping.section(.read) {
+      var needsTable = section.isWord && section.head.value.hasPrefix("marker")
+      if members.head.value == "everyone" { needsTable = needsTable || section.head.value.hasPrefix("flag") }
+      if needsTable { throw MappingFault(section.head.number, "\(section.head.value) needs a table of members") }
+    }
+    for case let (section?, key) in [(messages, "conversation"), (members, "conversation"), (messages, "sender")]
+      as [(HostMapping.Section?, String)]
+    {
+      guard let column = plainColumn(key, of: section), let table = table(of: section) else { continue }
+      if let fault = schema.tenants(of: column, in: table) {
+        throw MappingFault(section.all(key).first?.number ?? 0, fault)
+      }
+    }
+  }
 
   package var text: String {
-    ([head, check, ownTables] + messageFunctions + participantFunctions + barrierFunctions + deviceFunctions + [
-      triggers, rights, "commit;", indexes, tail,
-    ])
-    .filter { !$0.isEmpty }.joined(separator: "\n\n") + "\n"
+    let lines = template.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.isEmpty }
+    return head + filled(lines.map(String.init)).joined(separator: "\n")
   }
 
   private var head: String {
     """
-    -- Wires Tacet to the tables of this application. Written by tacet init; read it before you run it, and change what it got
-    -- wrong. It may run again. What the functions return: db/CONTRACT.md.
+    \(Self.mark) Written by tacet init from this mapping, which is what to change:
     --
-    \(WiringSummary(plan).lines.map { "--   \($0.onOneLine)" }.joined(separator: "\n"))
+    \(mapping.text.split(separator: "\n").map { "--   \($0)" }.joined(separator: "\n"))
 
-    begin;
-    set local lock_timeout = '2s';
-    set local client_min_messages = warning;
     """
   }
 
-  private var check: String {
-    """
-    do $$
-    begin
-      if to_regprocedure('tacet.message_context(\(plan.messageIDs))') is null
-        or to_regprocedure('tacet.seen_by(\(plan.conversationIDs))') is null
-        or to_regprocedure('tacet.device_tokens(\(plan.userIDs))') is null then
-        raise exception 'run first: tacet migrate \(plan.migrateOptions.joined(separator: " "))';
-      end if;
-    end
-    $$;
-    """
-  }
-
-  private var ownTables: String {
-    [
-      """
-      -- Tables of this wiring. They are beside yours, because yours have no place for what apps report to Tacet, and outside
-      -- schema public, because interfaces such as PostgREST show that to every client.
-      create schema if not exists tacet_host;
-      """, presenceTable, isOwnDevices ? devicesTable : "",
-    ].filter { !$0.isEmpty }.joined(separator: "\n\n")
-  }
-
-  private var presenceTable: String {
-    """
-    -- When each user last looked at a conversation and left it, as the app reports to Tacet.
-    create table if not exists tacet_host.presence (
-      conversation_id \(plan.conversationIDs) not null,
-      user_id \(plan.userIDs) not null\(userKey),
-      last_seen timestamptz,
-      left_at timestamptz,
-      constraint presence_pkey primary key (conversation_id, user_id)
-    ) with (fillfactor = 80);
-    create index if not exists presence_user_id_idx on tacet_host.presence (user_id);
-    """
-  }
-
-  private var triggers: String {
-    let messages = plan.messages
-    let partitions =
-      messages.table.isPartitioned
-      ? "-- It does not fire for inserts that name a partition; make it on each partition if you have such.\n" : ""
-    return """
-      -- Each inserted message becomes a push.
-      \(partitions)create or replace trigger tacet_message_inserted
-      after insert on \(messages.table.sql)
-      referencing new table as inserted
-      for each statement execute function tacet.enqueue_inserted_messages(\(triggerArguments));
-      """ + erasureTrigger
-  }
-
-  /// What the trigger may read besides the id, where the columns have its names.
-  private var triggerArguments: String {
-    guard plan.messages.conversation.name == "conversation_id" else { return "" }
-    let created = plan.messages.created
-    return created?.name == "created_at" && created?.type == "timestamptz"
-      ? "'conversation_id', 'created_at'" : "'conversation_id'"
-  }
-
-  private var erasureTrigger: String {
-    guard let users = plan.users, users.table.isTable, users.id.name == "id" else { return "" }
-    return """
-
-
-      -- What Tacet knows of a deleted user goes too.
-      create or replace trigger tacet_profile_deleted
-      after delete on \(users.table.sql)
-      referencing old table as deleted
-      for each statement execute function tacet.forget_deleted_profiles();
-      """
-  }
-
-  private var tail: String {
-    """
-    -- Now run tacet doctor. It plays a message through these functions and undoes it.
-    """
-  }
-
-  var isOwnDevices: Bool { plan.devices == .own }
-
-  /// Rows of the wiring go with their user, where that is in a table with a key.
-  var userKey: String {
-    guard let users = plan.users, users.table.isTable, users.table.isUnique([users.id.name]) else { return "" }
-    return " references \(users.table.sql) (\(users.id.name.quotedIdentifier)) on delete cascade"
-  }
-
-  /// A function of the contract.
-  func function(
-    _ signature: String, returns result: String, _ language: String = "sql stable", comment: String, _ body: String
-  ) -> String {
-    """
-    \(comment.split(separator: "\n").map { "-- \($0.description.onOneLine)" }.joined(separator: "\n"))
-    create or replace function tacet.\(signature)
-    returns \(result)
-    language \(language)
-    as \(body.dollarQuoted);
-    """
-  }
-
-  /// Conditions on a row, each on a line after `where ...`.
-  func and(_ conditions: [String], indent: Int = 2) -> String {
-    conditions.map { "\n\(String(repeating: " ", count: indent))and \($0)" }.joined()
-  }
-}
-
-extension WiringFile {
-  var participantFunctions: [String] { [seenBy, takesPart, viewConversations] }
-
-  private var seenBy: String {
-    let comment: String
-    let body: String
-    switch plan.participants {
-    case .table(let members):
-      comment = "Who takes part in a conversation, and when each last looked at it."
-      let looked = members.looked?.moment("p")
-      let leftAt = members.leftAt?.moment("p")
-      body = """
-        select
-          \(members.user.id("p")),
-          \(looked.map { "greatest(\($0), s.last_seen)" } ?? "s.last_seen"),
-          \(leftAt.map { "greatest(\($0), s.left_at)" } ?? "s.left_at")
-        from \(members.table.sql) p
-        left join tacet_host.presence s
-          on s.conversation_id = seen_by.conversation_id and s.user_id = \(members.user.id("p"))
-        where \(members.conversation.equals("seen_by.conversation_id", "p"))\(and(conditions(members)))
-        """
-    case .pair(let pair):
-      comment = "Both users of a conversation, and when each last looked at it."
-      let users = pair.users.map { "select \($0.id("c"))" }.joined(separator: " union ")
-      body = """
-        select p.user_id, s.last_seen, s.left_at
-        from \(pair.table.sql) c
-        cross join lateral (\(users)) as p (user_id)
-        left join tacet_host.presence s on s.conversation_id = seen_by.conversation_id and s.user_id = p.user_id
-        where \(pair.id.equals("seen_by.conversation_id", "c")) and p.user_id is not null
-        """
-    case .everyone:
-      comment = "Every user takes part in every conversation."
-      guard let users = plan.users else { preconditionFailure("a plan for everyone has a table of users") }
-      body = """
-        select \(users.id.id("u")), s.last_seen, s.left_at
-        from \(users.table.sql) u
-        left join tacet_host.presence s
-          on s.conversation_id = seen_by.conversation_id and s.user_id = \(users.id.id("u"))\(whereUsers(users))
-        """
-    }
-    return function(
-      "seen_by(conversation_id \(plan.conversationIDs))",
-      returns: "table (user_id \(plan.userIDs), last_seen timestamptz, left_at timestamptz)", comment: comment, body)
-  }
-
-  private func conditions(_ members: ParticipantsGuess) -> [String] {
-    (RowCondition.known(members.user) + members.conditions).map { $0.sql("p") }
-  }
-
-  /// Who is muted takes part.
-  private func present(_ members: ParticipantsGuess) -> [String] {
-    members.conditions.filter { !$0.isWish }.map { $0.sql("p") }
-  }
-
-  private func whereUsers(_ users: UsersGuess) -> String {
-    users.conditions.isEmpty ? "" : "\nwhere " + users.conditions.map { $0.sql("u") }.joined(separator: " and ")
-  }
-
-  private var takesPart: String {
-    let body: String
-    switch plan.participants {
-    case .table(let members):
-      let conversation = members.conversation.equals("takes_part.conversation_id", "p")
-      body = """
-        select coalesce(
-          (
-            select true
-            from \(members.table.sql) p
-            where \(conversation)
-              and \(members.user.equals("takes_part.user_id", "p"))\(and(present(members), indent: 6))
-            limit 1
-          ),
-          (select false from \(members.table.sql) p where \(conversation) limit 1))
-        """
-    case .pair(let pair):
-      let users = pair.users.map { $0.equals("takes_part.user_id", "c") }.joined(separator: " or ")
-      body = """
-        select coalesce(\(users), false)
-        from \(pair.table.sql) c
-        where \(pair.id.equals("takes_part.conversation_id", "c"))
-        """
-    case .everyone:
-      guard let users = plan.users else { preconditionFailure("a plan for everyone has a table of users") }
-      let conditions = users.conditions.filter { !$0.isWish }.map { " and \($0.sql("u"))" }.joined()
-      body = """
-        select exists (
-          select from \(users.table.sql) u where \(users.id.equals("takes_part.user_id", "u"))\(conditions))
-        """
-    }
-    return function(
-      "takes_part(conversation_id \(plan.conversationIDs), user_id \(plan.userIDs))", returns: "boolean",
-      comment: "Whether a user takes part; null where nobody does.", body)
-  }
-
-  private var viewConversations: String {
-    let (conversation, user) = (plan.conversationIDs.rawValue, plan.userIDs.rawValue)
-    return function(
-      "view_conversations(\n  conversation_ids \(conversation)[], user_ids \(user)[], have_looked boolean[], have_left boolean[]\n)",
-      returns: "table (conversation_id \(conversation), user_id \(user), is_participant boolean, is_skipped boolean)",
-      "plpgsql volatile",
-      comment: """
-        What apps report of presence. A look clears left_at; leaving is dated after the look. Held pushes are looked at again.
-        """,
-      """
-      #variable_conflict use_column
-      begin
-        return query
-          with reported as materialized (
-            select r.room, r.person, r.has_looked, r.has_left, tacet.takes_part(r.room, r.person) as is_member
-            from unnest(
-              view_conversations.conversation_ids, view_conversations.user_ids, view_conversations.have_looked,
-              view_conversations.have_left
-            ) as r (room, person, has_looked, has_left)
-          ), written as (
-            insert into tacet_host.presence as s (conversation_id, user_id, last_seen, left_at)
-            select
-              r.room, r.person, case when r.has_looked then clock_timestamp() end,
-              case when r.has_left then clock_timestamp() end
-            from reported r
-            where r.is_member
-            order by r.room, r.person
-            on conflict on constraint presence_pkey do update
-            set last_seen = coalesce(excluded.last_seen, s.last_seen), left_at = excluded.left_at
-          )
-          select r.room, r.person, r.is_member, false from reported r;
-        perform tacet.release_conversation(r.room, r.person)
-        from unnest(view_conversations.conversation_ids, view_conversations.user_ids) as r (room, person);
-      end
-      """)
-  }
-}
-
-// Indexes, and what a service with a separate role may do.
-extension WiringFile {
-  /// Built without blocking writers, which PostgreSQL cannot do inside a transaction, nor on a partitioned table. A build that was
-  /// stopped leaves an invalid index behind, which is built again.
-  var indexes: String {
-    let wanted = wantedIndexes.filter { $0.expression != nil || !$0.table.hasIndex($0.columns) && $0.table.isTable }
-    guard !wanted.isEmpty else { return "" }
-    let names = wanted.map { "\($0.table.schema.quotedIdentifier).\($0.name)".quotedLiteral }
-    let built = wanted.map { index in
-      let columns = index.expression ?? index.columns.map(\.quotedIdentifier).joined(separator: ", ")
-      let way = index.table.isPartitioned ? "index" : "index concurrently"
-      return "create \(way) if not exists \(index.name) on \(index.table.sql) (\(columns));"
-    }
-    return """
-      -- Indexes, which psql builds one after the other while others write. Those of partitioned tables block writers: build them
-      -- beforehand on each partition if these are large.
-      select format('drop index concurrently %s', i.indexrelid::regclass)
-      from pg_index i
-      where not i.indisvalid and i.indexrelid = any (array[\(names.map { "to_regclass(\($0))" }.joined(separator: ", "))])
-      \\gexec
-      \(built.joined(separator: "\n"))
-      """
-  }
-
-  private struct Index {
-    let name: String
-    let table: HostTable
-    let columns: [String]
-    var expression: String?
-  }
-
-  private var wantedIndexes: [Index] {
-    var wanted: [Index] = []
-    if case .table(let members) = plan.participants {
-      let (conversation, user) = (members.conversation.name, members.user.name)
-      wanted.append(Index(name: "tacet_participants_idx", table: members.table, columns: [conversation, user]))
-      wanted.append(Index(name: "tacet_participants_user_idx", table: members.table, columns: [user]))
-      if members.read != nil, let second = members.isReadByID ? plan.messages.id : plan.messages.created {
-        wanted.append(
-          Index(
-            name: "tacet_messages_idx", table: plan.messages.table,
-            columns: [plan.messages.conversation.name, second.name]))
+  private func filled(_ lines: [String]) -> [String] {
+    let (words, names) = (self.words, self.names)
+    let tag = (0...).lazy.map { "$body\($0)$" }.first { tag in !names.values.contains { $0.contains(tag) } } ?? ""
+    var result: [String] = []
+    var isLeftOut = false
+    for line in lines {
+      let word = line.firstRange(of: "-- if ").map { String(line[$0.upperBound...]) }
+      if line == "-- end" {
+        isLeftOut = false
+      } else if let word, line.hasPrefix("-- if ") {
+        isLeftOut = !words.contains(word)
+      } else if !isLeftOut, word.map(words.contains) ?? true {
+        let said = word == nil ? line : String(line[..<(line.firstRange(of: " -- if ")?.lowerBound ?? line.endIndex)])
+        let text = said.replacing("$body$", with: tag).replacing(/\{(\w+)\}/) { names[String($0.1)] ?? String($0.0) }
+        if !(text.isEmpty && result.last?.isEmpty == true) { result.append(text) }
       }
     }
-    if case .table(let devices) = plan.devices {
-      wanted.append(Index(name: "tacet_devices_user_idx", table: devices.table, columns: [devices.user.name]))
-      let token = devices.tokenText("d").replacing("d.", with: "", maxReplacements: 1)
-      wanted.append(Index(name: "tacet_devices_token_idx", table: devices.table, columns: [], expression: "(\(token))"))
-    }
-    return wanted
+    return result
   }
 
-  /// The tables that the functions read, each once.
-  private var readTables: [HostTable] {
-    var tables = [plan.messages.table]
-    if case .table(let members) = plan.participants { tables.append(members.table) }
-    if case .pair(let pair) = plan.participants { tables.append(pair.table) }
-    tables += ([plan.users].compactMap { $0 } + plan.otherSenders).map(\.table)
-    if case .table(let devices) = plan.devices { tables.append(devices.table) }
-    tables += plan.blocks.map(\.table)
-    return tables.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  // MARK: The parts
+
+  private var messages: HostMapping.Section { mapping.section(.messages) ?? .init(.messages, "") }
+  private var members: HostMapping.Section { mapping.section(.members) ?? .init(.members, "") }
+  /// Nil without a table.
+  private var users: HostMapping.Section? { mapping.section(.users).flatMap { $0.isWord ? nil : $0 } }
+  private var devices: HostMapping.Section? { mapping.section(.devices).flatMap { $0.isWord ? nil : $0 } }
+  private var read: HostMapping.Read { mapping.read }
+
+  private func table(of section: HostMapping.Section) -> HostTable? { schema.table(named: section.head.value) }
+
+  private func plainColumn(_ key: String, of section: HostMapping.Section) -> HostColumn? {
+    let value = section.value(key)
+    return table(of: section)?.columns.first { $0.sql == value || $0.name == value }
   }
 
-  var rights: String {
-    guard let role = plan.role?.quotedIdentifier else {
-      return "-- A service with a role of its own needs rights here: tacet init --role NAME writes them."
+  private func type(_ key: String, of section: HostMapping.Section) -> String { types[section.part, key] ?? "text" }
+
+  // MARK: What the template is filled with
+
+  /// What is so.
+  private var words: Set<String> {
+    var words: Set<String> = []
+    switch members.head.value {
+    case "everyone": words.insert("everyone")
+    case "recipient": words.insert("pairs")
+    default: words.formUnion(["listed", listsOnce ? "listed_once" : "listed_often"])
     }
-    let schemas = Set(readTables.map(\.schema.quotedIdentifier)).sorted()
-    var lines = [
-      "-- What the service's role needs.",
-      "select tacet.grant_service(\(role.quotedLiteral));",
-      "grant usage on schema tacet_host, \(schemas.joined(separator: ", ")) to \(role);",
-      "grant select on \(readTables.map(\.sql).joined(separator: ", ")) to \(role);",
-      "grant select, insert, update, delete on all tables in schema tacet_host to \(role);",
+    let isOfTwo = words.contains("pairs")
+    let reading: [String] =
+      switch read {
+      case .none: []
+      case .flag: ["flag"]
+      case .array: ["readers"]
+      case .marker(_, _, let isFirstUnread): ["marker", isFirstUnread ? "first_unread" : "last_read"]
+      case .receipts: ["receipts"]
+      }
+    words.formUnion(reading.isEmpty ? ["unread_by_nobody"] : reading)
+    if reading == ["flag"] { words.insert(isOfTwo ? "flag_of_recipient" : "flag_of_members") }
+    if members.value("unread") != nil {
+      words.formUnion(["badge", "counter"])
+    } else if !reading.isEmpty, !words.contains("everyone") {
+      words.formUnion(["badge", isOfTwo ? "counted_pairs" : "counted"])
+      words.formUnion(reading.map { "\(isOfTwo ? "pairs" : "counted")_\($0)" })
+    }
+    if users?.value("name") != nil { words.insert("names") }
+    if users?.value("zone") != nil { words.insert("zones") }
+    if users?.conditions("only", "wants").isEmpty == false { words.insert("accounts") }
+    if !mapping.all(.blocks).isEmpty { words.insert("blocks") }
+    if devices == nil { words.formUnion(users == nil ? ["own_devices"] : ["own_devices", "users_of_own_devices"]) }
+    for word in ["badge", "accounts", "blocks"] where !words.contains(word) { words.insert("no_\(word)") }
+    return words
+  }
+
+  /// Whether a row of the members' table is the only one of its user in the conversation.
+  private var listsOnce: Bool {
+    guard members.all("user").count == 1, let conversation = plainColumn("conversation", of: members),
+      let user = plainColumn("user", of: members)
+    else { return members.value("latest") != nil }
+    return members.value("latest") != nil || table(of: members)?.isUnique([conversation.name, user.name]) == true
+  }
+
+  private var names: [String: String] {
+    let name = users?.value("name") == nil ? nil : "nullif(u.name, '')"
+    let senderName = [name, messages.value("sender_name") == nil ? nil : "m.sender_name"].compactMap { $0 }
+    return [
+      "message_type": ids.messages.rawValue, "conversation_type": ids.conversations.rawValue,
+      "user_type": ids.users.rawValue, "migrate": ids.migrateCommand,
+      "messages": messageRows, "members": memberRows(members.conditions("only")), "all_members": memberRows([]),
+      "wanting_members": memberRows(members.conditions("only", "wants")),
+      "users": userRows(wanting: false), "wanting_users": userRows(wanting: true), "reads": readRows,
+      "devices": deviceRows(all: false), "all_devices": deviceRows(all: true),
+      "sender_name": senderName.isEmpty ? "null::text" : "coalesce(\(senderName.joined(separator: ", ")))",
+      "message_cast": cast("id", of: messages), "conversation_cast": cast("conversation", of: members),
+      "member_cast": cast("user", of: members), "user_cast": users.map { cast("id", of: $0) } ?? "",
+      "device_cast": devices.map { cast("user", of: $0) } ?? "", "beginning": beginning,
+      "user_pattern": ids.userPattern,
+      "blocks": blocked("has_blocked.user_id", "has_blocked.sender_id"), "drop_device": dropDevice,
+      "device_token": devices.map { deviceToken($0.value("token") ?? "") } ?? "device_token",
+      "registered_at": devices.map { moment("registered", of: $0) } ?? "registered_at",
+      "rights": rights, "locking": locking.joined(separator: "\n      "), "indexes": indexes,
     ]
-    var written: HostTable?
-    if case .table(let devices) = plan.devices {
-      written = devices.table
-      let isDeleted = devices.invalidated == nil && !devices.keepsRows
-      let column = (devices.invalidated ?? devices.token).name.quotedIdentifier
-      lines.append("grant \(isDeleted ? "delete" : "update (\(column))") on \(devices.table.sql) to \(role);")
+  }
+
+  /// Behind an argument, so that an index on the column serves. Only two types do not compare with text by their own indexes.
+  private func cast(_ key: String, of section: HostMapping.Section) -> String {
+    let type = type(key, of: section)
+    return ["bpchar", "citext"].contains(type) ? "::\(type)" : ""
+  }
+
+  /// - Parameter shown: conditions that are columns instead.
+  private func rows(
+    _ table: String, _ columns: KeyValuePairs<String, String?>, where conditions: [String], _ shown: [String] = []
+  ) -> String {
+    let shown =
+      columns.compactMap { name, value in value.map { "\($0.inParentheses) as \(name)" } }
+      + zip(1..., shown).map { "(\($1)) as condition\($0)" }
+    let filter = conditions.isEmpty ? "" : " where \(conditions.map { "(\($0))" }.joined(separator: " and "))"
+    return "(select \(shown.joined(separator: ", ")) from \(table)\(filter))"
+  }
+
+  /// What the check reads of the template's tables; of people and accounts each condition as a column, and nobody left out.
+  var tables:
+    (
+      messages: String, users: String, reads: String, devices: String, people: String, accounts: String,
+      senderName: String, names: Bool
+    )
+  {
+    let accounts = users.map {
+      rows($0.head.value, ["user_id": $0.value("id")], where: [], $0.conditions("only", "wants"))
     }
-    for table in readTables where table.hasRowSecurity {
-      let what = table == written ? "to \(role) using (true) with check (true)" : "for select to \(role) using (true)"
-      lines.append("drop policy if exists tacet_service on \(table.sql);")
-      lines.append("create policy tacet_service on \(table.sql) \(what);")
+    let names = self.names
+    return (
+      names["messages"] ?? "", names["users"] ?? "", readRows, names["devices"] ?? "",
+      memberRows(members.conditions("only", "wants"), isShown: true), accounts ?? "", names["sender_name"] ?? "",
+      words.contains("names")
+    )
+  }
+
+  private var messageRows: String {
+    let (sender, recipient) = (messages.value("sender"), messages.value("recipient"))
+    let pair = recipient.map { "least(\(sender ?? ""), \($0))::text || '/' || greatest(\(sender ?? ""), \($0))::text" }
+    var position = messages.value("written") ?? "id"
+    var (flag, array): (String?, String?)
+    switch read {
+    case .marker(_, let place, _): position = place
+    case .flag(let value): flag = value
+    case .array(let value): array = readers(value)
+    default: break
     }
-    return lines.joined(separator: "\n")
+    return rows(
+      messages.head.value,
+      [
+        "id": "id", "conversation_id": pair ?? messages.value("conversation"), "sender_id": sender,
+        "recipient_id": recipient, "sender_name": messages.value("sender_name").map { "(\($0))::text" },
+        "body": text(messages.value("text") ?? "", of: type("text", of: messages)),
+        "created_at": messages.value("written") == nil ? "null::timestamptz" : birth, "position": position,
+        "is_read": flag, "readers": array,
+      ], where: messages.conditions("only"))
+  }
+
+  private func readers(_ value: String) -> String {
+    let type = types[.read, "value"] ?? ""
+    return ["json", "jsonb"].contains(type) ? "array(select \(type)_array_elements_text(\(value)))" : value
+  }
+
+  /// - Parameter isShown: whether the conditions are columns instead.
+  private func memberRows(_ conditions: [String], isShown: Bool = false) -> String {
+    guard !members.isWord else { return "" }
+    let conversation = members.value("conversation") ?? ""
+    let parts = members.all("user").map { user in
+      var table = members.head.value
+      if let latest = members.value("latest") {
+        table =
+          "(select distinct on ((\(conversation)), (\(user.value))) * from \(table) "
+          + "order by (\(conversation)), (\(user.value)), (\(latest)) desc) newest"
+      }
+      return rows(
+        table,
+        [
+          "conversation_id": conversation, "user_id": user.value, "seen_at": moment("seen", of: members),
+          "left_at": moment("left", of: members), "unread": members.value("unread"),
+        ], where: isShown ? [] : conditions, isShown ? conditions : [])
+    }
+    return parts.count == 1
+      ? parts[0] : "(\(parts.map { String($0.dropFirst().dropLast()) }.joined(separator: " union all ")))"
+  }
+
+  private func userRows(wanting: Bool) -> String {
+    guard let users else { return "" }
+    let zone = users.value("zone").map { text($0, of: type("zone", of: users)) }
+    return rows(
+      users.head.value,
+      ["user_id": users.value("id"), "name": users.value("name").map { "(\($0))::text" }, "zone": zone],
+      where: wanting ? users.conditions("only", "wants") : [])
+  }
+
+  private var readRows: String {
+    switch read {
+    case .marker(let mark, _, _):
+      let section = mapping.section(.read).flatMap { $0.isWord ? nil : $0 } ?? members
+      return rows(
+        section.head.value,
+        ["conversation_id": section.value("conversation"), "user_id": section.value("user"), "mark": mark],
+        where: section.conditions("only"))
+    case .receipts(let section):
+      return rows(
+        section.head.value, ["message_id": section.value("message"), "user_id": section.value("user")],
+        where: section.conditions("only"))
+    default: return ""
+    }
+  }
+
+  private func deviceRows(all: Bool) -> String {
+    guard let devices else {
+      return "(select user_id, device_token, environment, app, registered_at from tacet_host.devices)"
+    }
+    var conditions = all ? [] : devices.conditions("only")
+    if !all, let platform = devices.value("platform") {
+      conditions.append(
+        "coalesce(lower(\(platform)), 'ios') in ('', 'ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns', 'apple')"
+      )
+    }
+    return rows(
+      devices.head.value,
+      [
+        "user_id": devices.value("user"), "device_token": deviceToken(devices.value("token") ?? ""),
+        "environment": environment(devices), "app": devices.value("app").map { "(\($0))::text" } ?? "null::text",
+        "registered_at": moment("registered", of: devices),
+      ], where: conditions)
+  }
+
+  /// The token in lower case without what applications put before it (`apple:`); null for what is none of APNs.
+  private func deviceToken(_ value: String) -> String { "lower(substring((\(value))::text from '[0-9A-Fa-f]{64,}$'))" }
+
+  private func environment(_ devices: HostMapping.Section) -> String {
+    guard let value = devices.value("environment") else { return "null::text" }
+    if type("environment", of: devices) == "bool" { return "case when \(value) then 'sandbox' else 'production' end" }
+    return
+      "case when lower(\(value)) in ('sandbox', 'development') then 'sandbox' when \(value) <> '' then 'production' end"
+  }
+
+  private var dropDevice: String {
+    guard let devices else { return "delete from tacet_host.devices" }
+    switch devices.value("dead") ?? "delete" {
+    case "delete": return "delete from \(devices.head.value)"
+    case "clear":
+      let nothing = plainColumn("token", of: devices)?.isNullable == false ? "''" : "null"
+      return "update \(devices.head.value) set \(devices.value("token") ?? "") = \(nothing)"
+    case let column: return "update \(devices.head.value) set \(column) = now()"
+    }
+  }
+
+  /// Whether a user wants nothing of a sender.
+  func blocked(_ user: String, _ sender: String) -> String {
+    let blocks = mapping.all(.blocks).map { section in
+      let relation = rows(
+        section.head.value, ["user_id": section.value("blocker"), "sender_id": section.value("blocked")],
+        where: section.conditions("only"))
+      return "exists (select from \(relation) b where b.user_id = \(user)\(cast("blocker", of: section)) "
+        + "and b.sender_id = \(sender)\(cast("blocked", of: section)))"
+    }
+    return blocks.isEmpty ? "false" : blocks.joined(separator: "\n    or ")
+  }
+
+  // MARK: Columns as Tacet reads them
+
+  private func moment(_ key: String, of section: HostMapping.Section) -> String {
+    section.value(key).map { moment($0, type(key, of: section)) } ?? "null::timestamptz"
+  }
+
+  /// A `timestamp` is taken for UTC, a number for seconds, milliseconds or microseconds since 1970: of a moment after 1973 only one of
+  /// the three fits.
+  private func moment(_ value: String, _ type: String) -> String {
+    let value = value.inParentheses
+    switch type {
+    case "timestamptz": return value
+    case "timestamp": return "\(value) at time zone 'UTC'"
+    case "date", "text": return "\(value)::timestamptz"
+    default:
+      return
+        "to_timestamp(nullif(\(value), 0) / case when \(value) > 1e14 then 1e6 when \(value) > 1e11 then 1e3 else 1 end)"
+    }
+  }
+
+  /// When a message was written. A `timestamp` may be of any zone, so it counts as the latest moment that it can be; null, so that the
+  /// time of the insert counts, where that is not over.
+  private var birth: String {
+    let moment = moment("written", of: messages)
+    return type("written", of: messages) == "timestamp"
+      ? "nullif(least(\(moment) + interval '13 hours', now()), now())" : moment
+  }
+
+  /// What was before all marks.
+  private var beginning: String {
+    guard case .marker = read else { return "" }
+    switch types[.read, "place"] ?? "" {
+    case "timestamptz", "timestamp", "date": return "'-infinity'"
+    case "uuid": return "'00000000-0000-0000-0000-000000000000'"
+    case "text", "varchar", "bpchar": return "''"
+    default: return "0"
+    }
+  }
+
+  /// Of JSON the member that editors of rich text put the plain text into.
+  private func text(_ value: String, of type: String) -> String {
+    let value = value.inParentheses
+    guard ["json", "jsonb"].contains(type) else { return type == "text" ? value : "\(value)::text" }
+    return "case when \(type)_typeof(\(value)) = 'string' then \(value) #>> '{}' "
+      + "else coalesce(\(value) ->> 'text', \(value) ->> 'txt', \(value) ->> 'body') end"
+  }
+}
+
+extension String {
+  /// A name as it is, anything else so that it stays one expression.
+  var inParentheses: String {
+    let isPlain = utf8.allSatisfy { byte in
+      byte == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+        || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+    return isPlain ? self : "(\(self))"
   }
 }

@@ -23,17 +23,44 @@ struct WiredHost {
     schema = try await Self.look(conninfo)
   }
 
+  private init(_ other: WiredHost, _ schema: HostSchema) {
+    (server, database, self.schema) = (other.server, other.database, schema)
+  }
+
+  /// With what is there now.
+  func again() async throws -> WiredHost { WiredHost(self, try await lookAgain()) }
+
   /// What is there now.
   func lookAgain() async throws -> HostSchema { try await Self.look(server.conninfo(database: database)) }
 
   private static func look(_ conninfo: String) async throws -> HostSchema {
-    let found = try await onReactor { reactor in
+    try await Self.asked(conninfo) { look, reactor in try await look.schema(on: reactor).schema }
+  }
+
+  private static func asked<Answer: Sendable>(
+    _ conninfo: String, _ question: @escaping @Sendable (HostLook, isolated Reactor) async throws -> Answer
+  ) async throws -> Answer {
+    try await onReactor { reactor in
       let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
       let examination = try await DatabaseExamination.begin(conninfo, within: .seconds(30), logger: logger, on: reactor)
       defer { examination.end(on: reactor) }
-      return try await examination.hostTables(on: reactor)
+      return try await question(HostLook(database: examination), reactor)
     }
-    return try HostSchema(tables: found.tables, hidden: found.hidden, blocks: found.blocks)
+  }
+
+  /// What a mapping means here.
+  func wiring(_ mapping: String) async throws -> WiringFile {
+    let schema = schema
+    return try await Self.asked(server.conninfo(database: database)) { look, reactor in
+      try await look.wiring(try HostMapping(mapping), schema, on: reactor)
+    }
+  }
+
+  /// What `tacet init --check` prints.
+  func check(_ wiring: WiringFile) async throws -> [String] {
+    try await Self.asked(server.conninfo(database: database)) { look, reactor in
+      try await look.check(wiring, on: reactor)
+    }
   }
 
   @discardableResult
@@ -46,8 +73,8 @@ struct WiredHost {
 
   /// As much of schema `tacet` as a wiring file needs, with ids of a plan's types. The file is written for what `tacet migrate`
   /// makes; tests of the service run it there.
-  func makeContract(for plan: WiringPlan) async throws {
-    let (message, conversation, user) = (plan.messageIDs, plan.conversationIDs, plan.userIDs)
+  func makeContract(for ids: MappingIDs) async throws {
+    let (message, conversation, user) = (ids.messages, ids.conversations, ids.users)
     try await sql(
       """
       create schema tacet;
@@ -76,58 +103,39 @@ extension WiredHost {
     _ sample: HostSample, _ prepare: (WiredHost) async throws -> Void = { _ in }
   ) async throws -> WiredHost {
     let host = try await WiredHost(sample.tables)
-    let plan = try WiringPlan(host.schema, WiringAnswers(sample.answers))
-    try await host.makeContract(for: plan)
-    try await host.run(WiringFile(plan).text)
+    let wiring = try await host.wiring(sample.edited(HostProposal.mapping(of: host.schema).text))
+    try await host.makeContract(for: wiring.ids)
+    try await host.run(wiring.text)
     try await prepare(host)
     try await host.sql(sample.people.replacing("$token", with: "00"))
     return host
   }
 }
 
-extension WiringAnswers {
-  /// The options of `tacet init`.
-  init(_ options: [String: String]) {
-    self.init()
-    for subject in WiringQuestion.Subject.allCases { self[subject] = options["--\(subject.rawValue)"] }
-    role = options["--role"]
-  }
-}
-
 @Suite("Applications that many people run")
 struct HostSampleTests {
-  @Test("are guessed, with at most two answers", arguments: HostSample.all)
+  @Test("are understood, with at most one line to edit, and never silently in part", arguments: HostSample.all)
   func guessed(_ sample: HostSample) async throws {
     let host = try await WiredHost(sample.tables)
-    let plan = try WiringPlan(host.schema, WiringAnswers(sample.answers))
-    #expect(WiringSummary(plan).lines == sample.summary)
-    #expect(plan.migrateOptions == sample.migrateOptions)
-    #expect(sample.answers.count <= 2)
-    #expect(!WiringPlan.isDefault(host.schema))
-    // Each answer was asked for, and the one given is among the choices where there is a list.
-    var answers = WiringAnswers()
-    for _ in sample.answers {
-      let question = try #require(throws: WiringQuestion.self) { try WiringPlan(host.schema, answers) }
-      let answer = try #require(sample.answers["--\(question.subject.rawValue)"])
-      #expect(question.isOpen || question.choices.first == answer)
-      answers[question.subject] = answer
-    }
-    #expect(try WiringPlan(host.schema, answers) == plan)
+    let proposal = try HostProposal.mapping(of: host.schema)
+    #expect(sample.edits.count <= 1)
+    #expect(proposal.unsure.count == sample.edits.count, "\(proposal.text)")
+    #expect(HostEdits.said(sample.edited(proposal.text)) == sample.mapping, "\(proposal.text)")
+    #expect(try await host.wiring(sample.edited(proposal.text)).ids.migrateOptions == sample.migrateOptions)
+    #expect(!HostProposal.isDefault(host.schema))
   }
 
   @Test("have functions that read their tables, from a file that may run twice", arguments: HostSample.all)
   func read(_ sample: HostSample) async throws {
     let host = try await WiredHost(sample.tables)
-    var answers = WiringAnswers(sample.answers)
     // A role's name may be anything, and roles are shared by all databases of the server.
     let role = "a \"role\" \(UUID())"
-    answers.role = role
     try await host.sql("create role \"\(role.replacing("\"", with: "\"\""))\"")
-    let plan = try WiringPlan(host.schema, answers)
-    try await host.makeContract(for: plan)
-    for _ in 1...2 { try await host.run(WiringFile(plan).text) }
-    let again = try WiringPlan(try await host.lookAgain(), answers)
-    #expect(WiringSummary(again).lines == sample.summary)
+    let wiring = try await host.wiring(sample.edited(HostProposal.mapping(of: host.schema, role: role).text))
+    try await host.makeContract(for: wiring.ids)
+    for _ in 1...2 { try await host.run(wiring.text) }
+    let again = try HostProposal.mapping(of: try await host.lookAgain())
+    #expect(HostEdits.said(sample.edited(again.text)) == sample.mapping)
     // Tokens reach Tacet in lower case; applications store them in either.
     let isOwn = sample.people.contains("register_device")
     let token = String(repeating: isOwn ? "ab" : "aB", count: 32)
@@ -174,7 +182,7 @@ struct HostSampleTests {
   func keptBack(_ sample: HostSample) async throws {
     let host = try await WiredHost.wired(sample)
     try await host.sql(sample.note)
-    let table = sample.summary[0].split(separator: " ")[1]
+    let table = sample.mapping.split { " \n".contains($0) }[1]
     let pushed = "select count(*) from \(table) t cross join lateral tacet.message_context(t.id) m"
     #expect(try await host.sql(pushed) == "0")
   }
@@ -210,9 +218,10 @@ struct HiddenRowsTests {
   func pushed() async throws {
     let preparations = HiddenShape.all.map { host.written($0.preparation) }
     let wired = try await WiredHost(host.tables + preparations.joined(separator: ";\n"))
-    let plan = try WiringPlan(wired.schema)
-    try await wired.makeContract(for: plan)
-    for _ in 1...2 { try await wired.run(WiringFile(plan).text) }
+    let mapping = try HostProposal.mapping(of: wired.schema).text
+    let wiring = try await wired.wiring(mapping)
+    try await wired.makeContract(for: wiring.ids)
+    for _ in 1...2 { try await wired.run(wiring.text) }
     func played(_ text: String, _ question: String) async throws -> String {
       try await wired.sql(host.written(text))
       return try await wired.sql(host.written(question))
@@ -233,33 +242,32 @@ struct HiddenRowsTests {
       #expect(try await played("select", takesPart) == (isMember ? "t" : "f"), "\(shape)")
       #expect(try await played(shape.show, pushes) == "1", "\(shape)")
     }
-    let lines = WiringSummary(plan).lines
-    #expect(lines.contains { $0.hasPrefix("messages") && $0.contains("status hides nothing") })
-    #expect(lines.contains { $0.hasPrefix("blocks") && $0.contains("public.user_blocks (user_id, blocked_user_id)") })
-    #expect(!lines.contains { $0.contains("is not used") })
+    #expect(mapping.contains("status hides nothing"))
+    #expect(HostEdits.said(mapping).contains("blocks public.user_blocks\nblocker user_id\nblocked blocked_user_id"))
+    #expect(!mapping.contains("is not used"))
   }
 
   @Test("is said where it is not understood")
   func unused() async throws {
     let wired = try await WiredHost(host.tables + host.written(HiddenShape.odd))
-    let lines = WiringSummary(try WiringPlan(wired.schema)).lines
-    for name in [
-      "public.chat_messages.moderation_level", "public.chat_messages.hidden_for", "public.chat_messages.is_ephemeral",
-      "public.room_members.notification_prefs", "public.room_members.is_active",
-      "public.users.is_banned_by_vote", "public.blocklist",
-    ] {
-      #expect(lines.contains { $0.hasPrefix("\(name) is not used") }, "\(name): \(lines)")
+    let mapping = try HostProposal.mapping(of: wired.schema)
+    for name in ["moderation_level", "hidden_for", "is_ephemeral", "notification_prefs"] {
+      #expect(mapping.text.contains("# \(name) is not used"), "\(name): \(mapping.text)")
     }
-    #expect(lines.filter { $0.contains("is not used") }.count == 7)
+    // Of members it is asked about, and a table that is called like one of blocks too.
+    let asked = mapping.unsure.map(\.description)
+    #expect(asked.count == 2, "\(asked)")
+    #expect(asked.contains { $0.contains("is_active may say who takes part") })
+    #expect(asked.contains { $0.contains("public.blocklist") })
   }
 
   @Test("a member has left where the application's own column says so, whatever else is there")
   func left() async throws {
     let columns = "alter table room_members add last_seen timestamptz, add left_at timestamptz"
     let wired = try await WiredHost(host.tables + columns)
-    let plan = try WiringPlan(wired.schema)
-    try await wired.makeContract(for: plan)
-    try await wired.run(WiringFile(plan).text)
+    let wiring = try await wired.wiring(HostProposal.mapping(of: wired.schema).text)
+    try await wired.makeContract(for: wiring.ids)
+    try await wired.run(wiring.text)
     try await wired.sql(host.people("0a"))
     let recipients = host.written("select count(*) from tacet.seen_by('$room')")
     #expect(try await wired.sql(recipients) == "2")
@@ -288,9 +296,12 @@ struct HostileNamesTests {
   @Test("is wired, and its names do nothing but name")
   func wired() async throws {
     let host = try await WiredHost(Self.tables)
-    let plan = try WiringPlan(host.schema)
-    try await host.makeContract(for: plan)
-    for _ in 1...2 { try await host.run(WiringFile(plan).text) }
+    // Its members' name has words that nobody knows, so a person has to say that they are members.
+    let proposal = try HostProposal.mapping(of: host.schema)
+    #expect(proposal.unsure.map(\.key) == ["members"])
+    let wiring = try await host.wiring(proposal.text.replacing("? members", with: "members"))
+    try await host.makeContract(for: wiring.ids)
+    for _ in 1...2 { try await host.run(wiring.text) }
     let (ann, bob, room) = (UUID(), UUID(), UUID())
     let token = String(repeating: "0c", count: 32)
     try await host.sql(

@@ -1,0 +1,249 @@
+import Testing
+
+@testable import Operations
+
+@Suite("What is proposed, asked and refused")
+struct HostProposalTests {
+  /// A table from `name type` pairs; the first column is the key, and a `?` allows nulls.
+  private func table(
+    _ name: String, _ columns: String..., more: [String] = [], isTable: Bool = true, key: [String]? = nil,
+    references: [HostReference] = []
+  ) -> HostTable {
+    let columns = (columns + more).map { text in
+      let parts = text.split(separator: " ").map(String.init)
+      return HostColumn(name: parts[0], type: parts[1].filter { $0 != "?" }, isNullable: parts[1].hasSuffix("?"))
+    }
+    let primary = HostIndex(isUnique: true, isPrimary: true, columns: key ?? [columns[0].name])
+    return HostTable(
+      schema: "public", name: name, isTable: isTable, isPartitioned: false, rows: 0, hasRowSecurity: false,
+      columns: columns, indexes: isTable ? [primary] : [], references: references)
+  }
+
+  private func key(_ column: String, _ table: String) -> HostReference {
+    HostReference(column: column, schema: "public", table: table, target: "id", columns: [column])
+  }
+
+  private var messages: HostTable {
+    table("messages", "id uuid", "room_id uuid", "sender_id uuid", "body text", "created_at timestamptz")
+  }
+  private var members: HostTable { table("room_members", "room_id uuid", "user_id uuid", key: ["room_id", "user_id"]) }
+  private var users: HostTable { table("users", "id uuid", "name text?") }
+
+  private func proposal(_ tables: [HostTable]) throws -> HostMapping {
+    try HostProposal.mapping(of: HostSchema(tables))
+  }
+
+  /// The lines that are marked, with their comments.
+  private func unsure(_ tables: [HostTable]) throws -> [String] { try proposal(tables).unsure.map(\.description) }
+
+  private func refused(_ tables: [HostTable]) -> String {
+    #expect(throws: MappingFault.self) { try proposal(tables) }?.description ?? ""
+  }
+
+  @Test("the smallest host is certain")
+  func smallest() throws {
+    let mapping = try proposal([messages, members, users])
+    #expect(mapping.unsure == [])
+    #expect(mapping.section(.messages)?.head.value == "public.messages")
+    #expect(mapping.section(.users)?.value("name") == "name")
+    #expect(mapping.section(.devices)?.head.value == "own")
+    #expect(mapping.section(.read)?.head.value == "none")
+  }
+
+  @Test("two tables that are as likely are not certain, and both are named")
+  func ambiguous() throws {
+    let other = table(
+      "group_messages", "id uuid", "room_id uuid", "sender_id uuid", "body text", "created_at timestamptz")
+    let asked = try unsure([messages, other, members, users])
+    #expect(asked.count == 1 && asked[0].hasPrefix("? messages") && asked[0].contains("or public.group_messages?"))
+  }
+
+  @Test("of two tables that both say who takes part neither is certain, however likely one is")
+  func rivals() throws {
+    let other = table("room_participants", "id uuid", "room_id uuid", "user_id uuid")
+    let asked = try unsure([messages, members, other, users])
+    #expect(asked.count == 1 && asked[0].contains("or public.room_participants?"), "\(asked)")
+  }
+
+  @Test(
+    "everyone takes part only where a person writes it",
+    arguments: ["rooms", "channels", "dialogs", "lobby"])
+  func strangers(_ place: String) throws {
+    let asked = try unsure([messages, users, table(place, "id uuid", "name text")])
+    #expect(asked.count == 1 && asked[0].hasPrefix("? members"), "\(asked)")
+    #expect(asked[0].contains("every user of public.users gets every message (now about 0)"))
+  }
+
+  @Test(
+    "a table whose name says that only some of its rows, or others, take part is not certain",
+    arguments: [
+      "room_waitlist_members": true, "room_moderator_users": true, "banned_users": true, "room_editors": true,
+      "room_members": false, "roomuser": false, "chat_participants": false,
+    ])
+  func others(_ name: String, _ isAsked: Bool) throws {
+    let members = table(
+      name, "room_id uuid", "user_id uuid", key: ["room_id", "user_id"],
+      references: [key("room_id", "rooms"), key("user_id", "users")])
+    let messages = table(
+      "messages", "id uuid", "room_id uuid", "sender_id uuid", "body text", "created_at timestamptz",
+      references: [key("room_id", "rooms"), key("sender_id", "users")])
+    let asked = try unsure([messages, members, table("rooms", "id uuid"), users])
+    #expect(asked.isEmpty == !isAsked, "\(asked)")
+    #expect(asked.allSatisfy { $0.hasPrefix("? members") })
+  }
+
+  @Test("foreign keys are believed before names")
+  func keys() throws {
+    let messages = table(
+      "messages", "id uuid", "a uuid", "b uuid", "body text", "created_at timestamptz",
+      references: [key("a", "places"), key("b", "people")])
+    let members = table(
+      "place_members", "x uuid", "y uuid", key: ["x", "y"], references: [key("x", "places"), key("y", "people")])
+    let mapping = try proposal([messages, members, table("places", "id uuid"), table("people", "id uuid", "name text")])
+    #expect(mapping.unsure == [], "\(mapping.text)")
+    #expect(mapping.section(.messages)?.value("conversation") == "a")
+    #expect(mapping.section(.messages)?.value("sender") == "b")
+    #expect(mapping.section(.members)?.all("user").map(\.value) == ["y"])
+  }
+
+  @Test(
+    "a message that names its recipient is for the two, and asked about where it names a conversation too",
+    arguments: [
+      "recipient_id uuid", "to_user_id uuid", "receiver uuid", "to uuid", "message_recipient_id uuid",
+      "target_user_id uuid",
+    ],
+    [true, false])
+  func directMessages(_ recipient: String, _ hasRoom: Bool) throws {
+    let name = String(recipient.prefix { $0 != " " })
+    for references in [[], [key(name, "users")]] {
+      let direct = table(
+        "messages", "id uuid", "sender_id uuid", recipient, "body text", "created_at timestamptz",
+        more: hasRoom ? ["room_id uuid"] : [], references: references)
+      let mapping = try proposal([direct, members, users])
+      #expect(mapping.unsure.map(\.key) == (hasRoom ? ["recipient"] : []), "\(mapping.text)")
+      #expect(mapping.section(.messages)?.value("recipient") == (name == "to" ? "\"to\"" : name))
+      if !hasRoom { #expect(mapping.section(.members)?.head.value == "recipient") }
+    }
+    let several = table(
+      "messages", "id uuid", "sender_id uuid", "recipient_ids _uuid", "body text", "created_at timestamptz")
+    #expect(try unsure([several, users]).contains { $0.contains("recipient_ids") })
+  }
+
+  @Test("a conversation that names two users needs no table of members; one of three names nobody")
+  func pairs() throws {
+    let rooms = table("rooms", "id uuid", "user1_id uuid", "user2_id uuid", "creator_id uuid")
+    let mapping = try proposal([messages, rooms, users])
+    #expect(mapping.unsure == [])
+    #expect(mapping.section(.members)?.all("user").map(\.value) == ["user1_id", "user2_id"])
+    let three = table("rooms", "id uuid", "user1_id uuid", "user2_id uuid", "seller_id uuid")
+    let other = table("rooms", "id int8", "user1_id uuid", "user2_id uuid")
+    for rooms in [three, other] { #expect(try unsure([messages, rooms, users]).map { $0.prefix(9) } == ["? members"]) }
+  }
+
+  @Test("a number for the kind of message is asked about, and so is a state of members")
+  func kinds() throws {
+    let numbered = table(
+      "messages", "id uuid", "room_id uuid", "sender_id uuid", "body text", "created_at timestamptz", "kind int4")
+    let asked = try unsure([numbered, members, users])
+    #expect(asked.count == 1 && asked[0].contains("kind is a number"))
+    let states = table(
+      "room_members", "room_id uuid", "user_id uuid", "member_state int4", key: ["room_id", "user_id"])
+    let lines = try unsure([messages, states, users])
+    #expect(lines.count == 1 && lines[0].contains("member_state may say who takes part"), "\(lines)")
+  }
+
+  @Test("how far members have read is found in numbers, times, ids and other tables")
+  func reads() throws {
+    func read(_ column: String, _ more: String..., besides: [HostTable] = []) throws -> String? {
+      let messages = table(
+        "messages", "id uuid", "room_id uuid", "sender_id uuid", "body text", "created_at timestamptz", more: more)
+      let members = table(
+        "room_members", "room_id uuid", "user_id uuid", more: column.isEmpty ? [] : [column],
+        key: ["room_id", "user_id"])
+      return try proposal([messages, members, users] + besides).section(.read)?.head.value
+    }
+    #expect(try read("last_read_at timestamptz") == "marker last_read_at >= created_at")
+    #expect(try read("last_read_number int4", "number int4") == "marker last_read_number >= number")
+    #expect(try read("unread_at timestamptz") == "marker unread_at > created_at")
+    #expect(
+      try read("last_read_message_id uuid")
+        == "marker (select x.created_at from public.messages x where x.id = last_read_message_id) >= created_at")
+    let receipts = table("message_reads", "message_id uuid", "user_id uuid", key: ["message_id", "user_id"])
+    #expect(try read("", besides: [receipts]) == "public.message_reads")
+    let states = table(
+      "read_states", "room_id uuid", "user_id uuid", "last_read_at timestamptz", key: ["room_id", "user_id"])
+    #expect(try read("", besides: [states]) == "public.read_states")
+    #expect(try read("", "read_by _uuid") == "array read_by")
+    // In a room of many a flag does not say who has read.
+    #expect(try read("", "is_read bool") == "none")
+  }
+
+  @Test("what cannot be served is refused with what would help")
+  func refusals() {
+    #expect(refused([users]).contains("Write tacet.host yourself"))
+    let view = table("messages", "id uuid", "room_id uuid", "sender_id uuid", "body text", isTable: false)
+    #expect(refused([view, members, users]).contains("because it is a view"))
+    let keyed = table("messages", "event_id uuid", "room_id uuid", "sender_id uuid", "body text")
+    #expect(refused([keyed, members, users]).contains("add column id uuid generated always as (event_id)"))
+    let tenants = table(
+      "messages", "tenant int4", "id uuid", "room_id uuid", "sender_id uuid", "body text", key: ["tenant", "id"])
+    #expect(
+      refused([tenants, members, users]).contains("generated always as (tenant::text || ':' || id::text) stored"))
+    let rooms = table("rooms", "tenant int4", "id uuid", key: ["tenant", "id"])
+    #expect(refused([messages, members, users, rooms]).contains("rows of several tenants"))
+  }
+
+  @Test("a table of devices is taken, one that may be is asked about, and other tokens are passed over")
+  func devices() throws {
+    let devices = table("push_tokens", "id int8", "user_id uuid", "token text", "platform text?")
+    #expect(try proposal([messages, members, users, devices]).section(.devices)?.value("token") == "token")
+    let sessions = table("sessions", "id int8", "user_id uuid", "device_id text")
+    #expect(try unsure([messages, members, users, sessions]).map { $0.prefix(9) } == ["? devices"])
+    let keys = table("api_keys", "id int8", "user_id uuid", "token text")
+    #expect(try proposal([messages, members, users, keys]).section(.devices)?.head.value == "own")
+  }
+
+  @Test(
+    "a table that keeps users with a token loses the token; one whose token is a key loses the row",
+    arguments: [true, false])
+  func deadTokens(_ isKey: Bool) throws {
+    let phones = table("phones", "id int8", "user_id uuid", "device_token text", key: isKey ? ["device_token"] : nil)
+    let devices = try proposal([messages, members, users, phones]).section(.devices)
+    #expect(devices?.value("dead") == (isKey ? "delete" : "clear"))
+  }
+
+  @Test("what a sample holds decides between texts, and finds tokens")
+  func samples() throws {
+    let odd = table(
+      "messages", "id uuid", "room_id uuid", "sender_id uuid", "summary text", "details text", "created_at timestamptz")
+    let phones = table("user_phones", "id int8", "user_id uuid", "device_id text")
+    var schema = HostSchema([odd, members, users, phones])
+    try schema.add(sample: #"{"summary": {"length": 4}, "details": {"length": 90}}"#, of: "public.messages")
+    try schema.add(sample: #"{"device_id": {"tokens": 0.9}}"#, of: "public.user_phones")
+    let mapping = try HostProposal.mapping(of: schema)
+    #expect(mapping.section(.messages)?.value("text") == "details")
+    #expect(mapping.section(.devices)?.value("token") == "device_id")
+    #expect(mapping.unsure.map(\.key) == ["text"])
+  }
+}
+
+@Suite("Names of tables and columns")
+struct NameKeyTests {
+  @Test("names are read in any habit of writing")
+  func keys() {
+    for name in ["ChannelMembers", "channel_members", "channelmember", "channel-member"] {
+      #expect(NameKey(name).text == "channelmember")
+    }
+    let singulars = [
+      "people": "person", "statuses": "status", "replies": "reply", "boxes": "box", "users": "user", "status": "status",
+      "address": "address",
+    ]
+    for (plural, singular) in singulars { #expect(NameKey(plural).text == singular) }
+    for name in ["userid", "user_id", "UserId", "user", "user_uuid"] { #expect(NameKey(column: name).text == "user") }
+    #expect(NameKey(column: "id").text == "id")
+    #expect(NameKey.words(of: "zerver_userMessages2 Old") == ["zerver", "user", "messages2", "old"])
+    #expect(NameKey("zerver_message").weight(among: HostWords.messages) == 9)
+    #expect(NameKey("invoices").weight(among: HostWords.messages) == 0)
+    #expect(NameKey(column: "chat_channel_id").rank(among: ["thread", "channel"]) == 3)
+  }
+}
