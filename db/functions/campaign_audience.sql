@@ -55,7 +55,7 @@ begin
         -- offset 0 keeps it at one call for each.
         cross join lateral (select coalesce(tacet.known_zone(n.zone_name), 'UTC') as zone offset 0) z
         cross join lateral tacet.campaign_day(z.zone, n.gap_days, $1) d
-        cross join lateral (select tacet.campaign_hour($11, ($1 at time zone ($2)[1])::time, z.zone, d.local_day) as due_at) h
+        cross join lateral (select tacet.campaign_hour($11, ($1 at time zone coalesce(tacet.known_zone(($2)[1]), 'UTC'))::time, z.zone, d.local_day) as due_at) h
       )
       select
         p.user_id, z.zone, z.local_day, p.local_time,
