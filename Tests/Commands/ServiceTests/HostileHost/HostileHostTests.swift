@@ -64,11 +64,15 @@ struct HiddenRowsTests {
   func hidden(_ host: HiddenHost) async throws {
     let preparations = HiddenShape.all.map { host.written($0.preparation) }.joined(separator: ";")
     let tables = host.tables.isEmpty ? try String(contentsOf: Repository.hostTables, encoding: .utf8) : host.tables
-    let scene = try await ServiceScene(host: tables + preparations)
+    let uuids = ["--message-ids", "uuid", "--conversation-ids", "uuid", "--user-ids", "uuid"]
+    let scene = try await ServiceScene(
+      host: tables + preparations, migrateOptions: host.tables.isEmpty ? [] : uuids)
     if !host.tables.isEmpty {
-      let file = try makeTemporaryFolder("test-hidden") + "/wiring.sql"
+      let folder = try makeTemporaryFolder("test-hidden")
+      let file = folder + "/wiring.sql"
       let wiring = try ServiceProcess(
-        ["init", "--output", file], settings: ["DATABASE_URL": scene.postgres.conninfo(database: scene.database)])
+        ["init", "--mapping", folder + "/tacet.host", "--output", file],
+        settings: ["DATABASE_URL": scene.postgres.conninfo(database: scene.database)])
       try #require(try await wiring.exitCode() == 0, "\(wiring.text)")
       try await scene.postgres.psql(script: String(contentsOfFile: file, encoding: .utf8), database: scene.database)
     }
