@@ -220,7 +220,8 @@ expect_attempts() {
 remind() {
   local count=$(($# / 3))
   while (($# > 0)); do
-    ask "select demo.make_soon(:'name', :'campaign', :'slot')" name="$1" campaign="$2" slot="$3" >/dev/null
+    [[ $(ask "select demo.make_soon(:'name', :'campaign', :'slot')" name="$1" campaign="$2" slot="$3") == 1 ]] ||
+      die "$1 has no slot $3 of the campaign $2."
     shift 3
   done
   # A run asked for by a server also looks at slots.
@@ -233,7 +234,7 @@ remind() {
 
 play_reminders() {
   headline 'Reminders: a morning, a workout, a meal, a glass of water'
-  remind Ida morning 0800 Ravi workout 0730 Ida meal 1230 Ravi hydration 1600
+  remind Ida morning 0800 Ravi workout 0730 Ida meal 1230 Ravi hydration 1240
   expect_arrived 'morning: the words of the model' \
     'Good morning, Ida! ☀️ | You slept well, and the sun is out. | DAILY_CHECK | active | morning_greeting' Ida morning
   expect_row 'with the picture of a sunny one' 'https://images.example/morning_sunny.png | 1' "

@@ -128,13 +128,14 @@ where p.name in ('Ida', 'Ravi', 'Lena', 'Olaf', 'Sam');
 
 insert into tacet.notif_config (name, value) values ('imageBaseURL', '"https://images.example/"');
 
--- A slot's next row is due in a minute, as for a clock that has gone on: so its text is made now.
-create function demo.make_soon(person text, due_campaign text, due_slot text) returns void
+-- A slot's next row is due in a minute, as for a clock that has gone on: so its text is made now. Returns 1; null for no such slot.
+create function demo.make_soon(person text, due_campaign text, due_slot text) returns int
 language sql
 as $$
   update tacet.slots s
   set next_fire_at = clock_timestamp() + interval '1 minute', available_at = clock_timestamp()
   where s.user_id = demo.person(person) and s.campaign = make_soon.due_campaign and s.slot = make_soon.due_slot
+  returning 1
 $$;
 
 -- The minute is over for all texts that were made.
