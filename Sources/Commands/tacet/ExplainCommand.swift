@@ -145,7 +145,8 @@ struct ExplainCommand: AsyncParsableCommand {
 }
 
 extension IDTypes.IDType {
-  fileprivate func id(_ text: String, of option: String) throws -> HostID {
+  /// The id that an option names.
+  func id(_ text: String, of option: String) throws -> HostID {
     guard let id = id(text) else { throw UnusableOption(name: option, form: noun) }
     return id
   }

@@ -101,10 +101,7 @@ struct PushCommand: AsyncParsableCommand {
     }
     let settings = try CommandSettings(environment: environment, needsSession: false)
     return try await OperatorSession.perform(settings) { database, reactor in
-      guard let id = database.idTypes.users.id(user) else {
-        throw UnusableOption(name: "user", form: database.idTypes.users.noun)
-      }
-      return try await database.targets(of: id, on: reactor)
+      try await database.targets(of: try database.idTypes.users.id(user, of: "user"), on: reactor)
     }
   }
 }

@@ -33,8 +33,7 @@ package struct TrialPush: Sendable {
     to target: PushTarget, by deliverers: [any PushDeliverer], on reactor: isolated Reactor
   ) async -> Answer {
     guard let deliverer = deliverers.first(where: { $0.channel == target.channel }) else {
-      return Self.refused(
-        "\(target.channel.rawValue) \(target.mark.prefix(8))", "channel_not_configured", by: "the service")
+      return Self.refused(target, over: target.channel.rawValue, "channel_not_configured")
     }
     return await send(to: target, by: deliverer, on: reactor)
   }
@@ -42,7 +41,6 @@ package struct TrialPush: Sendable {
   private func send(
     to target: PushTarget, by deliverer: some PushDeliverer, on reactor: isolated Reactor
   ) async -> Answer {
-    let device = "\(target.channel.rawValue) \(target.mark.prefix(8))"
     do throws(PushRequestError) {
       let route = try deliverer.route(to: target)
       let answer = try await send(to: target, over: route, by: deliverer, on: reactor)
@@ -56,7 +54,7 @@ package struct TrialPush: Sendable {
         isAccepted: true,
         text: "\(answer.answer.text)\n\(second.text)\nTo do: register this device with the environment \(name).")
     } catch {
-      return Self.refused(device, error.code.rawValue, by: "the service")
+      return Self.refused(target, over: target.channel.rawValue, error.code.rawValue)
     }
   }
 
@@ -73,20 +71,26 @@ package struct TrialPush: Sendable {
     let attempt = await deliverer.send(
       request, over: route, until: Reactor.now + Self.limit.clampedNanoseconds, permit: nil, on: reactor)
     let service = KnownChannels.type(ofRoute: route.name)?.service ?? "APNs"
-    let device = "\(route.name) \(target.mark.prefix(8))"
     guard attempt.disposition == .accepted else {
       let reason = attempt.reason ?? "unknown"
-      return (Self.refused(device, reason, by: service), attempt.otherEnvironment == .mayKnowTarget)
+      return (Self.refused(target, over: route.name, reason, by: service), attempt.otherEnvironment == .mayKnowTarget)
     }
     let identifier = (deliverer.identifier(of: request) ?? attempt.identifier).map { " as \($0)" } ?? ""
-    return (Answer(isAccepted: true, text: "\(device): \(service) accepted it\(identifier)."), false)
+    let text = "\(Self.device(target, over: route.name)): \(service) accepted it\(identifier)."
+    return (Answer(isAccepted: true, text: text), false)
   }
 
-  private static func refused(_ device: String, _ reason: String, by service: String) -> Answer {
+  private static func device(_ target: PushTarget, over way: String) -> String { "\(way) \(target.mark.prefix(8))" }
+
+  private static func refused(
+    _ target: PushTarget, over way: String, _ reason: String, by service: String = "the service"
+  ) -> Answer {
     let remedy = remedies[reason] ?? "let tacet doctor look at settings, keys and connections"
     return Answer(
       isAccepted: false,
-      text: "\(device): not accepted: \(RefusalWords.described(reason, by: service)).\nTo do: \(remedy).")
+      text:
+        "\(device(target, over: way)): not accepted: \(RefusalWords.described(reason, by: service)).\nTo do: \(remedy)."
+    )
   }
 
   private static let remedies = [

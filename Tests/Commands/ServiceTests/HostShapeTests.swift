@@ -99,8 +99,7 @@ struct HostShape: Sendable, CustomTestStringConvertible {
 struct HostShapeTests {
   @Test("get their pushes, and the doctor finds nothing that fails", arguments: try HostShape.all())
   func pushed(_ shape: HostShape) async throws {
-    let uuids = ["--message-ids", "uuid", "--conversation-ids", "uuid", "--user-ids", "uuid"]
-    let scene = try await ServiceScene(host: shape.tables, migrateOptions: uuids)
+    let scene = try await ServiceScene(host: shape.tables, migrateOptions: HostSample.uuids)
     let names = ["sender", "reader", "room"].reduce(into: [:]) { $0[$1] = UUID().uuidString.lowercased() }
     let token = Conversation.newToken()
     func filled(_ sql: String) -> String {

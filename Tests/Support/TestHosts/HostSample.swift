@@ -4,6 +4,9 @@ internal import Testing
 /// The database of an application that many people run, reduced to the tables that matter here and those that look like them.
 /// Names and types are those of the application, written down by hand.
 package struct HostSample: Sendable, CustomTestStringConvertible {
+  /// How `tacet migrate` is told of a host whose ids are all of type uuid.
+  package static let uuids = ["--message-ids", "uuid", "--conversation-ids", "uuid", "--user-ids", "uuid"]
+
   /// The application's name.
   package let testDescription: String
   /// The tables.
@@ -13,7 +16,7 @@ package struct HostSample: Sendable, CustomTestStringConvertible {
   /// The mapping with the edits, as ``HostEdits/said(_:)`` shows it.
   package let mapping: String
   /// The types of ids, as options of `tacet migrate`.
-  package var migrateOptions = ["--message-ids", "uuid", "--conversation-ids", "uuid", "--user-ids", "uuid"]
+  package var migrateOptions = HostSample.uuids
   /// Two users, one conversation with both, and the reader's device `$token`; after the wiring.
   package let people: String
   /// The user who reads.

@@ -64,9 +64,8 @@ struct HiddenRowsTests {
   func hidden(_ host: HiddenHost) async throws {
     let preparations = HiddenShape.all.map { host.written($0.preparation) }.joined(separator: ";")
     let tables = host.tables.isEmpty ? try String(contentsOf: Repository.hostTables, encoding: .utf8) : host.tables
-    let uuids = ["--message-ids", "uuid", "--conversation-ids", "uuid", "--user-ids", "uuid"]
     let scene = try await ServiceScene(
-      host: tables + preparations, migrateOptions: host.tables.isEmpty ? [] : uuids)
+      host: tables + preparations, migrateOptions: host.tables.isEmpty ? [] : HostSample.uuids)
     if !host.tables.isEmpty {
       let folder = try makeTemporaryFolder("test-hidden")
       let file = folder + "/wiring.sql"
