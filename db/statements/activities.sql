@@ -1,30 +1,16 @@
 -- Live Activities: what apps and servers say of them, and what the service does for them.
 
--- name: start_live_activity
+-- name: start_live_activity(
+--   activity_id text, user_id tacet.user_id, type text, attributes text, state text, alert text, is_pushed boolean)
 -- Starts a Live Activity; see tacet.start_live_activity. Returns a word.
---
---   :activity_id  text           the activity's id
---   :user_id      tacet.user_id  the user
---   :type         text           the name of its type
---   :attributes   text           its attributes as JSON; null for the type's
---   :state        text           its first state as JSON; null for the type's
---   :alert        text           the alert as JSON; null for the type's
---   :is_pushed    boolean        whether it starts by a push; else the app has started it
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.start_live_activity(
   :activity_id, :user_id, :type, :attributes::jsonb, :state::jsonb, :alert::jsonb, :is_pushed)
 from durable;
 
--- name: update_live_activity
+-- name: update_live_activity(activity_id text, user_id tacet.user_id, state text, alert text, priority integer, relevance text)
 -- Gives a Live Activity its next state; see tacet.update_live_activity. Returns a word.
---
---   :activity_id  text           the activity's id
---   :user_id      tacet.user_id  the user whose it is, also where an app has announced it; null for one of a server or a row
---   :state        text           the whole state as JSON
---   :alert        text           an alert as JSON; null for none
---   :priority     integer        5 or 10; null for the type's
---   :relevance    text           the relevance score as a number; null for none
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.update_live_activity(
@@ -32,15 +18,8 @@ select tacet.update_live_activity(
   :priority, :relevance::double precision)
 from durable;
 
--- name: end_live_activity
+-- name: end_live_activity(activity_id text, user_id tacet.user_id, state text, alert text, reason text, is_pushed boolean)
 -- Ends a Live Activity; see tacet.end_live_activity. Returns a word.
---
---   :activity_id  text           the activity's id
---   :user_id      tacet.user_id  the user whose it is, also where an app has announced it; null for one of a server or a row
---   :state        text           the last state as JSON; null for the type's
---   :alert        text           an alert as JSON; null for none
---   :reason       text           who ended it
---   :is_pushed    boolean        false when the device has ended it
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.end_live_activity(
@@ -48,20 +27,17 @@ select tacet.end_live_activity(
   :reason, :is_pushed)
 from durable;
 
--- name: end_live_activities
+-- name: end_live_activities(user_id tacet.user_id)
 -- Ends all of a user's Live Activities. Returns how many there were; see tacet.end_live_activities.
---
---   :user_id  tacet.user_id  the user
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.end_live_activities(:user_id, 'server') from durable;
 
--- name: live_activity
+-- name: live_activity(activity_id text, user_id tacet.user_id, updates_max integer)
 -- Returns a Live Activity as one JSON document; no row without it.
 --
---   :activity_id  text           the activity's id
---   :user_id      tacet.user_id  the user whose it is, also where an app has announced it; null for one of a server or a row
---   :updates_max  integer        pushes at most, the newest first
+-- user_id: the user whose it is, also where an app has announced it; null for one of a server or a row. updates_max: pushes at
+-- most, the newest first.
 --
 -- decision is null for a push that is still under way.
 
@@ -88,45 +64,27 @@ select json_build_object(
 from tacet.activities a
 where a.id = case when :user_id is null then :activity_id else tacet.live_activity_of(:activity_id, :user_id) end;
 
--- name: put_activity_token
+-- name: put_activity_token(activity_id text, user_id tacet.user_id, device_token text, token text, app text, environment text)
 -- Keeps the token by which a user's Live Activity is updated; see tacet.put_activity_token. Returns whether there is one.
---
---   :activity_id   text           the activity's id
---   :user_id       tacet.user_id  the user
---   :device_token  text           the device's own token; empty for one that the app has not said
---   :token         text           the update token
---   :app           text           the app; null for unknown
---   :environment   text           the environment; null for unknown
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.put_activity_token(:activity_id, :user_id, :device_token, :token, :app, :environment)
 from durable;
 
--- name: put_start_token
+-- name: put_start_token(user_id tacet.user_id, device_token text, type text, token text, app text, environment text)
 -- Keeps the token by which a device starts Live Activities of a type; see tacet.put_start_token. Returns whether there is the type.
---
---   :user_id       tacet.user_id  the user
---   :device_token  text           the device's own token
---   :type          text           the name of the type
---   :token         text           the push-to-start token; null when the device has none any more
---   :app           text           the app; null for unknown
---   :environment   text           the environment; null for unknown
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.put_start_token(:user_id, :device_token, :type, :token, :app, :environment)
 from durable;
 
--- name: follow_changed_rows
+-- name: follow_changed_rows(rows_max integer)
 -- Lets Live Activities follow the rows of watched tables that have changed. Returns how many were taken from the queue; see
 -- tacet.follow_changed_rows.
---
---   :rows_max  integer  rows at most
 
 select tacet.follow_changed_rows(:rows_max);
 
--- name: tend_live_activities
+-- name: tend_live_activities(activities_max integer)
 -- Ends Live Activities after eight hours, and repeats what a trigger could not do; see tacet.tend_live_activities. Returns how many.
---
---   :activities_max  integer  activities at most
 
 select tacet.tend_live_activities(:activities_max)::bigint;

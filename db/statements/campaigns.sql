@@ -5,10 +5,8 @@
 
 select c.name, c.definition::text, c.is_scheduled from tacet.campaigns c where c.is_active order by c.name;
 
--- name: campaign_run
+-- name: campaign_run(run_id uuid)
 -- Returns the progress of a run as one document. No row when there is no such run.
---
---   :run_id  uuid  the run
 
 select jsonb_build_object(
   'campaign', r.campaign, 'enrolled', r.enrolled,
@@ -39,12 +37,11 @@ cross join lateral (
 ) d
 where r.id = :run_id;
 
--- name: next_hour
+-- name: next_hour(minutes integer, campaigns text[])
 -- Returns the microseconds until an hour of a campaign comes; null when none is to come. Each campaign runs at least once in eight days,
 -- so further days need no look. Hours come where the users live whom runs of the last day have seen, and anywhere when there was none.
 --
---   :minutes    integer  minutes after midnight, where a campaign names no time
---   :campaigns  text[]   campaigns
+-- minutes: minutes after midnight, where a campaign names no time.
 
 select (extract(epoch from min(h.due_at) - now()) * 1000000)::bigint as wait
 from (
@@ -64,46 +61,39 @@ from (
 ) h
 where h.due_at > now();
 
--- name: due_hours
+-- name: due_hours(campaign text, minutes integer)
 -- Returns the hours of a campaign that have come and were not served: instant and zones.
 --
---   :campaign  text     the campaign
---   :minutes   integer  minutes after midnight, where the campaign names no time
+-- minutes: minutes after midnight, where the campaign names no time.
 
 select (extract(epoch from s.due_at) * 1000000)::bigint as due_us, s.zones
 from tacet.due_hours(:campaign, time '00:00' + :minutes * interval '1 minute') s;
 
--- name: enrol_hour
+-- name: enrol_hour(campaign text, due_us bigint, zones text[], users_max bigint)
 -- Enrols a page of the users whose hour has come, and returns how many were enrolled, and whether more are to be. No row when
 -- nothing is left.
 --
---   :campaign   text    the campaign
---   :due_us     bigint  the hour, since 1970
---   :zones      text[]  its zones, as due_hours returned them
---   :users_max  bigint  users of the page
+-- due_us: the hour, since 1970. zones: its zones, as due_hours returned them. users_max: users of the page.
 
 select e.enrolled, e.is_finished
 from tacet.enrol_campaign(
   :campaign, timestamptz 'epoch' + :due_us * interval '1 microsecond', :zones, users_max => :users_max) e;
 
--- name: enrol_campaign
+-- name: enrol_campaign(campaign text, only_user_id tacet.user_id)
 -- Enrols all users now, whatever the hour. Returns no row when there is no such campaign.
 --
---   :campaign      text           the campaign
---   :only_user_id  tacet.user_id  the only user; null for all
+-- only_user_id: null for all.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select e.run_id, e.enrolled
 from durable
 cross join lateral tacet.enrol_campaign(:campaign, clock_timestamp(), only_user => :only_user_id) e;
 
--- name: eligible_for_campaign
+-- name: eligible_for_campaign(campaign text, only_user_id tacet.user_id, users_max bigint)
 -- Returns the users whom a campaign would look at now and has not looked at today, in the order of their ids; how many
 -- they are, and the clock.
 --
---   :campaign      text           the campaign
---   :only_user_id  tacet.user_id  the only user; null for all
---   :users_max     bigint         users returned at most
+-- only_user_id: null for all. users_max: users returned at most.
 
 select
   e.user_id, e.time_zone, e.local_day::text, count(*) over () as users,
@@ -114,12 +104,10 @@ where c.name = :campaign and c.is_active and e.is_considered
 order by e.user_id
 limit :users_max;
 
--- name: campaign_story
+-- name: campaign_story(campaign text, user_id tacet.user_id, local_day text)
 -- Returns what a campaign decided about a user, newest days first, its slots, and what would keep it back now; one document.
 --
---   :campaign   text           the campaign
---   :user_id    tacet.user_id  the user
---   :local_day  text           the day; null for the newest 14
+-- local_day: null for the newest 14.
 
 select jsonb_build_object(
   'isKnown', exists (select from tacet.campaigns c where c.name = :campaign),

@@ -1,14 +1,9 @@
 -- What is claimed of events and deliveries, with all that a decision needs. Nearly all work is new messages, which have a statement
 -- of their own.
 
--- name: waiting_work
+-- name: waiting_work(look_back_us bigint, lanes text[], shards integer[], held_ids tacet.subject_id[])
 -- Says what waits to be claimed, without a claim. A claim that finds nothing costs several times as much, because the
 -- executor sets up its whole plan first.
---
---   :look_back_us  bigint              how far back the claim of messages looks
---   :lanes         text[]              the lanes that take pushes now
---   :shards        integer[]           the shards that the caller owns
---   :held_ids      tacet.subject_id[]  messages that it has in hand, as claim_messages takes them
 --
 -- Returns whether claim_messages would find something, whether rows of watched tables wait to be followed, and whether claim
 -- would find something else or will then. Of new events only the newest 64 are examined: the others are seen when these are
@@ -48,29 +43,22 @@ select
     where d.state = 'waiting' and d.lane = any (:lanes) and tacet.shard_of(d.kind, d.subject_id, d.conversation_id) = any (:shards))
   or exists (select from tacet.changed_rows) as has_others;
 
--- name: has_messages
+-- name: has_messages(look_back_us bigint, owned_since_us bigint, shards integer[], held_ids tacet.subject_id[])
 -- Says whether claim_messages would find something, for a fifth of what it costs to find nothing.
---
---   :look_back_us    bigint              as claim_messages takes it
---   :owned_since_us  bigint              as claim_messages takes it
---   :shards          integer[]           the shards that the caller owns
---   :held_ids        tacet.subject_id[]  messages that it has in hand, as claim_messages takes them
 
 select exists (
   select
 -- include: new_messages
 ) as has_messages;
 
--- name: claim_messages
+-- name: claim_messages(
+--   messages_max bigint, recipients_max bigint, look_back_us bigint, owned_since_us bigint, shards integer[],
+--   held_ids tacet.subject_id[])
 -- Returns new messages of the shards that the caller owns, with what claim returns, without the columns that are the same for all
 -- new messages. Nothing is written: no other process takes what belongs to the owner of its shard.
 --
---   :messages_max    bigint              messages at most
---   :recipients_max  bigint              recipients of one message at most
---   :look_back_us    bigint              how far back it looks; claim takes what became available earlier
---   :owned_since_us  bigint              since when the caller owns all of its shards, since 1970; claim takes what is older
---   :shards          integer[]           the shards that the caller owns
---   :held_ids        tacet.subject_id[]  messages that it has in hand, from their claim until after their record; in the order of tacet.is_among
+-- look_back_us: claim takes what became available earlier. owned_since_us: since when the caller owns all of its shards; claim takes what
+-- is older. held_ids: messages that it has in hand, from their claim until after their record; in the order of tacet.is_among.
 --
 -- Before a statement runs, the executor sets up every node of its plan, used or not. For a single message that takes
 -- several times as long as the rest of the claim. So this statement has only what messages need.
@@ -145,19 +133,14 @@ left join lateral (
 left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w.moment) f
   on s.user_id is not null;
 
--- name: claim
+-- name: claim(
+--   events_max bigint, deliveries_max bigint, lease_us bigint, recipients_max bigint, rescues_max bigint, lanes text[],
+--   lane_deliveries_max bigint[], life_us bigint, shards integer[], held_ids tacet.subject_id[])
 -- Leases what waits in the caller's shards and returns, in the same round trip, everything that the rules and the composer need.
 --
---   :events_max           bigint    new events at most
---   :deliveries_max       bigint    rescued events at most, and due deliveries at most
---   :lease_us             bigint    the lease
---   :recipients_max       bigint    recipients of one event at most
---   :rescues_max          bigint    rescues after which work is parked
---   :lanes                text[]    the lanes that take pushes now
---   :lane_deliveries_max  bigint[]  waiting deliveries at most, of each of these lanes
---   :life_us              bigint    how old a message may be when it is enqueued; discard_too_old takes the older ones
---   :shards               integer[]           the shards that the caller owns
---   :held_ids             tacet.subject_id[]  messages that it has in hand, as claim_messages takes them
+-- deliveries_max: rescued events at most, and due deliveries at most. rescues_max: rescues after which work is parked. lanes: the lanes
+-- that take pushes now. lane_deliveries_max: waiting deliveries at most, of each of these lanes. life_us: how old a message may be when
+-- it is enqueued; discard_too_old takes the older ones.
 --
 -- What is picked:
 --
@@ -194,29 +177,17 @@ left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w
 -- include: picked
 -- include: looked_at
 
--- name: lease
+-- name: lease(
+--   events_max bigint, deliveries_max bigint, lease_us bigint, rescues_max bigint, lanes text[], lane_deliveries_max bigint[],
+--   life_us bigint, shards integer[], held_ids tacet.subject_id[])
 -- Leases what waits and returns only its name: for when one piece of work makes every claim fail.
---
---   :events_max           bigint    new events at most
---   :deliveries_max       bigint    rescued events at most, and due deliveries at most
---   :lease_us             bigint    the lease
---   :rescues_max          bigint    rescues after which work is parked
---   :lanes                text[]    the lanes that take pushes now
---   :lane_deliveries_max  bigint[]  waiting deliveries at most, of each of these lanes
---   :life_us              bigint    how old a message may be when it is enqueued; discard_too_old takes the older ones
---   :shards               integer[]           the shards that the caller owns
---   :held_ids             tacet.subject_id[]  messages that it has in hand, as claim_messages takes them
 
 -- include: picked
 )
 select w.subject_id, w.kind, w.user_id from work w;
 
--- name: look_at_event
+-- name: look_at_event(subject_id tacet.subject_id, kind text, recipients_max bigint)
 -- Returns what claim returns, of one leased event.
---
---   :subject_id      tacet.subject_id  the subject
---   :kind            text              its kind
---   :recipients_max  bigint            recipients at most
 
 with work as (
   select
@@ -228,13 +199,8 @@ with work as (
   where i.subject_id = :subject_id and i.kind = :kind
 -- include: looked_at
 
--- name: look_at_delivery
+-- name: look_at_delivery(subject_id tacet.subject_id, kind text, user_id tacet.user_id, recipients_max bigint)
 -- Returns what claim returns, of one leased delivery.
---
---   :subject_id      tacet.subject_id  the subject
---   :kind            text              its kind
---   :user_id         tacet.user_id     the recipient
---   :recipients_max  bigint            1
 
 with work as (
   select

@@ -23,10 +23,8 @@ select
     order by c.place
   ) as id_types;
 
--- name: adopt_database
+-- name: adopt_database(keeps_waiting boolean)
 -- Makes the database this service's own.
---
---   :keeps_waiting  boolean  whether what waits is kept
 
 select a.what, a.dropped from tacet.adopt_database(:keeps_waiting) a;
 
@@ -47,11 +45,8 @@ select m.version, m.name, (to_jsonb(m) ->> 'oldest_service')::int as oldest_serv
 
 select current_setting('server_encoding') as encoding, pg_advisory_lock(1952539493, 2);
 
--- name: record_checksums
+-- name: record_checksums(versions integer[], texts text[])
 -- Records the texts of migrations that were applied now.
---
---   :versions  integer[]  their versions
---   :texts     text[]     their texts
 
 update tacet.migrations m
 set checksum = md5(f.text)

@@ -5,30 +5,24 @@
 
 select name from tacet.retentions();
 
--- name: prune
+-- name: prune(table_name text, retention_us bigint)
 -- Deletes one batch of a table's old rows, and returns how many.
 --
---   :table_name    text    one of tacet.retentions()
---   :retention_us  bigint  how long rows are kept
+-- table_name: one of tacet.retentions().
 
 select tacet.prune(:table_name, :retention_us::bigint * interval '1 microsecond');
 
--- name: queue_gone_users
+-- name: queue_gone_users(after_id tacet.user_id, users_max bigint)
 -- Queues users for erasure who are gone from `auth.users`.
 --
---   :after_id   tacet.user_id  the last id looked at before; null for the first
---   :users_max  bigint         users at most
+-- after_id: the last id looked at before; null for the first.
 --
 -- Returns the last id; null at the end.
 
 select tacet.note_gone_users(:after_id, :users_max::int);
 
--- name: erase_users
+-- name: erase_users(users_max bigint, rows_max bigint, settled_us bigint)
 -- Deletes rows of users who are to be forgotten; see tacet.erase_users.
---
---   :users_max   bigint  users at most
---   :rows_max    bigint  rows of each table at most
---   :settled_us  bigint  time after the first pass from which a clean pass is the last
 --
 -- Returns rows deleted, users finished, and whether to come again at once.
 

@@ -1,18 +1,12 @@
 -- Devices and other targets of a user.
 
--- name: register_device
+-- name: register_device(
+--   user_id tacet.user_id, device_token text, environment text, app text, platform text, locale text, time_zone text,
+--   auth_status text, wishes text, devices_max integer)
 -- Registers a device. Returns whether its time zone is known; it is registered without one that is not.
 --
---   :user_id       tacet.user_id  the user
---   :device_token  text           the device token
---   :environment   text           the environment; null for unknown
---   :app           text           the app; null for unknown
---   :platform      text           the platform; null for unknown
---   :locale        text           the locale; null for unknown
---   :time_zone     text           the time zone; null for unknown
---   :auth_status   text           what the app may show: authorized, provisional, denied or not_determined; null for unknown
---   :wishes        text           what it says of content and language, a JSON object
---   :devices_max   integer        devices that the user keeps
+-- What is unknown is null. auth_status: what the app may show: authorized, provisional, denied or not_determined. wishes: what it says
+-- of content and language, a JSON object. devices_max: devices that the user keeps.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true)), zone as materialized (
   select tacet.known_zone(:time_zone) as known
@@ -30,11 +24,8 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
 )
 select z.known is not null or :time_zone::text is null from registered cross join zone z;
 
--- name: remove_device
+-- name: remove_device(user_id tacet.user_id, device_token text)
 -- Ends a session on a device. Returns false when the token is another user's.
---
---   :user_id       tacet.user_id  the user
---   :device_token  text           the device token
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true)), forgotten as (
   delete from tacet.device_permissions p where p.device_token = :device_token and p.user_id = :user_id
@@ -43,21 +34,16 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
 )
 select tacet.remove_device(:user_id, :device_token), tacet.leave_device(array[:user_id], :device_token) from durable;
 
--- name: register_target
+-- name: register_target(
+--   user_id tacet.user_id, channel text, address text, app text, keys text, locale text, time_zone text, fetch_digest text,
+--   expires_us bigint, targets_max integer)
 -- Registers a browser or an Android app. knows_zone: whether its time zone is known; it is registered without one that is not.
 -- is_ended: whether it is a browser's subscription that never works again, so that nothing was registered: its push service has
 -- called it gone, or it was made with another key of this service.
 --
---   :user_id       tacet.user_id  the user
---   :channel       text           the channel
---   :address       text           the endpoint or registration token
---   :app           text           the app; null for unknown
---   :keys          text           what the channel needs beside the address; null for nothing
---   :locale        text           the locale; null for unknown
---   :time_zone     text           the time zone; null for unknown
---   :fetch_digest  text           SHA-256 of the token of its worker, in hexadecimal; null for none
---   :expires_us    bigint         when it ends, since 1970; null for never
---   :targets_max   integer        targets of the channel that the user keeps
+-- address: the endpoint or registration token. app: null for unknown. keys: what the channel needs beside the address; null for
+-- nothing. locale: null for unknown. time_zone: null for unknown. fetch_digest: SHA-256 of the token of its worker, in hexadecimal;
+-- null for none. expires_us: when it ends; null for never. targets_max: targets of the channel that the user keeps.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true)), facts as materialized (
   select
@@ -80,36 +66,29 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
 select f.is_ended, f.known_zone is not null or :time_zone::text is null as knows_zone, (select count(*) from registered)
 from facts f;
 
--- name: renew_target
+-- name: renew_target(fetch_digest text, address text, keys text, next_digest text, expires_us bigint, targets_max integer)
 -- Registers the subscription by which a browser has replaced one. Returns false for an unknown browser.
 --
---   :fetch_digest  text     SHA-256 of the token of the replaced one's worker, in hexadecimal
---   :address       text     the new endpoint
---   :keys          text     its keys
---   :next_digest   text     SHA-256 of its worker's token
---   :expires_us    bigint   when it ends, since 1970; null for never
---   :targets_max   integer  targets of the channel that the user keeps
+-- fetch_digest: SHA-256 of the token of the replaced one's worker, in hexadecimal. address: the new endpoint. next_digest: SHA-256
+-- of its worker's token. expires_us: when it ends; null for never. targets_max: targets of the channel that the user
+-- keeps.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select tacet.renew_target(
   :fetch_digest, :address, :keys, :next_digest, timestamptz 'epoch' + :expires_us * interval '1 microsecond', :targets_max)
 from durable;
 
--- name: targets_of_user
+-- name: targets_of_user(user_id tacet.user_id)
 -- Returns a user's devices, by the host contract, 50 at most.
---
---   :user_id  tacet.user_id  the user
 
 select t.channel, left(t.address, 1024) as address, t.environment, t.app, left(t.keys, 4096) as keys
 from tacet.push_targets(:user_id) t
 limit 50;
 
--- name: remove_target
+-- name: remove_target(user_id tacet.user_id, channel text, address text)
 -- Ends a session on a browser or an Android app. Another user's target stays.
 --
---   :user_id  tacet.user_id  the user
---   :channel  text           the channel
---   :address  text           the endpoint or registration token
+-- address: the endpoint or registration token.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 update tacet.targets t

@@ -1,11 +1,11 @@
 -- What the doctor asks about the host's tables and functions.
 
--- name: examine_host
+-- name: examine_host(columns_max bigint)
 -- Returns the host's tables and views as JSON, one document each, for tacet init. Schemas that Supabase makes, tables of
 -- extensions and partitions are left out. count: how many there are, also of those that columns_max leaves out. encoding: of the
 -- database.
 --
---   :columns_max  bigint  columns of all tables together
+-- columns_max: columns of all tables together.
 
 with relations as (
   select
@@ -234,19 +234,15 @@ from watched w
 where not exists (select from pg_inherits h where h.inhrelid = w.relation and h.inhparent in (select o.relation from watched o))
 order by 1;
 
--- name: examine_tables
+-- name: examine_tables(table_names text[])
 -- Returns tables that only some databases have. What reads them cannot be prepared on every database.
---
---   :table_names  text[]  the tables to look for, with their schemas
 
 select n.nspname || '.' || c.relname
 from pg_class c join pg_namespace n on n.oid = c.relnamespace
 where n.nspname || '.' || c.relname = any (:table_names);
 
--- name: examine_indexes
+-- name: examine_indexes(index_names text[])
 -- Returns whether indexes can be used; null for one that is missing.
---
---   :index_names  text[]  their names
 
 select w.name, (
   select bool_or(i.indisvalid and i.indisready and i.indislive)
@@ -289,10 +285,8 @@ where c.setting = 'session_replication_role=replica'
   and (s.setdatabase = 0 or s.setdatabase = (select d.oid from pg_database d where d.datname = current_database()))
 order by 1;
 
--- name: rehearse_message
+-- name: rehearse_message(is_inserted boolean)
 -- Plays a message through the host contract; nothing of it stays.
---
---   :is_inserted  boolean  whether a message is inserted
 
 select r.step, r.outcome, r.state, r.message from tacet.rehearse_message(:is_inserted) r;
 

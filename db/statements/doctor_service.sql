@@ -132,11 +132,8 @@ where row_security_active(h.oid) and not exists (
 )
 order by 3 desc, 1, 2;
 
--- name: examine_migrations
+-- name: examine_migrations(versions integer[], texts text[])
 -- Compares files of db/migrations with what was applied. Returns the names of those that were applied with another text.
---
---   :versions  integer[]  the files' versions
---   :texts     text[]     their texts
 
 select m.name
 from unnest(:versions, :texts) as f (version, text)
@@ -144,12 +141,10 @@ join tacet.migrations m on m.version = f.version
 where m.checksum <> md5(f.text)
 order by m.version;
 
--- name: examine_function_files
+-- name: examine_function_files(names text[], texts text[], hidden text[])
 -- Compares files of db/functions with what was applied last. Returns those that differ: their places from 0, their checksums.
 --
---   :names   text[]  the files' names
---   :texts   text[]  their texts
---   :hidden  text[]  what hides rows of the host: documents of tacet.hidden_rows and tacet.block_tables of this program
+-- hidden: what hides rows of the host: documents of tacet.hidden_rows and tacet.block_tables of this program.
 --
 -- The checksum of a file whose functions are fitted to the host's tables, by tacet.provide or tacet.fitted, also covers which
 -- tables and columns that it names are there, and where it asks what hides rows, :hidden. The functions may not exist yet.
@@ -354,10 +349,8 @@ where t.kind not in ('tacet_new_message', 'tacet_new_notification', 'tacet_more'
 order by 1, 2
 limit 3000;
 
--- name: examine_campaign
+-- name: examine_campaign(campaign text)
 -- Calls the functions of a campaign for a user who does not exist.
---
---   :campaign  text  the campaign
 
 select
   (
@@ -372,10 +365,10 @@ select
   ),
   tacet.campaign_material(:campaign, tacet.lowest_user_id()) is null;
 
--- name: examine_campaign_work
+-- name: examine_campaign_work(minutes integer)
 -- Counts hours that were not served, in zones where users lived in the last days; undecided users; and decisions that failed.
 --
---   :minutes  integer  minutes after midnight, where a campaign names no time
+-- minutes: minutes after midnight, where a campaign names no time.
 
 select
   (

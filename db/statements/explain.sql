@@ -5,20 +5,17 @@
 -- Device tokens leave the database as their first eight characters. Statements whose names end in `_alone` read Tacet's tables
 -- only, for an event for which the host's functions fail.
 
--- name: meaning_of_id
+-- name: meaning_of_id(subject_id tacet.subject_id, user_id tacet.user_id)
 -- Returns whether the ledger knows an id as a subject, and whether as a user.
 --
---   :subject_id  tacet.subject_id  the id; null if no subject can have it
---   :user_id     tacet.user_id     the id; null if no user can have it
+-- subject_id: null if no subject can have it. user_id: null if no user can have it.
 
 select
   exists (select from tacet.push_log l where l.subject_id = :subject_id) as is_subject,
   exists (select from tacet.push_log l where l.user_id = :user_id) as is_user;
 
--- name: explain_kinds
+-- name: explain_kinds(subject_id tacet.subject_id)
 -- Returns the kinds of events that an id is the subject of, messages first.
---
---   :subject_id  tacet.subject_id  the id
 
 select k.kind
 from (
@@ -28,21 +25,15 @@ from (
   union
 -- include: kinds_of_tacet
 
--- name: explain_kinds_alone
+-- name: explain_kinds_alone(subject_id tacet.subject_id)
 -- Returns what explain_kinds returns, without asking the host.
---
---   :subject_id  tacet.subject_id  the id
 
 select k.kind
 from (
 -- include: kinds_of_tacet
 
--- name: explain_user
+-- name: explain_user(user_id tacet.user_id, since_us bigint, events_max bigint)
 -- Returns the events of which the ledger has a user, the newest first.
---
---   :user_id     tacet.user_id  the user
---   :since_us    bigint         how far back
---   :events_max  bigint         events at most
 
 select l.subject_id, l.push_type as kind
 from tacet.push_log l
@@ -50,11 +41,8 @@ where l.user_id = :user_id and l.enqueued_at >= now() - :since_us * interval '1 
 order by l.enqueued_at desc
 limit :events_max;
 
--- name: explain_event
+-- name: explain_event(subject_id tacet.subject_id, kind text)
 -- Returns an event as a whole.
---
---   :subject_id  tacet.subject_id  the subject
---   :kind        text              its kind
 --
 -- All rows of an event have the time of its commit, so any of them tells it. Parked rows are taken without an order:
 -- with one, the planner would walk the index of their times while the table looks small. 10000 rows of the ledger are
@@ -67,29 +55,25 @@ with source as materialized (
   limit 1
 -- include: facts_of_event
 
--- name: explain_event_alone
+-- name: explain_event_alone(subject_id tacet.subject_id, kind text)
 -- Returns what explain_event returns, without asking the host. The host's row is then unknown.
---
---   :subject_id  tacet.subject_id  the subject
---   :kind        text              its kind
 
 with source as materialized (
   select null::timestamptz as created_at, (null::tacet.push_recipient).user_id as sender_id where false
 -- include: facts_of_event
 
--- name: explain_instances
+-- name: explain_instances(instance_ids text[])
 -- Returns processes of the service.
---
---   :instance_ids  text[]  their ids
 
 select jsonb_build_object('id', i.id, 'host', i.host, 'pid', i.pid)::text
 from tacet.instances i
 where i.id = any (:instance_ids);
 
--- name: explain_recipients
+-- name: explain_recipients(subject_id tacet.subject_id, kind text, user_id tacet.user_id, users_max bigint, entries_max bigint)
 -- Returns recipients of an event, in the order of their ids.
 --
--- include: recipients_asked_for
+-- user_id: the one recipient, who is returned even if nothing is known; null for all. entries_max: entries of histories after which
+-- no more users are returned.
 --
 -- Beside each document is how many users there would be without :entries_max.
 
@@ -125,11 +109,13 @@ with present as materialized (
     from tacet.recipient_preferences(u.user_id, :kind, v.surface_id, now()) f),
 -- include: more_facts_of_recipient
 
--- name: explain_recipients_alone
+-- name: explain_recipients_alone(
+--   subject_id tacet.subject_id, kind text, user_id tacet.user_id, users_max bigint, entries_max bigint)
 -- Returns what explain_recipients returns, without asking the host. Only a server's pushes and read syncs then say whom
 -- they concern.
 --
--- include: recipients_asked_for
+-- user_id: the one recipient, who is returned even if nothing is known; null for all. entries_max: entries of histories after which
+-- no more users are returned.
 
 with present as materialized (
   select o.user_id, false as is_actor, (null::tacet.push_content).surface_id
@@ -144,10 +130,10 @@ with present as materialized (
   'preferences', null,
 -- include: more_facts_of_recipient
 
--- name: explain_devices
+-- name: explain_devices(user_ids tacet.user_id[])
 -- Returns the devices of users that are in use, by the host contract.
 --
---   :user_ids  tacet.user_id[]  the users; the documents are in their order
+-- user_ids: the documents are in their order.
 
 select coalesce(
   (
@@ -161,10 +147,10 @@ select coalesce(
 from unnest(:user_ids) with ordinality as u (user_id, place)
 order by u.place;
 
--- name: explain_dropped_devices
+-- name: explain_dropped_devices(user_ids tacet.user_id[])
 -- Returns the devices of users that were dropped last, with the platforms of the contract's default.
 --
---   :user_ids  tacet.user_id[]  the users; the documents are in their order
+-- user_ids: the documents are in their order.
 --
 -- Reads the default's table, because the host contract has no function for dropped tokens.
 
@@ -201,11 +187,9 @@ select coalesce(
 from unnest(:user_ids) with ordinality as u (user_id, place)
 order by u.place;
 
--- name: explain_unread
+-- name: explain_unread(log_ids uuid[])
 -- Returns what is known of whether pushes are unread: a document for each that is looked at later, has made an event, or made none
 -- because it was looked at before its time.
---
---   :log_ids  uuid[]  the rows of the ledger
 
 select jsonb_build_object(
   'logID', u.log_id, 'state', u.state, 'reason', left(u.reason, 256), 'attempts', u.attempts, 'status', u.status,
@@ -448,13 +432,6 @@ from counted u
 left join present v on v.user_id = u.user_id
 where coalesce(u.entries_before, 0) < :entries_max
 order by u.user_id;
-
--- part: recipients_asked_for
---   :subject_id   tacet.subject_id  the subject
---   :kind         text              its kind
---   :user_id      tacet.user_id     the one recipient, who is returned even if nothing is known; null for all
---   :users_max    bigint            users at most
---   :entries_max  bigint            entries of histories after which no more users are returned
 
 -- part: event
   from (select :subject_id as subject_id, :kind::text as kind) w

@@ -1,11 +1,9 @@
 -- What becomes of pushes that wait: holds, looked at again, and bursts that have changed their owner.
 
--- name: review_holds
+-- name: review_holds(subject_ids tacet.subject_id[], kinds text[], user_ids tacet.user_id[])
 -- Makes holds due about which something was learnt while they were being recorded.
 --
---   :subject_ids  tacet.subject_id[]  the subjects of the holds, one element for each hold
---   :kinds        text[]              their kinds
---   :user_ids     tacet.user_id[]     their recipients
+-- subject_ids: the subjects of the holds, one element for each hold.
 --
 -- A host's transaction that changes presence does not see a hold that is not committed yet, and the claim sees nothing
 -- of that transaction before it commits. A reason to look again can fall between the two. So every new hold is compared
@@ -94,12 +92,9 @@ select
   pg_snapshot_xmin(pg_current_snapshot())::text::bigint as oldest_running,
   pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next_to_begin;
 
--- name: folded_messages
+-- name: folded_messages(user_ids tacet.user_id[], since_us bigint)
 -- Returns the messages that have lately been handed over for these users, and in which notification: what the owner of a conversation
 -- needs to know that has taken it over.
---
---   :user_ids  tacet.user_id[]  the users
---   :since_us  bigint           since when, since 1970
 --
 -- Of a user the newest 100 rows are looked at. first_id, begun_us: of the message that began the burst.
 

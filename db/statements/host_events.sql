@@ -1,10 +1,7 @@
 -- Events that the host is told.
 
--- name: claim_host_events
+-- name: claim_host_events(events_max integer, lease_us bigint)
 -- Claims events for the host, the oldest of each user; see tacet.claim_host_events.
---
---   :events_max  integer  events at most
---   :lease_us    bigint   how long the claim holds
 
 select
   e.id, e.attempts, e.webhook_id, e.type, e.user_id, e.log_id, e.subject_id, e.kind, e.reason, e.channel, e.device,
@@ -12,15 +9,8 @@ select
   (extract(epoch from e.sent_at) * 1000000)::bigint as sent_us
 from tacet.claim_host_events(:events_max, :lease_us * interval '1 microsecond') e;
 
--- name: settle_host_event
+-- name: settle_host_event(event_id bigint, attempt integer, status integer, error text, next_try_us bigint, gives_up_us bigint)
 -- Records what the host answered to an event; see tacet.settle_host_event. Returns its state; null if the claim is another's.
---
---   :event_id     bigint   the event
---   :attempt      integer  the attempt of the claim
---   :status       integer  the status of the answer; null without one
---   :error        text     what is wrong with it; null when the event was taken
---   :next_try_us  bigint   after how long to try again; null when the event was taken
---   :gives_up_us  bigint   how long after the first attempt an event is dead
 
 select
   tacet.settle_host_event(
@@ -42,10 +32,8 @@ select
     ) - clock_timestamp()) * 1000000
   )::bigint;
 
--- name: host_event_figures
+-- name: host_event_figures(rows_max bigint)
 -- Counts events for the host, and pushes that are looked at later.
---
---   :rows_max  bigint  where each count stops
 
 select
   (select count(*) from (select from tacet.host_events e where e.state = 'waiting' limit :rows_max) w) as waiting,
@@ -57,10 +45,10 @@ select
   (select count(*) from (select from tacet.unread_checks c limit :rows_max) c) as checks,
   array(select a.event from tacet.announcements a order by a.event) as announced;
 
--- name: host_event_list
+-- name: host_event_list(rows_max bigint)
 -- Returns the newest dead events for the host and the waiting ones that were tried, dead ones first.
 --
---   :rows_max  bigint  events at most of either state
+-- rows_max: events at most of either state.
 
 (
   select

@@ -1,9 +1,7 @@
 -- Events that callers and webhooks tell of, and what became of them.
 
--- name: ingest
+-- name: ingest(subject_id tacet.subject_id)
 -- Makes sure that a message named by a webhook is in the inbox, unless it has been decided, and returns its outcome.
---
---   :subject_id  tacet.subject_id  the message
 
 with ledger as materialized (
   select l.user_id, l.decision, l.reason, l.held_until, l.devices_accepted
@@ -21,12 +19,9 @@ from (values (1)) as one
 left join ledger l on true
 order by l.user_id;
 
--- name: ingest_event
+-- name: ingest_event(subject_id tacet.subject_id, kind text)
 -- Returns where an event of a watched kind is. It is known while its row or a row of the ledger is there, and pending
 -- while its inbox row is there.
---
---   :subject_id  tacet.subject_id  the subject
---   :kind        text              the kind
 --
 -- Nothing is put in the inbox. A webhook only says that a row was written; the kind's own trigger and condition say
 -- whether that was an event.
@@ -39,11 +34,8 @@ select
     as is_known,
   -- include: outcome_so_far
 
--- name: outcome
+-- name: outcome(subject_id tacet.subject_id, kind text)
 -- Returns the outcome of an event so far. It is pending while its inbox row is there.
---
---   :subject_id  tacet.subject_id  the subject
---   :kind        text              the kind
 
 select
   true as is_known,

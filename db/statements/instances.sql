@@ -1,19 +1,15 @@
 -- Processes of the service, and how they are woken.
 
--- name: end_instance
+-- name: end_instance(instance_id text)
 -- Says that a process is about to end.
---
---   :instance_id  text  the process
 
 update tacet.instances i
 set seen_at = clock_timestamp(), stopped_at = clock_timestamp()
 where i.id = :instance_id;
 
--- name: neighbours
+-- name: neighbours(host text)
 -- Returns the processes of the service that have not said on a machine that they end: their numbers, and whether they have given a
 -- sign of life in the last minute, as those may that have ended.
---
---   :host  text  the machine's name
 
 select i.pid, i.seen_at > clock_timestamp() - interval '1 minute' as is_recent
 from tacet.instances i
@@ -42,31 +38,19 @@ update tacet.settings s
 set listening_until = clock_timestamp() + interval '30 seconds'
 where s.listening_until is null or s.listening_until < clock_timestamp() + interval '25 seconds';
 
--- name: send_probe
+-- name: send_probe(channel text, token text)
 -- Sends what a listener must hear: a token on a channel of that listener, from another session. It waits for the disk,
 -- as the host's commits do, so that it takes as long as their notifies.
---
---   :channel  text  the channel
---   :token    text  the token
 
 select set_config('synchronous_commit', 'on', true), pg_notify(:channel, :token);
 
--- name: hold_shards
+-- name: hold_shards(instance_id text, host text, process_id integer, version text, lease_us bigint)
 -- Says that a process lives, renews its lease, and gives it its share of the shards; see tacet.hold_shards.
---
---   :instance_id  text     its id
---   :host         text     its host
---   :process_id   integer  its process id
---   :version      text     its version
---   :lease_us     bigint   how long it stays their owner without another call
 
 select h.shard, h.epoch, h.taken_us, h.is_surplus, h.is_quiet
 from tacet.hold_shards(:instance_id, :host, :process_id, :version, :lease_us) h;
 
--- name: give_up_shards
+-- name: give_up_shards(instance_id text, shards integer[])
 -- Gives up shards of which nothing is under way.
---
---   :instance_id  text       the process
---   :shards       integer[]  the shards
 
 select tacet.give_up_shards(:instance_id, :shards);

@@ -1,33 +1,21 @@
 -- What language models are asked and have written.
 
--- name: reserve_model_usage
+-- name: reserve_model_usage(
+--   user_id tacet.user_id, question text, tokens bigint, cost_microdollars bigint, tokens_max bigint, cost_microdollars_max bigint)
 -- Reserves tokens and money for a call of a model that writes a text for a user. Returns for which day, the text that there is already,
 -- and why nothing may be asked.
---
---   :user_id                tacet.user_id  the user
---   :question               text           a digest of what is asked
---   :tokens                 bigint         tokens
---   :cost_microdollars      bigint         millionths of a dollar
---   :tokens_max             bigint         tokens of a day
---   :cost_microdollars_max  bigint         millionths of a dollar of a day
 
 select r.day::text as day, m.reply, m.refusal
 from (select (clock_timestamp() at time zone 'UTC')::date as day) r
 cross join lateral tacet.reserve_model_text(
   :user_id, :question, r.day, :tokens, :cost_microdollars, :tokens_max, :cost_microdollars_max) m;
 
--- name: settle_model_usage
+-- name: settle_model_usage(
+--   day text, reserved_tokens bigint, reserved_microdollars bigint, input_tokens bigint, output_tokens bigint,
+--   cost_microdollars bigint, user_id tacet.user_id, question text, reply text)
 -- Replaces what was reserved by what was used, and keeps the text.
 --
---   :day                    text           the day
---   :reserved_tokens        bigint         tokens that were reserved
---   :reserved_microdollars  bigint         millionths of a dollar that were reserved
---   :input_tokens           bigint         tokens read
---   :output_tokens          bigint         tokens written
---   :cost_microdollars      bigint         what they cost
---   :user_id                tacet.user_id  the user
---   :question               text           a digest of what was asked
---   :reply                  text           a reply that may be sent; null for none
+-- reply: one that may be sent; null for none.
 
 with kept as (
   update tacet.model_texts t set reply = :reply where t.user_id = :user_id and t.question = :question and :reply::text is not null
@@ -35,19 +23,15 @@ with kept as (
 select tacet.settle_model_usage(
   :day::date, :reserved_tokens, :reserved_microdollars, :input_tokens, :output_tokens, :cost_microdollars);
 
--- name: take_row_texts
+-- name: take_row_texts(rows_max integer)
 -- Takes events of watched kinds whose bodies a language model writes.
---
---   :rows_max  integer  events at most
 
 select r.kind, r.subject_id, r.user_id, r.composer, r.facts from tacet.take_row_texts(:rows_max) r;
 
--- name: keep_row_text
+-- name: keep_row_text(kind text, subject_id tacet.subject_id, body text)
 -- Keeps the body that a language model has written for a row of a watched kind, and lets its event be pushed, unless it is for later.
 --
---   :kind        text              the kind
---   :subject_id  tacet.subject_id  the row
---   :body        text              the body; null where nothing was written
+-- subject_id: the row. body: null where nothing was written.
 
 with kept as (
   update tacet.row_texts t set body = :body where t.subject_id = :subject_id and t.kind = :kind

@@ -1,25 +1,11 @@
 -- Occasions: their preparation, their claims, their ends; and the contents of slots.
 
--- name: prepare_occasions
+-- name: prepare_occasions(
+--   campaign text, user_ids tacet.user_id[], slots text[], versions integer[], attempts integer[], phases text[],
+--   fire_dates text[], fire_us bigint[], time_zones text[], refusals text[], titles text[], bodies text[], categories text[],
+--   documents text[], lead_us bigint, tells boolean)
 -- Writes rendered occasions of slots, and returns the users whose rows have changed; see tacet.prepare_occasions. Arrays have an element for each
 -- row.
---
---   :campaign    text             the campaign
---   :user_ids    tacet.user_id[]  the users
---   :slots       text[]           the slots
---   :versions    integer[]        the slots' versions
---   :attempts    integer[]        the claims' attempts
---   :phases      text[]           their phases
---   :fire_dates  text[]           the days
---   :fire_us     bigint[]         the instants, since 1970
---   :time_zones  text[]           the zones
---   :refusals    text[]           why a row is not pushed; null when nothing is known against it
---   :titles      text[]           the titles; null for a row without a text
---   :bodies      text[]           the bodies
---   :categories  text[]           the categories
---   :documents   text[]           the data, as JSON
---   :lead_us     bigint           of a claimed batch: how long before it is due the next row may be rendered; null for a window
---   :tells       boolean          whether devices of these users that have asked for a schedule are told
 
 select
   w.user_id,
@@ -36,19 +22,15 @@ from (
   offset 0
 ) w;
 
--- part: group
---   :have_slots   boolean  whether they are of slots, else of campaigns that come at an hour
---   :are_written  boolean  whether a language model writes for their campaigns; null for either
-
 -- part: of_group
   where d.has_slot = :have_slots and d.status in ('scheduled', 'armed') and d.available_at < 'infinity'
     and (:are_written is null or (d.campaign in (select c.name from tacet.campaigns c where c.definition ? 'composer')) = :are_written)
 
--- name: due_occasions
+-- name: due_occasions(have_slots boolean, are_written boolean, count_max bigint)
 -- Returns how many occasions are due.
 --
--- include: group
---   :count_max    bigint   counted at most
+-- have_slots: whether they are of slots, else of campaigns that come at an hour. are_written: whether a language model writes for
+-- their campaigns; null for either. count_max: counted at most.
 
 select count(*)
 from (
@@ -58,10 +40,8 @@ from (
   limit :count_max
 ) n;
 
--- name: next_occasion
+-- name: next_occasion(have_slots boolean, are_written boolean)
 -- Returns the microseconds until an occasion is due; null when none is to come.
---
--- include: group
 
 select (extract(epoch from (
   select d.available_at
@@ -71,7 +51,8 @@ select (extract(epoch from (
   limit 1
 ) - clock_timestamp()) * 1000000)::bigint as wait;
 
--- name: claim_occasions
+-- name: claim_occasions(
+--   have_slots boolean, are_written boolean, rows_max bigint, waiting_max bigint, lease_us bigint, grace_us bigint)
 -- Leases occasions that are due, those that have waited longest first. One is late after the grace, and when a later one of the
 -- campaign is due for the same user, or was pushed or shown; of two at the same time, where the clock skips one's, that of the later slot.
 --
@@ -79,11 +60,8 @@ select (extract(epoch from (
 --
 -- Occasions fill the inbox no further than its readers empty it: a long inbox would make each look for messages longer.
 --
--- include: group
---   :rows_max     bigint   occasions at most
---   :waiting_max  bigint   events that wait in the inbox at most, these occasions included
---   :lease_us     bigint   the lease
---   :grace_us     bigint   how long after its time an occasion may be pushed
+-- waiting_max: events that wait in the inbox at most, these occasions included. grace_us: how long after its time an occasion may be
+-- pushed.
 
 with picked as materialized (
   select d.ctid as place
@@ -114,14 +92,10 @@ returning
   case when d.campaign = any (array(select c.name from composed c)) then d.body end as body, d.category,
   case when d.campaign = any (array(select c.name from composed c)) then d.data::text end as data;
 
--- name: release_occasions
+-- name: release_occasions(campaigns text[], user_ids tacet.user_id[], slots text[], fire_dates text[], attempts integer[])
 -- Gives leases back before they run out. An occasion that was claimed again meanwhile stays leased.
 --
---   :campaigns   text[]           the campaigns, one element for each occasion
---   :user_ids    tacet.user_id[]  the users
---   :slots       text[]           the slots
---   :fire_dates  text[]           the days
---   :attempts    integer[]        the claims' attempts
+-- campaigns: the campaigns, one element for each occasion.
 
 update tacet.occasions d
 set available_at = clock_timestamp(), attempts = d.attempts - 1
@@ -129,36 +103,18 @@ from unnest(:campaigns, :user_ids, :slots, :fire_dates, :attempts) as r (campaig
 where d.user_id = r.user_id and d.campaign = r.campaign and d.slot = r.slot and d.fire_date = r.fire_date::date
   and d.attempts = r.attempts and d.status in ('scheduled', 'armed');
 
--- name: campaign_situations
+-- name: campaign_situations(campaign text, user_ids tacet.user_id[], due_us bigint, local_day text)
 -- Returns what a campaign knows of users, and the clock; see tacet.campaign_situations.
---
---   :campaign   text             the campaign
---   :user_ids   tacet.user_id[]  the users
---   :due_us     bigint           the hour, since 1970; null for slots
---   :local_day  text             its day; null for slots
 
 select
   s.user_id, s.time_zone, s.refusal, s.material::text, (extract(epoch from clock_timestamp()) * 1000000)::bigint as now_us
 from tacet.campaign_situations(
   :campaign, :user_ids, timestamptz 'epoch' + :due_us * interval '1 microsecond', :local_day::date) s;
 
--- name: commit_occasions
+-- name: commit_occasions(
+--   campaign text, way text, user_ids tacet.user_id[], slots text[], fire_dates text[], fire_us bigint[], attempts integer[],
+--   refusals text[], push_types text[], titles text[], bodies text[], categories text[], documents text[], findings text[])
 -- Queues the pushes of claimed occasions, or ends them; see tacet.commit_occasions.
---
---   :campaign    text             the campaign
---   :way         text             push, local or auto
---   :user_ids    tacet.user_id[]  the users
---   :slots       text[]           the slots; empty texts where there are none
---   :fire_dates  text[]           the days
---   :fire_us     bigint[]         when they were due when they were claimed, since 1970
---   :attempts    integer[]        the claims' attempts
---   :refusals    text[]           why one is not pushed; null when nothing is known against it
---   :push_types  text[]           the push types; null for the campaign
---   :titles      text[]           the titles
---   :bodies      text[]           the bodies
---   :categories  text[]           the categories
---   :documents   text[]           the data, as JSON
---   :findings    text[]           what was found, as JSON; null for nothing
 
 select c.place, c.status, c.reason, c.push_id
 from tacet.commit_occasions(
@@ -166,14 +122,10 @@ from tacet.commit_occasions(
   array(select timestamptz 'epoch' + f.us * interval '1 microsecond' from unnest(:fire_us) with ordinality as f (us, place) order by f.place),
   :attempts, :refusals, :push_types, :titles, :bodies, :categories, :documents, :findings::jsonb[]) c;
 
--- name: contents
+-- name: contents(campaign text, slots text[], user_ids tacet.user_id[], time_zones text[], fire_us bigint[])
 -- Returns by the place in the arrays why there is no document to use for a row, and stored documents, each once.
 --
---   :campaign    text             the campaign
---   :slots       text[]           the slots
---   :user_ids    tacet.user_id[]  the users; null for a document of all users
---   :time_zones  text[]           the rows' zones
---   :fire_us     bigint[]         when they are due, since 1970
+-- user_ids: null for a document of all users. fire_us: when they are due, since 1970.
 
 select
   r.place, tacet.content_refusal(c.stored, r.time_zone, least(timestamptz 'epoch' + r.fire_us * interval '1 microsecond', clock_timestamp()))
@@ -190,20 +142,15 @@ left join lateral (
   limit 1
 ) c on true;
 
--- name: claim_contents
+-- name: claim_contents(
+--   campaign text, url text, slots text[], user_ids tacet.user_id[], fire_dates text[], fire_us bigint[], lead_us bigint,
+--   lease_us bigint, contents_max bigint)
 -- Claims fetches of documents: those whose slot is due within the lead, and for whose day or a later one there was no attempt that
 -- ended. An attempt has ended when its answer is noted. One process gets each, and when it does not note an answer within the lease,
 -- because it has died, another one does. The arrays have an element for each row of a slot. Returns what to fetch.
 --
---   :campaign      text             the campaign
---   :url           text             the campaign's URL
---   :slots         text[]           the slots
---   :user_ids      tacet.user_id[]  the users; null for a document of all users
---   :fire_dates    text[]           the days
---   :fire_us       bigint[]         when the slots are due, since 1970
---   :lead_us       bigint           the lead
---   :lease_us      bigint           how long an attempt may take
---   :contents_max  bigint           documents at most
+-- url: the campaign's URL. user_ids: null for a document of all users. fire_us: when the slots are due, since 1970. lease_us: how
+-- long an attempt may take. contents_max: documents at most.
 
 with due as (
   select r.slot, r.user_id, max(r.fire_date::date) as fire_date
@@ -230,14 +177,10 @@ where not tacet.is_attempted(c, excluded.fire_date, :lease_us)
 returning
   c.slot, c.user_id, c.fire_date::text, case when c.document is not null and c.url = :url then c.etag end as etag;
 
--- name: confirm_content
+-- name: confirm_content(campaign text, slot text, user_id tacet.user_id, fire_date text, ttl_us bigint)
 -- Notes that a document has not changed on its host, unless a later attempt has begun.
 --
---   :campaign   text           the campaign
---   :slot       text           the slot
---   :user_id    tacet.user_id  the user; null for a document of all users
---   :fire_date  text           the day of the attempt
---   :ttl_us     bigint         how long it may be used
+-- user_id: null for a document of all users. fire_date: the day of the attempt. ttl_us: how long it may be used.
 
 update tacet.notif_contents c
 set
@@ -246,17 +189,12 @@ set
 where c.campaign = :campaign and c.slot = :slot
   and c.owner = coalesce('u' || :user_id::text, '') and c.fire_date = :fire_date::date;
 
--- name: store_content
+-- name: store_content(
+--   campaign text, slot text, user_id tacet.user_id, fire_date text, url text, etag text, document text, ttl_us bigint)
 -- Stores a document that was fetched, unless a later attempt has begun.
 --
---   :campaign   text           the campaign
---   :slot       text           the slot
---   :user_id    tacet.user_id  the user; null for a document of all users
---   :fire_date  text           the day of the attempt
---   :url        text           the campaign's URL
---   :etag       text           the document's version; null when the host names none
---   :document   text           the document, as JSON
---   :ttl_us     bigint         how long it may be used
+-- user_id: null for a document of all users. fire_date: the day of the attempt. url: the campaign's URL. etag: the document's
+-- version; null when the host names none. document: the document, as JSON. ttl_us: how long it may be used.
 
 update tacet.notif_contents c
 set
@@ -265,14 +203,10 @@ set
 where c.campaign = :campaign and c.slot = :slot
   and c.owner = coalesce('u' || :user_id::text, '') and c.fire_date = :fire_date::date;
 
--- name: fail_content
+-- name: fail_content(campaign text, slot text, user_id tacet.user_id, fire_date text, code text)
 -- Notes that a fetch has failed. The stored document stays.
 --
---   :campaign   text           the campaign
---   :slot       text           the slot
---   :user_id    tacet.user_id  the user; null for a document of all users
---   :fire_date  text           the day of the attempt
---   :code       text           why
+-- user_id: null for a document of all users. fire_date: the day of the attempt.
 
 update tacet.notif_contents c
 set failure_code = :code

@@ -126,11 +126,11 @@ from tacet.parked p
 order by p.parked_at desc
 limit 20;
 
--- name: queue_figures
+-- name: queue_figures(rows_max bigint, lanes_max bigint)
 -- Counts what waits in the queue tables, up to a bound.
 --
---   :rows_max   bigint  rows of each table and lane at most; a count that reaches it means at least as many
---   :lanes_max  bigint  lanes with a line at most, those with the most rows; the others are counted together
+-- rows_max: rows of each table and lane at most; a count that reaches it means at least as many. lanes_max: lanes with a line at
+-- most, those with the most rows; the others are counted together.
 --
 -- Returns rows of a figure's name, a label or null, and a number. Ages are in microseconds, and missing where nothing
 -- waits. `snapshot_age` is for how long the oldest snapshot has been kept that keeps dead rows from being cleaned up;

@@ -1,9 +1,14 @@
 -- Pushes that servers ask for.
 
--- name: submit_push
+-- name: submit_push(
+--   user_id tacet.user_id, kind text, title text, body text, data text, collapse_id text, idempotency_key text, presentation text,
+--   send_at_us bigint, expires_in_us bigint, cancel_key text, cap_group text)
 -- Stores and queues a push that a server asks for, in one transaction.
 --
--- include: push
+-- data: null for none. collapse_id: the collapse identifier; null for none. idempotency_key: null for none. presentation: how it is
+-- shown, as JSON. send_at_us: when to send it; null for now. expires_in_us: how long it may be sent from then on; null for the
+-- service's setting. cancel_key: the key that cancels it; null for none. cap_group: the group whose push of the user's day it is;
+-- null for none.
 --
 -- It waits for the disk, whatever the session does otherwise, because there is no transaction of the host behind it.
 -- Returns no row when the key is taken. Two requests with one key wait for each other here.
@@ -31,10 +36,10 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
 )
 select e.id, (extract(epoch from e.created_at) * 1000000)::bigint as created_us, true as is_same from entered e;
 
--- name: submitted_push
+-- name: submitted_push(
+--   user_id tacet.user_id, kind text, title text, body text, data text, collapse_id text, idempotency_key text, presentation text,
+--   send_at_us bigint, expires_in_us bigint, cancel_key text, cap_group text)
 -- Returns the push of an idempotency key, and whether it is the one described.
---
--- include: push
 
 select
   p.id, (extract(epoch from p.created_at) * 1000000)::bigint as created_us,
@@ -47,40 +52,19 @@ select
 from tacet.pushes p
 where p.idempotency_key = :idempotency_key;
 
--- name: waiting_pushes
+-- name: waiting_pushes(user_id tacet.user_id, rows_max bigint)
 -- Returns a user's pushes that wait, the next first; see tacet.waiting_pushes.
---
---   :user_id   tacet.user_id  the user
---   :rows_max  bigint         rows at most
 
 select w.push_id, w.kind, left(w.title, 4096) as title, tacet.unix_us(w.due_at) as due_us, w.state, w.cancel_key
 from tacet.waiting_pushes(:user_id) w
 limit :rows_max;
 
--- name: cancel_pushes
+-- name: cancel_pushes(cancel_key text)
 -- Cancels the pushes of a key; see tacet.cancel_pushes. Returns how many wait.
---
---   :cancel_key  text  the key
 
 select tacet.cancel_pushes(:cancel_key) as waiting;
 
--- name: cancel_user_pushes
+-- name: cancel_user_pushes(user_id tacet.user_id)
 -- Cancels all pushes of a user that wait; see tacet.cancel_user_pushes. Returns how many.
---
---   :user_id  tacet.user_id  the user
 
 select tacet.cancel_user_pushes(:user_id) as cancelled;
-
--- part: push
---   :user_id          tacet.user_id  the recipient
---   :kind             text           the kind
---   :title            text           the title
---   :body             text           the body
---   :data             text           the data; null for none
---   :collapse_id      text           the collapse identifier; null for none
---   :idempotency_key  text           the idempotency key; null for none
---   :presentation     text           how it is shown, as JSON
---   :send_at_us       bigint         when to send it; null for now
---   :expires_in_us    bigint         how long it may be sent from then on; null for the service's setting
---   :cancel_key       text           the key that cancels it; null for none
---   :cap_group        text           the group whose push of the user's day it is; null for none

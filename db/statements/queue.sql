@@ -18,53 +18,35 @@ update tacet.inbox i
 set available_at = now()
 where not i.is_claimed and i.available_at > now() and (i.enqueued_at > now() or i.attempts > 0) and i.kind <> 'read_sync';
 
--- name: give_back_event
+-- name: give_back_event(subject_id tacet.subject_id, kind text, error text, wait_us bigint)
 -- Gives back a leased event that is not to blame. The lease does not count as one that ran out.
 --
---   :subject_id  tacet.subject_id  the subject
---   :kind        text              its kind
---   :error       text              the error
---   :wait_us     bigint            how long it is left alone
+-- wait_us: how long it is left alone.
 
 update tacet.inbox i set is_claimed = false, available_at = now() + :wait_us * interval '1 microsecond', error = :error
 where i.subject_id = :subject_id and i.kind = :kind and i.is_claimed;
 
--- name: give_back_delivery
+-- name: give_back_delivery(subject_id tacet.subject_id, kind text, error text, wait_us bigint, user_id tacet.user_id)
 -- Gives back a leased delivery that is not to blame. The lease does not count as one that ran out.
 --
---   :subject_id  tacet.subject_id  the subject
---   :kind        text              its kind
---   :error       text              the error
---   :wait_us     bigint            how long it is left alone
---   :user_id     tacet.user_id     the recipient
+-- wait_us: how long it is left alone.
 
 update tacet.deliveries d set is_claimed = false, due_at = now() + :wait_us * interval '1 microsecond', error = :error
 where d.subject_id = :subject_id and d.kind = :kind and d.user_id = :user_id and d.is_claimed;
 
--- name: record_event_error
+-- name: record_event_error(subject_id tacet.subject_id, kind text, error text)
 -- Stores why an event could not be looked at.
---
---   :subject_id  tacet.subject_id  the subject
---   :kind        text              its kind
---   :error       text              the error
 
 update tacet.inbox i set error = :error where i.subject_id = :subject_id and i.kind = :kind and i.is_claimed;
 
--- name: record_delivery_error
+-- name: record_delivery_error(subject_id tacet.subject_id, kind text, user_id tacet.user_id, error text)
 -- Stores why a delivery could not be looked at.
---
---   :subject_id  tacet.subject_id  the subject
---   :kind        text              its kind
---   :user_id     tacet.user_id     the recipient
---   :error       text              the error
 
 update tacet.deliveries d set error = :error
 where d.subject_id = :subject_id and d.kind = :kind and d.user_id = :user_id and d.is_claimed;
 
--- name: enqueue_missed
+-- name: enqueue_missed(failures_max bigint)
 -- Enqueues events that a trigger could not enqueue. Returns the number of events found.
---
---   :failures_max  bigint  failures at most
 --
 -- A webhook may have named a message meanwhile, and its recipients may be in the ledger. One attempt is counted, so that it is left to
 -- the claim that asks the ledger.
@@ -89,12 +71,9 @@ with missed as (
 )
 select coalesce(sum(cardinality(m.subject_ids)), 0)::bigint from missed m;
 
--- name: discard_too_old
+-- name: discard_too_old(life_us bigint, rows_max bigint)
 -- Deletes messages that were too old when they were enqueued: a host has loaded what is no news. They have no
 -- recipients, so they leave no rows in the ledger. Returns the number of rows.
---
---   :life_us   bigint  a message's life
---   :rows_max  bigint  rows at most
 --
 -- They are available since their own dates, at the old end of the index.
 
@@ -113,10 +92,8 @@ with discarded as (
 )
 select count(*) from discarded;
 
--- name: release_queued
+-- name: release_queued(releases_max bigint)
 -- Makes holds due that a host's transaction could not release, because its snapshot was older than their last change.
---
---   :releases_max  bigint  releases at most
 --
 -- Returns the number of releases; the number of holds is not larger.
 
@@ -131,12 +108,9 @@ with queued as (
 )
 select r.releases from released r;
 
--- name: release_expired
+-- name: release_expired(life_us bigint, rows_max bigint)
 -- Makes deliveries claimable that have waited for their lane for longer than a push is worth, so that they are recorded
 -- as expired. The same applies to lanes with names of an older version, which no service serves.
---
---   :life_us   bigint  the message's life
---   :rows_max  bigint  rows at most
 --
 -- Returns the number of rows; 0 while another process does the same. The index by age is read from its old end, and the
 -- names of the lanes one by one, so a look that finds nothing costs the same however much waits.
@@ -184,11 +158,10 @@ with recursive turn as materialized (
 )
 select count(*) from released;
 
--- name: park_exhausted
+-- name: park_exhausted(rescues_max bigint, rows_max bigint)
 -- Parks events and deliveries whose leases ran out too often. Returns the number of rows parked.
 --
---   :rescues_max  bigint  rescues after which work is parked
---   :rows_max     bigint  rows of each table at most
+-- rescues_max: rescues after which work is parked. rows_max: rows of each table at most.
 --
 -- What is taken with a limit is addressed by its place (`ctid`): with a join, the planner may run the limited part once
 -- for each row of a table that it believes empty. A row that changed since it was seen has moved, and is left to the
@@ -223,14 +196,10 @@ with events as (
     d.accepted_devices, d.error
 -- include: parked
 
--- name: park_refused
+-- name: park_refused(subject_id tacet.subject_id, kind text, user_id tacet.user_id, attempts bigint, reason text)
 -- Parks one event or delivery whose record the database refuses, under the claim that decided it.
 --
---   :subject_id  tacet.subject_id  the subject
---   :kind        text              its kind
---   :user_id     tacet.user_id     the recipient; null for an event
---   :attempts    bigint            the row's attempts
---   :reason      text              why
+-- user_id: null for an event.
 --
 -- Returns the number of rows parked.
 

@@ -1,32 +1,23 @@
 -- What became of claims.
 
--- name: record
+-- name: record(
+--   subject_ids tacet.subject_id[], kinds text[], user_ids tacet.user_id[], decisions text[], reasons text[], enqueued_us bigint[],
+--   claimed_us bigint[], woken_us bigint[], decided_us bigint[], accepted_us bigint[], devices_accepted bigint[],
+--   attempts bigint[], due_us bigint[], states text[], accepted_devices text[], woken_by text[], are_deliveries boolean[],
+--   conversation_ids tacet.conversation_id[], held_us bigint[], lanes text[], retries bigint[], device_waits text[],
+--   log_ids uuid[], contents text[], histories text[], event_ids tacet.subject_id[], event_kinds text[], event_attempts integer[],
+--   events_have_more boolean[], dead_tokens text[], dead_reasons text[], dead_since_us bigint[], learnt_tokens text[],
+--   learnt_environments text[], learnt_registered_environments text[], learnt_registered_apps text[], learnt_read_us bigint[])
 -- Records a batch of outcomes, queues what remains, and takes finished events from the inbox, in one transaction.
 --
--- include: outcomes
---   :due_us                          bigint[]                 when to look again, from the claim on; null when nothing remains
---   :states                          text[]                   the state of what remains
---   :accepted_devices                text[]                   tokens of the devices that have accepted, separated by commas
---   :woken_by                        text[]                   what made the service look
---   :are_deliveries                  boolean[]                whether the claim took a delivery
---   :conversation_ids                tacet.conversation_id[]  the conversations or surfaces
---   :held_us                         bigint[]                 for how long it has been held on purpose
---   :lanes                           text[]                   the lane that it waits for
---   :retries                         bigint[]                 retries so far
---   :device_waits                    text[]                   devices that wait for longer, a JSON object; null for none
---   :log_ids                         uuid[]                   ids for the ledger's rows
---   :contents                        text[]                   texts of pushes that campaigns have written
---   :histories                       text[]                   entries for the rows' histories
--- include: events
---   :events_have_more                boolean[]                whether more recipients of the event are to come
---   :dead_tokens                     text[]                   device tokens that APNs has declared dead
---   :dead_reasons                    text[]                   APNs' reasons
---   :dead_since_us                   bigint[]                 since when, since 1970
---   :learnt_tokens                   text[]                   device tokens that work in another environment than registered
---   :learnt_environments             text[]                   the environment that they work in
---   :learnt_registered_environments  text[]                   the environment that was registered
---   :learnt_registered_apps          text[]                   the app that was registered
---   :learnt_read_us                  bigint[]                 when the registration was read, since 1970
+-- subject_ids to histories have an element for each recipient, the events' lists one for each event, and those of dead and learnt
+-- tokens one for each device token.
+--
+-- reasons: null for a plain success. enqueued_us: when the event was committed. woken_us: from the wake-up to the claim's answer.
+-- decided_us, accepted_us, due_us: from the claim on; due_us is null when nothing remains. accepted_devices: tokens, separated by
+-- commas. held_us: for how long it has been held on purpose. lanes: the lane that it waits for. device_waits: devices that wait for
+-- longer, a JSON object. contents: texts of pushes that campaigns have written. learnt_tokens: of devices that work in another
+-- environment than registered. learnt_read_us: when the registration was read.
 --
 -- No recipient and no event may appear twice.
 --
@@ -204,16 +195,13 @@ with reported as materialized (
 )
 select count(*) from told;
 
--- name: record_finished
+-- name: record_finished(
+--   subject_ids tacet.subject_id[], kinds text[], user_ids tacet.user_id[], decisions text[], reasons text[], enqueued_us bigint[],
+--   claimed_us bigint[], woken_us bigint[], decided_us bigint[], accepted_us bigint[], devices_accepted bigint[],
+--   attempts bigint[], woken_by text[], log_ids uuid[], contents text[], histories text[], event_ids tacet.subject_id[],
+--   event_kinds text[], event_attempts integer[])
 -- Does what record does, for events that are over with it: nothing remains for any recipient, no more recipients are to
 -- come, and nothing was learnt about device tokens. Nearly all are.
---
--- include: outcomes
---   :woken_by    text[]  what made the service look
---   :log_ids     uuid[]  ids for the ledger's rows
---   :contents    text[]  texts of pushes that campaigns have written
---   :histories   text[]  entries for the rows' histories
--- include: events
 --
 -- Setting up the plan of record takes longer than running this statement. Events are locked as they are deleted: by the index, so in
 -- the order of their keys, as there. Returns the events that were taken from the inbox. It leaves out events whose claim is no longer
@@ -256,12 +244,8 @@ with taken as (
 )
 select t.subject_id, t.kind from taken t;
 
--- name: last_failures
+-- name: last_failures(subject_id tacet.subject_id, kind text, user_ids tacet.user_id[])
 -- Returns the reason of the last attempt that the ledger knows of, for recipients who have one.
---
---   :subject_id  tacet.subject_id  the subject
---   :kind        text              its kind
---   :user_ids    tacet.user_id[]   the recipients
 
 select f.user_id, f.reason
 from (
@@ -272,25 +256,6 @@ from (
   where l.subject_id = :subject_id and l.push_type = :kind and l.user_id = any (:user_ids)
 ) f
 where f.reason is not null;
-
--- part: outcomes
---   :subject_ids       tacet.subject_id[]   the subjects; up to :histories         one                  element for each recipient
---   :kinds             text[]               their kinds
---   :user_ids          tacet.user_id[]      the recipients
---   :decisions         text[]               the decisions
---   :reasons           text[]               why; null for a plain success
---   :enqueued_us       bigint[]             when the event was committed, since 1970
---   :claimed_us        bigint[]             when it was claimed, since 1970
---   :woken_us          bigint[]             from the wake-up to the claim's answer
---   :decided_us        bigint[]             from the claim to the decision
---   :accepted_us       bigint[]             from the claim to the acceptance by APNs; null for none
---   :devices_accepted  bigint[]             devices that have accepted
---   :attempts          bigint[]             the claim's attempts
-
--- part: events
---   :event_ids         tacet.subject_id[]   subjects of the events, one element for each event
---   :event_kinds       text[]               their kinds
---   :event_attempts    integer[]            their claims' attempts
 
 -- part: measures
     -- Cut at what the columns hold. Only pushes with a text of ours can have metadata, and only for them is it looked

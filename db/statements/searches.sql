@@ -1,21 +1,16 @@
 -- What operators look for.
 
--- name: newest_pushes
+-- name: newest_pushes(rows_max bigint)
 -- Returns the newest rows of the ledger.
---
---   :rows_max  bigint  rows at most
 
 -- include: pushes
 order by l.enqueued_at desc
 limit :rows_max;
 
--- name: pushes_of_user
+-- name: pushes_of_user(user_id tacet.user_id, last_enqueued_us bigint, last_id uuid, rows_max bigint)
 -- Returns a page of a user's pushes, newest first.
 --
---   :user_id           tacet.user_id  the user
---   :last_enqueued_us  bigint         time of the last row of the page before, since 1970; null for the first page
---   :last_id           uuid           id of that row
---   :rows_max          bigint         rows at most
+-- last_enqueued_us: time of the last row of the page before; null for the first page. last_id: id of that row.
 
 -- include: pushes
 where l.user_id = :user_id
@@ -25,13 +20,10 @@ where l.user_id = :user_id
 order by l.enqueued_at desc, l.id desc
 limit :rows_max;
 
--- name: pushes_of_subject
+-- name: pushes_of_subject(subject_id tacet.subject_id, last_user_id tacet.user_id, last_kind text, rows_max bigint)
 -- Returns a page of the recipients of a subject.
 --
---   :subject_id    tacet.subject_id  the subject
---   :last_user_id  tacet.user_id     user of the last row of the page before; null for the first page
---   :last_kind     text              kind of that row
---   :rows_max      bigint            rows at most
+-- last_user_id: user of the last row of the page before; null for the first page. last_kind: kind of that row.
 
 -- include: pushes
 where l.subject_id = :subject_id
@@ -40,30 +32,24 @@ where l.subject_id = :subject_id
 order by l.user_id, l.push_type
 limit :rows_max;
 
--- name: device_token_owners
+-- name: device_token_owners(beginning text, owners_max bigint)
 -- Returns who has a device token that begins like this.
 --
---   :beginning   text    the beginning, in lower case
---   :owners_max  bigint  owners at most
+-- beginning: the beginning, in lower case.
 
 select o.user_id, left(lower(o.device_token), 8) as device
 from tacet.device_token_owners(:beginning, :owners_max::int) o
 where o.user_id is not null;
 
--- name: engagement
+-- name: engagement(from_us bigint, to_us bigint)
 -- How engaged users are, and their sessions; see tacet.engagement.
---
---   :from_us  bigint  the beginning of the period, since 1970
---   :to_us    bigint  its end
 
 select e.total_users, e.active_users, e.recent_users, e.lapsed_users, e.churn_risk_users, e.sessions, e.session_seconds
 from tacet.engagement(
   timestamptz 'epoch' + :from_us * interval '1 microsecond', timestamptz 'epoch' + :to_us * interval '1 microsecond') e;
 
--- name: engagement_analyses
+-- name: engagement_analyses(rows_max bigint)
 -- The stored analyses of engagement, the newest first. Times are microseconds since 1970.
---
---   :rows_max  bigint  how many are returned
 
 select
   tacet.unix_us(a.analysed_at) as analysed_us, tacet.unix_us(a.period_start) as from_us,

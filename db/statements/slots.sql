@@ -1,35 +1,23 @@
 -- Slots of users: chosen, enrolled, advanced.
 
--- name: choose_slots
+-- name: choose_slots(campaign text, user_id tacet.user_id, is_on boolean, chosen text, time_zone text, lead_us bigint)
 -- Replaces a user's slots; see tacet.choose_slots.
---
---   :campaign   text           the campaign
---   :user_id    tacet.user_id  the user
---   :is_on      boolean        whether the user has the campaign on
---   :chosen     text           the slots, as JSON
---   :time_zone  text           the user's zone
---   :lead_us    bigint         how long before it is due a row may be rendered
 
 select tacet.choose_slots(:campaign, :user_id, :is_on, :chosen::jsonb, :time_zone, :lead_us);
 
--- name: slots_of_user
+-- name: slots_of_user(campaign text, user_id tacet.user_id)
 -- Returns a user's slots in a campaign, by their time.
---
---   :campaign  text           the campaign
---   :user_id   tacet.user_id  the user
 
 select s.slot, s.phase, s.is_on, s.is_enabled, s.weekdays::int4[], s.time_zone
 from tacet.slots s
 where s.user_id = :user_id and s.campaign = :campaign
 order by s.slot;
 
--- name: slot_window
+-- name: slot_window(user_id tacet.user_id, only_stored boolean, lead_us bigint)
 -- Returns what a user's slots are due to say: today's remaining and those of the next six days, the soonest first. What is due within
 -- the lead has its words so far where the campaign has a composer: a language model may have written them.
 --
---   :user_id      tacet.user_id  the user
---   :only_stored  boolean        whether only rows are returned that are stored and not pushed, or that no device was allowed to show
---   :lead_us      bigint         the lead
+-- only_stored: whether only rows are returned that are stored and not pushed, or that no device was allowed to show.
 
 select
   s.campaign, s.user_id, s.slot, s.phase, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
@@ -54,13 +42,10 @@ where s.user_id = :user_id and s.is_on and s.is_enabled and d.fire_at > clock_ti
   and (not :only_stored or r.status in ('scheduled', 'armed') or r.reason = 'permission_denied')
 order by d.fire_at;
 
--- name: schedule
+-- name: schedule(user_id tacet.user_id, days integer, rows_max bigint, device_token text)
 -- Returns the rows that a device is to show, the soonest first: of active campaigns that the user has not disabled.
 --
---   :user_id       tacet.user_id  the user
---   :days          integer        days from today on
---   :rows_max      bigint         rows at most
---   :device_token  text           the device; null when unknown
+-- device_token: null when unknown.
 
 select
   d.campaign, d.slot, d.fire_date::text, (extract(epoch from d.fire_at) * 1000000)::bigint as fire_us,
@@ -80,47 +65,31 @@ where d.user_id = :user_id and d.status in ('scheduled', 'armed') and d.title is
 order by d.fire_at, d.campaign, d.slot
 limit :rows_max;
 
--- name: is_schedule_rendered
+-- name: is_schedule_rendered(user_id tacet.user_id, pause_us bigint)
 -- Returns whether a user's schedule was rendered within some time.
---
---   :user_id   tacet.user_id  the user
---   :pause_us  bigint         the time
 
 select exists (
   select from tacet.schedules s
   where s.user_id = :user_id and s.run_at >= clock_timestamp() - :pause_us * interval '1 microsecond'
 );
 
--- name: note_schedule_rendered
+-- name: note_schedule_rendered(user_id tacet.user_id)
 -- Notes that a user's schedule was rendered. Not before it is: another device that asks meanwhile would get less.
---
---   :user_id  tacet.user_id  the user
 
 insert into tacet.schedules (run_at, user_id)
 values (clock_timestamp(), :user_id)
 on conflict (user_id) do update
 set run_at = excluded.run_at;
 
--- name: enrol_slots
+-- name: enrol_slots(
+--   campaign text, default_slots text, are_new boolean, after_user_id tacet.user_id, users_max bigint, lead_us bigint)
 -- Follows a campaign's audience for a page of users; see tacet.enrol_slots.
---
---   :campaign       text           the campaign
---   :default_slots  text           the campaign's slots, as JSON
---   :are_new        boolean        users of the audience without slots, instead of those who have some
---   :after_user_id  tacet.user_id  the last user of the page before; null for the first page
---   :users_max      bigint         users at most
---   :lead_us        bigint         how long before it is due a row may be rendered
 
 select e.enrolled, e.moved, e.last_user
 from tacet.enrol_slots(:campaign, :default_slots::jsonb, :are_new, :after_user_id, :users_max, :lead_us) e;
 
--- name: follow_audience
+-- name: follow_audience(campaign text, default_slots text, user_id tacet.user_id, lead_us bigint)
 -- Follows a campaign's audience for one user; see tacet.follow_audience.
---
---   :campaign       text           the campaign
---   :default_slots  text           the campaign's slots, as JSON
---   :user_id        tacet.user_id  the user
---   :lead_us        bigint         how long before it is due a row may be rendered
 
 select e.enrolled, e.moved from tacet.follow_audience(:campaign, :default_slots::jsonb, array[:user_id], :lead_us) e;
 
@@ -129,11 +98,8 @@ select e.enrolled, e.moved from tacet.follow_audience(:campaign, :default_slots:
 
 select (extract(epoch from min(s.available_at) - clock_timestamp()) * 1000000)::bigint as wait from tacet.slots s;
 
--- name: claim_slots
+-- name: claim_slots(slots_max bigint, lease_us bigint)
 -- Leases slots whose next row may be rendered, those that have waited longest first.
---
---   :slots_max  bigint  slots at most
---   :lease_us   bigint  the lease
 
 with picked as materialized (
   select s.ctid as place
@@ -150,16 +116,10 @@ returning
   s.campaign, s.user_id, s.slot, s.phase, s.fire_date::text, (extract(epoch from s.next_fire_at) * 1000000)::bigint as fire_us,
   s.time_zone, s.version, s.attempts, false as is_late;
 
--- name: advance_slots
+-- name: advance_slots(
+--   campaign text, user_ids tacet.user_id[], slots text[], versions integer[], attempts integer[], lead_us bigint)
 -- Ends the claims of slots of which nothing is rendered; see tacet.advance_slots. Where that is because their campaign is off, devices
 -- are told that they have armed what does not come.
---
---   :campaign  text             the campaign
---   :user_ids  tacet.user_id[]  the users
---   :slots     text[]           the slots
---   :versions  integer[]        their versions
---   :attempts  integer[]        the claims' attempts
---   :lead_us   bigint           how long before it is due the next row may be rendered
 
 with told as materialized (
   select case when tacet.settle_occasions(:campaign, u.user_id, 'campaign_inactive') > 0 then tacet.tell_devices(u.user_id) end
@@ -170,46 +130,30 @@ select a.place
 from tacet.advance_slots(:campaign, :user_ids, :slots, :versions, :attempts, :lead_us) as a (place)
 cross join (select count(*) from told) t;
 
--- name: deliver_slot
+-- name: deliver_slot(campaign text, user_id tacet.user_id, slot text)
 -- Sends a user's last rendered row of a slot; see tacet.deliver_slot.
---
---   :campaign  text           the campaign
---   :user_id   tacet.user_id  the user
---   :slot      text           the slot
 
 select d.refusal, d.push_id from tacet.deliver_slot(:campaign, :user_id, :slot) d;
 
--- name: report_slot_action
+-- name: report_slot_action(
+--   user_id tacet.user_id, event_id uuid, action text, identifier text, campaign text, slot text, fire_date text,
+--   happened_us bigint)
 -- Notes an action of a user; see tacet.report_slot_action.
---
---   :user_id      tacet.user_id  the user
---   :event_id     uuid           the report's id
---   :action       text           the action
---   :identifier   text           the row's identifier
---   :campaign     text           its campaign
---   :slot         text           its slot
---   :fire_date    text           its day
---   :happened_us  bigint         when the action was taken, since 1970
 
 select a.outcome, a.answer::text
 from tacet.report_slot_action(
   :user_id, :event_id, :action, :identifier, :campaign, :slot, :fire_date::date,
   timestamptz 'epoch' + :happened_us * interval '1 microsecond') a;
 
--- name: report_slot_events
+-- name: report_slot_events(
+--   user_id tacet.user_id, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates text[],
+--   device_tokens text[], circumstances text[], happened_us bigint[])
 -- Notes events that an app reports, and returns the places of those that were not known before; see
 -- tacet.report_slot_events. Arrays have an element for each event, in the order in which they happened.
 --
---   :user_id        tacet.user_id  the user
---   :ids            uuid[]         the events' ids
---   :codes          text[]         their codes
---   :identifiers    text[]         the identifiers of the rows they are about; null for none
---   :campaigns      text[]         the rows' campaigns; null for none
---   :slots          text[]         the rows' slots; null for none
---   :fire_dates     text[]         the rows' days; null for none
---   :device_tokens  text[]         the devices, in lower case; null when unknown
---   :circumstances  text[]         what else the app said, JSON objects
---   :happened_us    bigint[]       when they happened, since 1970
+-- identifiers: the identifiers of the rows they are about; null for none. campaigns: the rows' campaigns; null for none. slots: the
+-- rows' slots; null for none. fire_dates: the rows' days; null for none. device_tokens: the devices, in lower case; null when
+-- unknown. circumstances: what else the app said, JSON objects. happened_us: when they happened, since 1970.
 
 select r.place
 from tacet.report_slot_events(

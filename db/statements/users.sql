@@ -1,9 +1,7 @@
 -- Preferences, presence and what users have opened.
 
--- name: preferences
+-- name: preferences(user_id tacet.user_id)
 -- Returns a user's preferences in one row; nulls and empty arrays for a user without any.
---
---   :user_id  tacet.user_id  the user
 
 select
   (extract(epoch from p.quiet_start) / 60)::int4 as quiet_start,
@@ -31,23 +29,19 @@ cross join lateral (
   where x.user_id = :user_id
 ) u;
 
--- name: put_preferences
+-- name: put_preferences(
+--   user_id tacet.user_id, quiet_start integer, quiet_end integer, quiet_zone text, quiet_policy text, disabled_kinds text[],
+--   conversation_ids tacet.conversation_id[], muted boolean[], muted_until_us bigint[], mentions_only boolean[], content text,
+--   unread_kinds text[], unread_seconds bigint[])
 -- Replaces a user's preferences, unless the time zone is unknown. Returns whether it did. Devices that have asked for a schedule are told of
 -- kinds that are disabled or enabled, because it has none of their rows, or has them again.
 --
---   :user_id           tacet.user_id            the user
---   :quiet_start       integer                  when quiet hours begin, minutes after midnight; null for none
---   :quiet_end         integer                  when quiet hours end, minutes after midnight; null for none
---   :quiet_zone        text                     the time zone of quiet hours; null for none
---   :quiet_policy      text                     what happens in quiet hours; null for none
---   :disabled_kinds    text[]                   kinds that are not pushed
---   :conversation_ids  tacet.conversation_id[]  conversations, one element for each
---   :muted             boolean[]                whether it is muted
---   :muted_until_us    bigint[]                 until when it is muted, since 1970; null for always
---   :mentions_only     boolean[]                whether only mentions are pushed
---   :content           text                     what pushes may say; null for no choice
---   :unread_kinds      text[]                   kinds with a wish for push.unread, one element for each
---   :unread_seconds    bigint[]                 after how long; null for never
+-- quiet_start: when quiet hours begin, minutes after midnight; null for none. quiet_end: when quiet hours end, minutes after
+-- midnight; null for none. quiet_zone: the time zone of quiet hours; null for none. quiet_policy: what happens in quiet hours; null
+-- for none. disabled_kinds: kinds that are not pushed. conversation_ids: conversations, one element for each. muted: whether it is
+-- muted. muted_until_us: until when it is muted; null for always. mentions_only: whether only mentions are pushed.
+-- content: what pushes may say; null for no choice. unread_kinds: kinds with a wish for push.unread, one element for each.
+-- unread_seconds: after how long; null for never.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true)), put as materialized (
   select
@@ -76,23 +70,19 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
 )
 select count(*) = 1 from put;
 
--- name: hides_writes
+-- name: hides_writes(function text, table_name text, conversation_id tacet.conversation_id)
 -- Returns whether row-level security hides from a function of the host contract the rows that it should write.
 --
---   :function         text                   the function
---   :table_name       text                   the table that it writes by default
---   :conversation_id  tacet.conversation_id  a conversation
+-- table_name: the table that it writes by default.
 
 select tacet.hides_writes(:function, :table_name, :conversation_id);
 
--- name: read_conversation
+-- name: read_conversation(
+--   conversation_id tacet.conversation_id, user_id tacet.user_id, message_id tacet.message_id, device_token text,
+--   is_synced boolean)
 -- Marks a batch of messages as read, and queues what tells the user's other devices.
 --
---   :conversation_id  tacet.conversation_id  the conversation
---   :user_id          tacet.user_id          the user
---   :message_id       tacet.message_id       the last message; null for all
---   :device_token     text                   the device that has read; null when unknown
---   :is_synced        boolean                whether other devices are told
+-- message_id: null for all. device_token: the device that has read; null when unknown. is_synced: whether other devices are told.
 --
 -- Returns one row: whether the user takes part, whether the message is known, messages marked, unread messages, and
 -- microseconds until others are told. It waits for the disk, whatever the session does otherwise.
@@ -102,21 +92,17 @@ select r.takes_part, r.knows_message, r.read_count, r.badge, r.sync_wait
 from durable
 cross join lateral tacet.read_conversation(:conversation_id, :user_id, :message_id, :device_token, :is_synced) r;
 
--- name: note_activity
+-- name: note_activity(user_ids tacet.user_id[])
 -- Notes that users were active now. Returns how many were written; see tacet.note_active_users.
---
---   :user_ids  tacet.user_id[]  the users
 
 select tacet.note_active_users(:user_ids, clock_timestamp());
 
--- name: record_views
+-- name: record_views(
+--   kinds text[], surface_ids tacet.conversation_id[], user_ids tacet.user_id[], have_looked boolean[], have_left boolean[])
 -- Stores who looks at what and who has left, and returns what each user is to the surface.
 --
---   :kinds        text[]                   kinds of the surfaces, one element for each surface and user
---   :surface_ids  tacet.conversation_id[]  their ids
---   :user_ids     tacet.user_id[]          the users
---   :have_looked  boolean[]                whether the user has looked
---   :have_left    boolean[]                whether the user has left
+-- kinds: kinds of the surfaces, one element for each surface and user. have_looked: whether the user has looked. have_left: whether
+-- the user has left.
 --
 -- No surface and user may appear twice. Returns a row for each: kind, id, user, whether the user takes part (null for
 -- an unknown surface), and whether nothing was written because another session has locked the row.
@@ -147,11 +133,11 @@ from (
 ) s
 cross join lateral tacet.view_surfaces(s.kinds, s.ids, s.user_ids, s.have_looked, s.have_left) v;
 
--- name: latest_push
+-- name: latest_push(fetch_digest text)
 -- Returns the newest push to the user of a browser in the last day that shows something, and what it says; nulls without one, and no
 -- row for an unknown browser.
 --
---   :fetch_digest  text  SHA-256 of the token of the browser's worker, in hexadecimal
+-- fetch_digest: SHA-256 of the token of the browser's worker, in hexadecimal.
 
 select
   m.subject_id, m.kind, t.user_id, m.enqueued_at, m.surface_id, m.push_kind, m.sender_name, m.body, m.content,
@@ -200,11 +186,8 @@ left join lateral (
   limit 1
 ) m on true;
 
--- name: record_opening
+-- name: record_opening(log_id uuid, user_id tacet.user_id)
 -- Records that a push was opened, once. Returns whether the ledger has such a row.
---
---   :log_id   uuid           the row of the ledger
---   :user_id  tacet.user_id  the user
 
 with opened as (
   update tacet.push_log l
@@ -213,12 +196,11 @@ with opened as (
 )
 select exists (select from tacet.push_log l where l.id = :log_id and l.user_id = :user_id);
 
--- name: record_worker_openings
+-- name: record_worker_openings(fetch_digest text, log_ids uuid[])
 -- Records pushes as opened that the worker of a browser reports. Pushes of another user than the browser's are left out. Returns
 -- the user, or no row for an unknown browser.
 --
---   :fetch_digest  text    SHA-256 of the token of the browser's worker, in hexadecimal
---   :log_ids       uuid[]  the rows of the ledger
+-- fetch_digest: SHA-256 of the token of the browser's worker, in hexadecimal.
 
 with owner as materialized (
   select t.user_id

@@ -1,13 +1,10 @@
 /// A statement of `db/statements`, with named parameters.
 ///
-/// A file holds the statements of a subject. Each begins with its name, and a comment that says what it does and declares its
-/// parameters, one a line, in the order in which the server numbers them:
+/// A file holds the statements of a subject. Each begins with its name and its parameters, in the order in which the server numbers
+/// them, and a comment that says what it does. Parameters may take several lines, each a comment:
 ///
-///     -- name: kinds_of_user
+///     -- name: kinds_of_user(user_id uuid, kinds text[])
 ///     -- Returns which of these kinds a user wants.
-///     --
-///     --   :user_id  uuid    the recipient
-///     --   :kinds    text[]  what is asked for
 ///
 /// Elsewhere `:user_id` is that parameter, as in `psql`. Quoted text, comments, casts (`::text`) and bounds of array
 /// slices (`list[2:n]`) are left alone. Lines that hold only a comment, and the final semicolon, are not sent to the server.
@@ -37,8 +34,8 @@ struct NamedStatement: Equatable {
   static func statements(in text: String) throws -> [NamedStatement] {
     var sections: [(kind: Substring, name: Substring, lines: [Substring])] = []
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-      if let head = line.wholeMatch(of: /-- (name|part): ([a-z]\w*)/) {
-        sections.append((head.1, head.2, []))
+      if let head = line.wholeMatch(of: /-- (name|part): ([a-z]\w*)(\(.*)?/) {
+        sections.append((head.1, head.2, head.3.map { [$0] } ?? []))
       } else if !sections.isEmpty {
         sections[sections.count - 1].lines.append(line)
       }
@@ -68,21 +65,25 @@ struct NamedStatement: Equatable {
     return statements
   }
 
+  /// - Parameter text: what follows the name.
   init(name: String, text: String) throws {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    let head = lines.prefix { $0.hasPrefix("--") || $0.isEmpty }
-    let sent = lines.dropFirst(head.count).filter { !$0.drop { $0 == " " }.hasPrefix("--") }
-    let parameters = try head.compactMap(Self.declaration)
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
+    var parameters: [Parameter] = []
+    if text.hasPrefix("(") {
+      guard let end = lines.firstIndex(where: { $0.hasSuffix(")") }) else { throw Defect("its parameters have no end") }
+      let list = lines[...end].map { $0.trimmingPrefix("--") }.joined().dropFirst().dropLast()
+      parameters = try list.split(separator: ",", omittingEmptySubsequences: false).map(Self.parameter)
+      lines = lines[(end + 1)...]
+    }
+    let sent = lines.drop { $0.hasPrefix("--") || $0.isEmpty }.filter { !$0.drop { $0 == " " }.hasPrefix("--") }
     self.name = name
     self.parameters = parameters
     sql = try ParameterNumbering.number(sent.joined(separator: "\n"), names: parameters.map(\.name))
   }
 
-  /// `--   :name  type  meaning`
-  private static func declaration(_ line: Substring) throws -> Parameter? {
-    guard line.contains(/^--\s+:/) else { return nil }
-    guard let match = line.wholeMatch(of: /--\s+:([a-z]\w*)\s+([a-z0-9._]+(?:\[\])?)\s+\S.*/) else {
-      throw Defect("'\(line)' declares no name, type and meaning")
+  private static func parameter(_ text: Substring) throws -> Parameter {
+    guard let match = text.wholeMatch(of: /\s*([a-z]\w*) ([a-z0-9._]+(?:\[\])?)/) else {
+      throw Defect("'\(text)' is no name and type")
     }
     return Parameter(name: String(match.1), type: String(match.2))
   }

@@ -40,18 +40,28 @@ struct NamedStatementTests {
   @Test("parameters are numbered, and nothing else is", arguments: texts)
   func numbers(_ text: String, _ expected: String?) {
     let file = try? NamedStatement(
-      name: "one", text: "-- One.\n--\n--   :a  uuid  one\n--   :b_c  text[]  two\n\n" + text)
+      name: "one", text: "(a uuid, b_c text[])\n-- One.\n\n" + text)
     #expect(file?.sql == expected)
     #expect(file.map { $0.parameters.map(\.type) == ["uuid", "text[]"] } ?? true)
   }
 
-  @Test("a declaration has a name, a type and a meaning", arguments: [":a", ":a uuid", ":A uuid one", ":a uuid; one"])
-  func declarations(_ declaration: String) {
+  @Test(
+    "a parameter has a name and a type",
+    arguments: ["(a)", "(:a uuid)", "(A uuid)", "(a uuid;)", "(a  uuid)", "(a uuid,)", "()", "(a uuid"])
+  func declarations(_ parameters: String) {
     #expect(throws: NamedStatement.Defect.self) {
-      try NamedStatement(name: "one", text: "-- One.\n--   \(declaration)\n\nselect :a")
+      try NamedStatement(name: "one", text: "\(parameters)\n-- One.\n\nselect :a")
     }
+  }
+
+  @Test("parameters may take several lines, and have different names")
+  func lists() throws {
+    let statement = try NamedStatement(
+      name: "one", text: "(\n--   a uuid,\n--   b text[])\n-- One (:a).\n\nselect :b, :a")
+    #expect(statement.parameters == [.init(name: "a", type: "uuid"), .init(name: "b", type: "text[]")])
+    #expect(statement.sql == "select $2, $1")
     #expect(throws: NamedStatement.Defect(":a is declared twice")) {
-      try NamedStatement(name: "one", text: "--   :a uuid one\n--   :a text two\n\nselect :a")
+      try NamedStatement(name: "one", text: "(a uuid, a text)\n\nselect :a")
     }
   }
 
@@ -60,10 +70,8 @@ struct NamedStatementTests {
     let text = """
       -- About the file.
 
-      -- name: one
+      -- name: one(a uuid)
       -- Returns one row.
-      --
-      --   :a  uuid  which
 
       select x, :a
       -- include: rest
@@ -110,7 +118,7 @@ struct NamedStatementTests {
 
   @Test("a statement becomes a constant and a call with labels")
   func swift() throws {
-    let head = "-- Marks.\n--   :user_id  uuid  whose\n--   :kinds  text[]  which\n\n"
+    let head = "(user_id uuid, kinds text[])\n-- Marks.\n\n"
     let file = try NamedStatement(name: "mark_read", text: head + "select '\"\"\"#', :user_id, :kinds;\n")
     #expect(
       try file.declaration() == #####"""
@@ -127,7 +135,7 @@ struct NamedStatementTests {
 
         """)
     #expect(throws: NamedStatement.Defect.self) {
-      try NamedStatement(name: "one", text: "--   :a  point  where\n\nselect :a").declaration()
+      try NamedStatement(name: "one", text: "(a point)\n\nselect :a").declaration()
     }
   }
 }

@@ -192,7 +192,7 @@ private struct Statement {
       try String(contentsOf: $0, encoding: .utf8)
     }
     let sections = files.flatMap { $0.split(separator: #/\n-- (name|part): /#) }
-    let section = try #require(sections.first { $0.hasPrefix("\(name)\n") }, "\(name)")
+    let section = try #require(sections.first { $0.hasPrefix("\(name)\n") || $0.hasPrefix("\(name)(") }, "\(name)")
     return try section.split(separator: "\n").dropFirst().flatMap { line in
       let line = String(line.trimmingPrefix(while: \.isWhitespace))
       guard line.hasPrefix("-- include: ") else { return [line] }
