@@ -23,9 +23,8 @@ package enum Repository {
     return (all ?? []).filter { $0.pathExtension == ending }.sorted { $0.path < $1.path }
   }
 
-  /// The example of `db/CONTRACT.md`: the SQL of its tables, and everything that wires Tacet to them after `tacet migrate`.
+  /// The example of `db/CONTRACT.md`: its tables, and what fits Tacet to them after `tacet migrate`.
   package static func contractExample() throws -> (tables: String, wiring: String) {
-    let blocks = try text("db/CONTRACT.md").matches(of: /```sql\n((?s:.*?))```/).map { String($0.1) }
-    return (blocks.first ?? "", blocks.dropFirst().joined(separator: "\n"))
+    (try text("db/examples/contract_tables.sql"), try text("db/examples/contract.sql"))
   }
 }

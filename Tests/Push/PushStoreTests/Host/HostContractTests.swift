@@ -102,42 +102,26 @@ struct HostContractTests {
 
 @Suite("The page of the host contract", .uuidsOnly)
 struct ContractPageTests {
-  @Test("has every function with its arguments, its result and the columns of its rows")
-  func functions() async throws {
-    let database = try await TestDatabase.migrated()
-    let functions = try await database.sql(
-      """
-      select
-        p.proname, pg_get_function_identity_arguments(p.oid), case when 't' = any (p.proargmodes) then ''
-          else pg_get_function_result(p.oid) end,
-        (select string_agg(format('| `%s` | `%s` |', p.proargnames[n], format_type(p.proallargtypes[n], null)), ';' order by n)
-         from generate_subscripts(p.proallargtypes, 1) n where p.proargmodes[n] = 't')
-      from pg_proc p
-      where p.pronamespace = 'tacet'::regnamespace and p.proname in (select b.name from tacet.default_bodies b)
-      order by p.proname
-      """
-    ).replacing("timestamp with time zone", with: "timestamptz").replacing("integer", with: "int")
-    #expect(functions.split(separator: "\n").count == 31)
-    let sections = try sections()
-    for function in functions.split(separator: "\n") {
-      let parts = function.split(separator: "|", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
-      let section = try #require(sections[parts[0]], "\(parts[0])")
-      #expect(section.contains("`tacet.\(parts[0])(\(parts[1]))`"), "\(parts[0])")
-      if !parts[2].isEmpty { #expect(section.contains("returns `\(parts[2].lowercased())`"), "\(parts[0])") }
-      let columns = section.matches(of: /\| `\w+` \| `[^`]+` \|/).map { String($0.output) }
-      #expect(columns.joined(separator: ";") == parts[3], "\(parts[0])")
-    }
-  }
+  /// The functions that a host may replace, as `name(argument, argument)`.
+  private static let replaceable = """
+    select format('%s(%s)', p.proname, array_to_string(p.proargnames[:p.pronargs], ', '))
+    from pg_proc p
+    where p.pronamespace = 'tacet'::regnamespace and p.proname in (select b.name from tacet.default_bodies b)
+    order by 1
+    """
 
-  /// The text under each heading of a function, with lines joined.
-  private func sections() throws -> [String: String] {
-    let parts = try Repository.text("db/CONTRACT.md").split(separator: "\n### ").dropFirst()
-    return Dictionary(
-      uniqueKeysWithValues: parts.map { part in
-        let name = part.prefix { $0 != "\n" }
-        let text = part.dropFirst(name.count).split(separator: "\n").joined(separator: " ")
-        return (String(name), text)
-      })
+  @Test("has every function with its arguments, and its example replaces defaults instead of adding functions")
+  func functions() async throws {
+    let page = try Repository.text("db/CONTRACT.md")
+    let named = page.matches(of: /`(\w+\([\w, ]+\))`/).map { String($0.1) }.filter { !$0.hasPrefix("tacet.") }
+    let database = try await TestDatabase.empty()
+    let example = try Repository.contractExample()
+    try await database.sql(example.tables)
+    try await database.migrate()
+    let functions = try await database.sql(Self.replaceable)
+    #expect(functions.split(separator: "\n").map(String.init).sorted() == named.sorted())
+    try await database.sql(example.wiring)
+    #expect(try await database.sql(Self.replaceable) == functions)
   }
 
   @Test("tells which four a host replaces, and its example is claimed with these alone")
