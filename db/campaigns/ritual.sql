@@ -1,4 +1,16 @@
 -- Two micro-actions a day, where the host has its tables (db/examples/ritual.sql).
+--
+-- slots: times of the user's day. The material may have slots with values for one, or for one on a weekday ("0730.3"), or
+--   {"skip": "already_done"}. An audience's column slots gives each user their own, until the user chooses through the API.
+-- way: push sends, local leaves it to the app, auto sends to devices that have not reported the row as armed.
+-- pools, pool: lists of entries, of which one takes its turn each day, and which of them serves. Texts have the entry's members, those of
+--   the material, and date, time, slot and phase. With a composer a model writes the body; titles and titles_by give its title.
+-- category: the buttons of the notification. An action such as SNOOZE_30 sends the push again after 30 minutes, three times at most. The
+--   column on_action names a function (user_id uuid, action text, day date, moment timestamptz) returns jsonb, whose answer the app gets.
+-- content: {"url": "https://host.example/daily"} gives texts the members of a JSON object of strings, at most 64 KiB. It is fetched once for
+--   each slot and day, 20 minutes before, and for each user if the URL has {user_id}. After a failure the last document serves for 24 hours;
+--   tacet.notif_contents has both. tacet.notif_config changes this: mode "offline_first", prefetchLeadMinutes, ttlSeconds, and Android's
+--   androidChannelId and androidChannelName.
 
 insert into tacet.campaigns (
   name, audience, material, push_types, is_active, is_scheduled, needs_no_session, on_action, definition

@@ -1,5 +1,20 @@
 -- The tables that the campaign `coach` reads by default, for a host that does not have them yet. A host with tables of its
--- own replaces the functions tacet.check_in_audience, tacet.sessions_between and tacet.check_in_material instead.
+-- own replaces the functions tacet.check_in_audience, tacet.sessions_between and tacet.check_in_material instead. The last one answers
+-- {"context_summary": "Leads a small team.",
+--  "coaching_preferences": {"domain_styles": {"work": {"direct_vs_exploratory": 0.2}}, "brief_vs_detailed": 0.3},
+--  "locale": "en_GB", "inactive_seconds": 216000,
+--  "messages": [{"text": "My exam is on Thursday.", "written_at": 1795341600000000}],
+--  "patterns": [{"theme": "saying yes too fast", "occurrences": 4, "domains": ["work"], "confidence": 0.9,
+--                "synthesis": "Agrees in the moment.", "sessions_since": 1}],
+--  "last_conversation": {"domain": "work", "texts": ["the newest message", "the one before"]},
+--  "missing": []}
+-- where what is missing or null is unknown. messages: the user's own of seven days, the newest first, in microseconds since 1970.
+-- missing: what could not be read (messages, conversations, patterns, profile), because an empty list would mean that nothing happened.
+--
+-- A service with its own role needs this too:
+--   grant select on public.context_profiles, public.pattern_cache to tacet_service;
+--   create policy tacet_service on public.context_profiles for select to tacet_service using (true);
+--   create policy tacet_service on public.pattern_cache for select to tacet_service using (true);
 
 -- notification_preferences: {"check_ins_enabled": true, "frequency": "daily" | "few_times_a_week" | "weekly"}.
 -- coaching_preferences: {"domain_styles": {"work": {"direct_vs_exploratory": 0.2, …}}}, each from 0 to 1. time_zone: an IANA

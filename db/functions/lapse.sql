@@ -1,7 +1,7 @@
 -- The campaign lapse: asks users back who have stopped coming, each as the user wants to be treated in absence.
 
--- Users who may be asked back, when, and why the others are not; db/README.md says what they may wish. Days are those of the user's
--- calendar, because each push comes at the same time of the day.
+-- Users who may be asked back, when, and why the others are not; db/examples/engagement.sql says what they may wish. Days are those of
+-- the user's calendar, because each push comes at the same time of the day.
 create or replace function tacet.lapse_audience(moment timestamptz, only_user tacet.user_id)
 returns table (user_id tacet.user_id, time_zone text, gap_days int, local_time time, refusal text)
 language sql stable

@@ -65,8 +65,9 @@ begin
 end
 $$;
 
--- Turns events of a host's table into pushes; db/README.md describes the arguments. The caller owns this schema and may make triggers
--- on the table. A second call replaces the first. When the table is locked for more than a second, it fails and changes nothing.
+-- Turns events of a host's table into pushes; db/examples/claimed_request.sql describes the arguments. The caller owns this
+-- schema and may make triggers on the table. A second call replaces the first. When the table is locked for more than a second, it fails
+-- and changes nothing.
 --
 -- kind: names the events, in the ledger, in the payload's `type` and in the path of webhooks. id_column: a unique id; each row makes
 -- at most one event of the kind. recipients: where subjects are text, the function may also take the id's type. unnamed_actor: {actor}

@@ -1,7 +1,7 @@
 -- Watching a table of the host whose rows are Live Activities: tacet.watch_activity and tacet.unwatch_activity.
 
--- Makes each row of a table a Live Activity; db/README.md describes how. A type has one table. Expressions run with search_path
--- pg_catalog.
+-- Makes each row of a table a Live Activity; db/examples/delivery_activity.sql shows how. A type has one table. Expressions run with
+-- search_path pg_catalog.
 create or replace function tacet.watch_activity(
   type text, source regclass, user_column name, fields jsonb, ended_when text default 'false', id_column name default 'id'
 )

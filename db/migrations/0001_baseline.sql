@@ -399,7 +399,7 @@ begin
 end
 $$;
 
--- Watched kinds, written by tacet.watch, whose arguments db/README.md describes.
+-- Watched kinds, written by tacet.watch, whose arguments db/examples/claimed_request.sql describes.
 --
 -- update_column: null for inserts. surface_column: null for the row itself. surface_table: null to accept any id. placeholders: the
 -- columns that the texts and the composer name. expires_in: the life of the push from send_at_column on.
@@ -708,7 +708,7 @@ where c.relnamespace = 'tacet'::regnamespace and c.relkind = 'r' and c.oid <> 't
 
 -- 8. Live Activities ------------------------------------------------------------------------------------------------------------
 
--- Types of Live Activities; db/README.md describes them.
+-- Types of Live Activities; db/examples/delivery_activity.sql describes them.
 --
 -- name: the type's name in Swift. attribute_defaults: attributes that a start may leave out. first_state: of a start without one.
 -- end_state: fields that an end without a state changes. stale_after_start, stale_after_update: null for never. dismiss_after: null for
@@ -847,7 +847,8 @@ create table if not exists tacet.changed_rows (
 
 -- 9. Campaigns ------------------------------------------------------------------------------------------------------------------
 
--- A campaign: whom it may concern, what is known of them, and what is composed of it. db/README.md describes its columns.
+-- A campaign: whom it may concern, what is known of them, and what is composed of it. db/examples/evening_campaign.sql describes its
+-- columns.
 create table if not exists tacet.campaigns (
   created_at timestamptz not null default now(),
   local_time time,

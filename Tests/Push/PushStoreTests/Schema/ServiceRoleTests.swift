@@ -32,12 +32,11 @@ struct ServiceRoleTests {
     grant execute on all functions in schema tacet to $role;
     """
 
-  /// What `db/README.md` tells to do for a role that is there.
+  /// What the example for a role of the service does after it has made the role.
   private static func documented() throws -> String {
-    let text = try Repository.text("db/README.md")
+    let text = try Repository.text("db/examples/service_role.sql")
     let begin = try #require(text.range(of: "create role tacet_service login;\n"))
-    let end = try #require(text.range(of: "```", range: begin.upperBound..<text.endIndex))
-    return String(text[begin.upperBound..<end.lowerBound]).replacing("tacet_service", with: "$role")
+    return String(text[begin.upperBound...]).replacing("tacet_service", with: "$role")
   }
 
   /// Runs statements as the role, one by one, none of which may have an effect.
