@@ -1,4 +1,14 @@
-// A device of the demo that opens sealed pushes, with Node's crypto alone, as deploy/API.md describes.
+// A device of the demo that opens sealed pushes, with Node's crypto alone.
+//
+// The member sealed is base64url without padding: byte 0 is the version, 1. Bytes 1 to 4 are the first four of SHA-256 over the device's
+// public key. Bytes 5 to 36 are an X25519 public key, made for this push. The rest is the ciphertext of AES-256-GCM with its tag of 16 bytes.
+//
+// - HKDF-SHA-256 of the shared secret gives 44 bytes. The salt is bytes 5 to 36 and the device's public key, the info `tacet sealed content
+//   v1`. The first 32 bytes are the key, the others the nonce.
+// - The additional data is bytes 0 to 36, and a SHA-256 over four texts with a zero byte between them: apns or fcm; the registered token (of
+//   APNs in lower case); type; and message_id, or subject_id where type is not message.
+// - The plaintext is a JSON object, padded with spaces to 256, 512, 1024 or 2048 bytes: issued_at (milliseconds since 1970), title, subtitle,
+//   body, image_url and data, without empty ones. A body that does not fit ends in `…`.
 //
 //   node sealed.mjs key KEY_FILE         makes a private key, and prints its public half
 //   node sealed.mjs open KEY_FILE TOKEN  reads a push's payload, and prints its title and body
