@@ -1,6 +1,6 @@
 -- The states of an occasion, and what each event makes of each.
 --
--- ARCHITECTURE.md has the same as a table, by which tests play random schedules.
+-- OccasionModelTests has the same as a table, and plays random schedules by it.
 
 -- The state of an occasion. shown: the devices show it without a push. denied: no device may show it, and its time is to come.
 create or replace function tacet.occasion_state(occasion tacet.occasions)
