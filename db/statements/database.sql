@@ -33,6 +33,12 @@ select a.what, a.dropped from tacet.adopt_database(:keeps_waiting) a;
 
 select to_regclass('tacet.migrations') is not null and to_regclass('tacet.host_additions') is not null;
 
+-- name: has_pushed
+-- Returns whether anything was pushed or waits: then the types of ids stay.
+
+select exists (select from tacet.push_log) or exists (select from tacet.inbox) or exists (select from tacet.deliveries)
+  or exists (select from tacet.occasions) or exists (select from tacet.pushes);
+
 -- name: applied_migrations
 -- Returns the migrations that were applied, and which service may run beside each.
 --

@@ -9,7 +9,7 @@ import Foundation
 /// `embed-files sql OUTPUT DB`: the SQL files of the folder `DB`.
 ///
 /// - `SQLFiles.migrations`, `.functions`, `.campaigns`, `.host`: the files of these folders as `(name, text)`, by name; the name is
-///   without `.sql`, the text is what the file holds, byte for byte.
+///   without `.sql`, the text is what the file holds, byte for byte. `.uninstall`: the text of `uninstall.sql`.
 /// - `PushStatements.claimMessages`: the statement `claim_messages` of a file in `statements`, and `PushStatements.all`.
 /// - `StatementCall.claimMessages(…)`: the statement with its parameters, by their names.
 ///
@@ -55,10 +55,12 @@ struct EmbedFilesTool {
       return "  static let \(folder): [(name: String, text: String)] = [\n" + entries.joined(separator: "\n")
         + "\n  ]\n"
     }
+    let uninstall = "  static let uninstall = \(literal(try text(of: db.appending(path: "uninstall.sql"))))\n"
     let statements = try files(in: db.appending(path: "statements")).flatMap(statements)
     return "internal import Postgres\n\n" + """
       enum SQLFiles {
-      \(lists.joined(separator: "\n"))}
+      \(lists.joined(separator: "\n"))
+      \(uninstall)}
 
       enum PushStatements {
       \(try statements.map { try $0.declaration() }.joined(separator: "\n"))

@@ -108,13 +108,42 @@ struct MigrateCommandTests {
     let expected = "tacet.message_context(bigint)|tacet.seen_by(bigint)|tacet.device_tokens(text)|text\n"
     #expect(try await server.psql(types, through: conninfo) == expected)
     #expect(try await CommandRun.tacet(["migrate", "--user-ids", "text"], settings).exitCode == 0)
-    let other = try await CommandRun.tacet(["migrate", "--user-ids", "uuid"], settings)
-    #expect(other.exitCode != 0)
-    #expect(
-      other.output.contains("ids of messages, conversations and users that are bigint, bigint and text"),
-      "\(other.output)")
     let script = try await CommandRun.tacet(["migrate", "--print", "--user-ids", "bigint"], [:])
     #expect(script.output.contains("create or replace function tacet.device_tokens(user_id bigint)"))
+  }
+
+  @Test("changes the types of ids while nothing was pushed, and not afterwards; a refusal leaves what was installed")
+  func otherIDs() async throws {
+    let server = try await TestPostgres.shared
+    let conninfo = try await server.makeDatabase()
+    try await server.psql("create schema app; create table app.chat (id bigint primary key)", through: conninfo)
+    let settings = ["DATABASE_URL": conninfo]
+    func migrate(_ users: String) async throws -> CommandRun {
+      try await CommandRun.tacet(
+        ["migrate", "--message-ids", "bigint", "--conversation-ids", "text", "--user-ids", users], settings)
+    }
+    #expect(try await CommandRun.tacet(["migrate"] + Self.uuids, settings).exitCode == 0)
+    try await server.psql(
+      "create schema tacet_host; create table tacet_host.presence (user_id uuid)", through: conninfo)
+    let changed = try await migrate("bigint")
+    #expect(changed.exitCode == 0, "\(changed.output)")
+    let types = """
+      select to_regprocedure('tacet.message_context(bigint)') is not null, to_regprocedure('tacet.seen_by(text)') is not null,
+        to_regprocedure('tacet.device_tokens(bigint)') is not null, to_regclass('tacet_host.presence') is null
+      """
+    #expect(try await server.psql(types, through: conninfo) == "t|t|t|t\n")
+    #expect(try await migrate("bigint").output.contains("already applied"))
+    try await server.psql("create publication everything for all tables", through: conninfo)
+    #expect(try await migrate("text").output.contains("publication everything sends every table"))
+    #expect(try await server.psql(types, through: conninfo) == "t|t|t|t\n")
+    try await server.psql("drop publication everything", through: conninfo)
+    try await server.psql(
+      "insert into tacet.pushes (user_id, kind, title, body) values (1, 'note', 'x', 'y')", through: conninfo)
+    let late = try await migrate("text")
+    #expect(late.exitCode != 0)
+    #expect(
+      late.output.contains("are bigint, text and bigint, and cannot change them, because something was pushed"),
+      "\(late.output)")
   }
 
   @Test("that meets a host it cannot serve says what to do, and creates nothing", arguments: UnwiredHost.all)

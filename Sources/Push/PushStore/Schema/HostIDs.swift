@@ -137,15 +137,17 @@ package struct IDTypeWishes: Equatable, Sendable {
 
 extension IDTypes {
   /// The types with which a database is migrated: those that it has, or for a first installation the wishes, then what the
-  /// host's tables have, then uuids.
-  /// - Throws: ``PostgresError``; with ``Migrator/notWired`` when an installed schema has other types than are wished.
+  /// host's tables have, then uuids. An installation that has pushed nothing begins anew where it is to have other types.
+  /// - Throws: ``PostgresError``; with ``Migrator/notWired`` when a schema that has pushed has other types than are wished.
   static func choose(
     _ wishes: IDTypeWishes, isInstalled: Bool, over connection: PostgresConnection, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> IDTypes {
+  ) async throws(PostgresError) -> (types: IDTypes, isAnew: Bool) {
     if isInstalled {
       let types = try await look(over: connection, on: reactor)
-      guard wishes.types(otherwise: types) == types else { throw await refused(types, connection, on: reactor) }
-      return types
+      if wishes.types(otherwise: types) == types { return (types, false) }
+      guard try await !connection.query(PushStatements.hasPushed, on: reactor).one().decode(0, as: Bool.self) else {
+        throw await refused(types, connection, on: reactor)
+      }
     }
     let row = try await connection.query(PushStatements.examineHostIDs, on: reactor).one()
     func found(_ column: String) throws(PostgresError) -> IDType {
@@ -155,7 +157,7 @@ extension IDTypes {
       otherwise: IDTypes(
         messages: try found("messages"), conversations: try found("conversations"), users: try found("users")))
     connection.configuration.chosenTypes = types.postgresTypes
-    return types
+    return (types, true)
   }
 
   private static func refused(
@@ -164,7 +166,8 @@ extension IDTypes {
     await connection.refusal(
       """
       not wired: the schema was installed for ids of messages, conversations and users that are \
-      \(types.messages.rawValue), \(types.conversations.rawValue) and \(types.users.rawValue), and cannot change them
+      \(types.messages.rawValue), \(types.conversations.rawValue) and \(types.users.rawValue), and cannot change them, because \
+      something was pushed or waits
       """, on: reactor)
   }
 }

@@ -68,10 +68,13 @@ package enum Migrator {
       throw await connection.refusal(ofEncoding: encoding, on: reactor)
     }
     // By name: a schema from before the baseline is refused by the baseline.
-    let applied = Set(try await AppliedMigration.all(over: connection, on: reactor)?.map(\.name) ?? [])
-    let types = try await IDTypes.choose(ids, isInstalled: !applied.isEmpty, over: connection, on: reactor)
+    var applied = Set(try await AppliedMigration.all(over: connection, on: reactor)?.map(\.name) ?? [])
+    let (types, isAnew) = try await IDTypes.choose(ids, isInstalled: !applied.isEmpty, over: connection, on: reactor)
+    let removal = isAnew && !applied.isEmpty ? Migration.removal : ""
+    if isAnew { applied = [] }
     let migrations = migrations.map { $0.written(with: types) }
-    var tables = ids.setting + (createsHostTables && applied.isEmpty ? types.written(into: Migration.hostTables) : "")
+    let hostTables = createsHostTables && applied.isEmpty ? types.written(into: Migration.hostTables) : ""
+    var tables = removal + ids.setting + hostTables
     for migration in migrations {
       if applied.contains(migration.name) {
         report(migration.name, .alreadyApplied)
@@ -212,6 +215,15 @@ package struct Migration: Sendable {
 
   /// The tables of the default host contract, for a database without an application.
   package static let hostTables = SQLFiles.host[0].text
+
+  /// Takes an installation away inside the transaction that makes it anew, with what `tacet init` has made beside it.
+  static let removal = """
+    \(SQLFiles.uninstall.split(separator: "\n").filter { !["begin;", "commit;"].contains($0) && $0.first != "\\" }
+      .joined(separator: "\n"))
+    drop schema if exists tacet_host cascade;
+    set local client_min_messages = notice;
+
+    """
 
   /// What `tacet init` fills with the tables of an application.
   package static let wiring = SQLFiles.host[1].text
