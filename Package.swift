@@ -137,7 +137,7 @@ let package = Package(
       [
         "Campaigns", "Channels", "Cryptography", "HTTP2", "HTTPTransfers", "Postgres", "PushRules", "PushStore",
         "Reactors", "Settings", "TemporalReferences", metrics, httpTypes, logging,
-      ]),
+      ], exclude: ["HostWiring/hosts.vocabulary"], plugins: [.plugin(name: "EmbedText")]),
     layer(
       "Service/API",
       [

@@ -1,7 +1,103 @@
--- What tacet init writes. Text in braces stands for what tacet.host says, a table in parentheses with the columns that the functions
--- read. A line that ends in "-- if" and a word is left out where that is not so; such a line alone is of all lines up to "-- end". Aliases
--- are the same everywhere: m a message, p a member, u a user, d a device, r a read, s a user's presence.
+-- What tacet init writes and, in schema pg_temp, what tacet init --check runs; up to "-- template" it is definitions. Text in braces is filled
+-- from tacet.host: {messages.sender} is that line's value, {messages.sender::} a cast to its type where its index needs one, {name} a
+-- definition. A line with a name that is not there is left out, and so is one that ends in "-- if" and words of which one is not so ("!"
+-- negates); such a line alone is of all lines up to "-- end". Aliases are the same everywhere: m a message, p a member, u a user, d a device,
+-- r a read, b a block, s a user's presence.
 
+-- define messages
+(select
+  {messages.recipient} as recipient_id,
+  {messages.sender_name}::text as sender_name,
+  {read.flag} as is_read,
+  {readers} as readers,
+  id, {conversation} as conversation_id, {messages.sender} as sender_id, {body} as body, {birth} as created_at,
+  {position} as position
+from {messages.table}
+where {messages.only}
+)
+-- end
+-- define members
+select
+  {members.unread} as unread,
+  {members.reasons} as reasons, -- if check
+  {members.conversation} as conversation_id, {members.user} as user_id, {seen_at} as seen_at, {left_at} as left_at,
+  {members.only} and
+  true as takes_part,
+  {members.only} and
+  {members.wants} and
+  true as wants_pushes
+from {members.table} -- if !members.latest
+from ( -- if members.latest
+  select distinct on ({members.conversation}, {members.user}) * from {members.table} -- if members.latest
+  order by {members.conversation}, {members.user}, {members.latest} desc
+) newest -- if members.latest
+-- end
+-- define users
+(select
+  {users.name}::text as name,
+  {zone} as zone,
+  {users.reasons} as reasons, -- if check
+  {users.id} as user_id,
+  {users.only} and
+  {users.wants} and
+  true as is_in_use
+from {users.table})
+-- end
+-- define reads
+(select
+  {read.message} as message_id,
+  {read.conversation} as conversation_id, {mark} as mark,
+  {read.user} as user_id
+from {read.table}
+where {read.only}
+)
+-- end
+-- define device_token
+device_token -- if own_devices
+lower(substring({devices.token}::text from '[0-9A-Fa-f]{64,}$'))
+-- end
+-- define devices
+(select
+  user_id, environment, app, -- if own_devices
+  {devices.user} as user_id,
+  case when lower({devices.environment}) in ('sandbox', 'development') then 'sandbox' -- if !sandbox_flag
+    when {devices.environment} <> '' then 'production' end as environment, -- if !sandbox_flag
+  case when {devices.environment} then 'sandbox' else 'production' end as environment, -- if sandbox_flag
+  {devices.app}::text as app,
+  {devices.only} and
+  coalesce(lower({devices.platform}), 'ios') in ('', 'ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns', 'apple') and
+  true as is_used, {device_token} as device_token, {registered_at} as registered_at
+from {devices.table})
+-- end
+-- define block
+exists (
+  select
+  from (
+    select {blocks.blocker} as user_id, {blocks.blocked} as sender_id from {blocks.table}
+    where {blocks.only}
+  ) b
+  where b.user_id = has_blocked.user_id{blocks.blocker::} and b.sender_id = has_blocked.sender_id{blocks.blocked::}
+)
+-- end
+-- define policy
+drop policy if exists tacet_service on {table};
+create policy tacet_service on {table} to {role} using (true) with check (true); -- if is_written
+create policy tacet_service on {table} for select to {role} using (true); -- if !is_written
+-- end
+-- define key
+if not exists (
+  select from pg_constraint k where k.conrelid = 'tacet_host.{own}'::regclass and k.conname = '{own}_user_id_fkey')
+then
+  alter table tacet_host.{own} add constraint {own}_user_id_fkey
+  foreign key (user_id) references {users.table} ({users.id}) on delete cascade;
+end if;
+-- end
+-- define index
+create index concurrently if not exists {index} on {table} ({columns}); -- if !blocks_writers
+create index if not exists {index} on {table} ({columns}); -- if blocks_writers
+-- end
+-- template
+-- if !check
 begin;
 set local lock_timeout = '150ms';
 set local client_min_messages = warning;
@@ -19,6 +115,8 @@ $body$;
 -- Tables of this wiring. They are beside yours, because yours have no place for what apps report to Tacet, and outside schema public,
 -- because interfaces such as PostgREST show that to every client.
 create schema if not exists tacet_host;
+-- end
+-- if makes_tables
 
 -- When each user last looked at a conversation and left it, as the app reports to Tacet.
 create table if not exists tacet_host.presence (
@@ -44,6 +142,7 @@ create table if not exists tacet_host.devices (
 );
 create index if not exists devices_user_id_idx on tacet_host.devices (user_id, registered_at);
 -- end
+-- end
 
 -- One message, for the rules and the text of its push. No row for what is not pushed.
 create or replace function tacet.message_context(message_id {message_type})
@@ -54,26 +153,30 @@ returns table (
 language sql stable
 as $body$
   select
-    m.conversation_id::{conversation_type}, m.sender_id::{user_type}, {sender_name}, left(m.body, 4096), m.created_at,
-    null::{user_type}[], -- if unread_by_nobody
-    array( -- if marker
-      select r.user_id::{user_type} -- if marker
-      from {reads} r -- if marker
-      where r.conversation_id = m.conversation_id -- if marker
-        and r.mark >= m.position -- if last_read
+    m.conversation_id::{conversation_type}, m.sender_id::{user_type},
+    coalesce(
+      nullif(u.name, ''), -- if users.name
+      m.sender_name, -- if messages.sender_name
+      null::text), left(m.body, 4096), m.created_at,
+    null::{user_type}[], -- if !reading
+    array( -- if mark
+      select r.user_id::{user_type} -- if mark
+      from {reads} r -- if mark
+      where r.conversation_id = m.conversation_id -- if mark
+        and r.mark >= m.position -- if mark !first_unread
         and (r.mark > m.position) is not false -- if first_unread
-    ), -- if marker
-    array(select r.user_id::{user_type} from {reads} r where r.message_id = m.id), -- if receipts
-    case when m.is_read then array( -- if flag
-      select p.user_id::{user_type} from {members} p -- if flag_of_members
-      where p.conversation_id = m.conversation_id and p.user_id is distinct from m.sender_id -- if flag_of_members
-      select m.recipient_id::{user_type} -- if flag_of_recipient
-    ) end, -- if flag
+    ), -- if mark
+    array(select r.user_id::{user_type} from {reads} r where r.message_id = m.id), -- if read.message
+    case when m.is_read then array( -- if read.flag
+      select p.user_id::{user_type} from ({members}) p -- if read.flag listed
+      where p.conversation_id = m.conversation_id and p.takes_part and p.user_id is distinct from m.sender_id -- if read.flag listed
+      select m.recipient_id::{user_type} -- if read.flag pairs
+    ) end, -- if read.flag
     m.readers::{user_type}[], -- if readers
     null::{user_type}[], null::timestamptz
   from {messages} m
-  left join {users} u on u.user_id = m.sender_id -- if names
-  where m.id = message_context.message_id{message_cast} and m.conversation_id is not null
+  left join {users} u on u.user_id = m.sender_id -- if users.name
+  where m.id = message_context.message_id{messages.id::} and m.conversation_id is not null
 $body$;
 
 -- Who takes part in a conversation, and when each last looked at it.
@@ -81,15 +184,16 @@ create or replace function tacet.seen_by(conversation_id {conversation_type})
 returns table (user_id {user_type}, last_seen timestamptz, left_at timestamptz)
 language sql stable
 as $body$
-  select -- if listed_once
-  select distinct on (p.user_id) -- if listed_often
+  select -- if once
+  select distinct on (p.user_id) -- if listed !once
     p.user_id::{user_type}, greatest(p.seen_at, s.last_seen), greatest(p.left_at, s.left_at) -- if listed
-  from {wanting_members} p -- if listed
+  from ({members}) p -- if listed
   left join tacet_host.presence s on s.conversation_id = seen_by.conversation_id and s.user_id = p.user_id::{user_type} -- if listed
-  where p.conversation_id = seen_by.conversation_id{conversation_cast} and p.user_id is not null -- if listed
+  where p.conversation_id = seen_by.conversation_id{members.conversation::} and p.wants_pushes and p.user_id is not null -- if listed
   select u.user_id::{user_type}, s.last_seen, s.left_at -- if everyone
-  from {wanting_users} u -- if everyone
+  from {users} u -- if everyone
   left join tacet_host.presence s on s.conversation_id = seen_by.conversation_id and s.user_id = u.user_id::{user_type} -- if everyone
+  where u.is_in_use -- if everyone
   select distinct case when p.id ~ '{user_pattern}' then p.id::{user_type} end, s.last_seen, s.left_at -- if pairs
   from string_to_table(seen_by.conversation_id, '/') as p (id) -- if pairs
   left join tacet_host.presence s on s.conversation_id = seen_by.conversation_id and s.user_id::text = p.id -- if pairs
@@ -104,13 +208,13 @@ as $body$
   select coalesce( -- if listed
     ( -- if listed
       select true -- if listed
-      from {members} p -- if listed
-      where p.conversation_id = takes_part.conversation_id{conversation_cast} -- if listed
-        and p.user_id = takes_part.user_id{member_cast} -- if listed
+      from ({members}) p -- if listed
+      where p.conversation_id = takes_part.conversation_id{members.conversation::} -- if listed
+        and p.user_id = takes_part.user_id{members.user::} and p.takes_part -- if listed
       limit 1 -- if listed
     ), -- if listed
-    (select false from {all_members} p where p.conversation_id = takes_part.conversation_id{conversation_cast} limit 1)) -- if listed
-  select exists (select from {users} u where u.user_id = takes_part.user_id{user_cast}) -- if everyone
+    (select false from ({members}) p where p.conversation_id = takes_part.conversation_id{members.conversation::} limit 1)) -- if listed
+  select exists (select from {users} u where u.user_id = takes_part.user_id{users.id::}) -- if everyone
   select takes_part.conversation_id ~ '^[^/]+/[^/]+$' -- if pairs
     and takes_part.user_id::text = any (string_to_array(takes_part.conversation_id, '/')) -- if pairs
 $body$;
@@ -156,44 +260,41 @@ as $body$
 #variable_conflict use_column
 begin
   return (
-    select coalesce(sum(p.unread), 0)::bigint -- if counter
-    from {wanting_members} p -- if counter
-    where p.user_id = unread_count.user_id{member_cast} -- if counter
-    select count(*) -- if counted
-    from {wanting_members} p -- if counted
-    left join {reads} r on r.conversation_id = p.conversation_id and r.user_id = p.user_id -- if counted_marker
+    select coalesce(sum(p.unread), 0)::bigint -- if members.unread
+    select count(*) -- if !members.unread
+    from ({members}) p -- if listed
+    left join {reads} r on r.conversation_id = p.conversation_id and r.user_id = p.user_id -- if counted mark
     cross join lateral ( -- if counted
       select -- if counted
       from ( -- if counted
         select m.* -- if counted
         from {messages} m -- if counted
         where m.conversation_id = p.conversation_id and m.sender_id is distinct from p.user_id -- if counted
-          and m.position > coalesce(r.mark, {beginning}) -- if counted_last_read
-          and m.position >= r.mark -- if counted_first_unread
+          and m.position > coalesce(r.mark, {beginning}) -- if counted mark !first_unread
+          and m.position >= r.mark -- if counted first_unread
         order by m.position desc -- if counted
         limit 100 -- if counted
       ) m -- if counted
       where true -- if counted
-        and not exists (select from {reads} r where r.message_id = m.id and r.user_id = p.user_id) -- if counted_receipts
-        and m.is_read is not true -- if counted_flag
-        and (p.user_id::{user_type} = any (m.readers::{user_type}[])) is not true -- if counted_readers
+        and not exists (select from {reads} r where r.message_id = m.id and r.user_id = p.user_id) -- if counted read.message
+        and m.is_read is not true -- if counted read.flag
+        and (p.user_id::{user_type} = any (m.readers::{user_type}[])) is not true -- if counted readers
     ) unread -- if counted
-    where p.user_id = unread_count.user_id{member_cast} -- if counted
-    select count(*) -- if counted_pairs
-    from ( -- if counted_pairs
-      select -- if counted_pairs
-      from {messages} m -- if counted_pairs
-      where m.recipient_id = unread_count.user_id{user_cast} -- if counted_pairs
-        and not exists (select from {reads} r where r.message_id = m.id and r.user_id = m.recipient_id) -- if pairs_receipts
-        and m.is_read is not true -- if pairs_flag
-        and (m.recipient_id::{user_type} = any (m.readers::{user_type}[])) is not true -- if pairs_readers
-      limit 100 -- if counted_pairs
-    ) unread -- if counted_pairs
+    where p.user_id = unread_count.user_id{members.user::} and p.wants_pushes -- if listed
+    from ( -- if pairs
+      select -- if pairs
+      from {messages} m -- if pairs
+      where m.recipient_id = unread_count.user_id{messages.recipient::} -- if pairs
+        and not exists (select from {reads} r where r.message_id = m.id and r.user_id = m.recipient_id) -- if pairs read.message
+        and m.is_read is not true -- if pairs read.flag
+        and (m.recipient_id::{user_type} = any (m.readers::{user_type}[])) is not true -- if pairs readers
+      limit 100 -- if pairs
+    ) unread -- if pairs
   );
 end
 $body$;
 -- end
--- if no_badge
+-- if !badge
 -- No column says what was read, or how much is not, so the number on the icon stays as it is.
 create or replace function tacet.unread_count(user_id {user_type})
 returns bigint
@@ -201,17 +302,17 @@ language sql stable
 as $body$ select null::bigint $body$;
 -- end
 
--- if names
+-- if users.name
 -- A user's name, as others see it.
 create or replace function tacet.profile_name(user_id {user_type})
 returns text
 language sql stable
 as $body$
-  select u.name from {users} u where u.user_id = profile_name.user_id{user_cast}
+  select u.name from {users} u where u.user_id = profile_name.user_id{users.id::}
 $body$;
 -- end
 
--- if zones
+-- if zone
 -- For quiet hours that name no zone.
 create or replace function tacet.user_time_zone(user_id {user_type})
 returns text
@@ -219,7 +320,7 @@ language plpgsql stable
 as $body$
 #variable_conflict use_column
 begin
-  return tacet.known_zone((select u.zone from {users} u where u.user_id = user_time_zone.user_id{user_cast}));
+  return tacet.known_zone((select u.zone from {users} u where u.user_id = user_time_zone.user_id{users.id::}));
 end
 $body$;
 -- end
@@ -227,27 +328,28 @@ $body$;
 -- Whether a user has an account that is in use, and wants pushes. A constant costs a claim nothing.
 create or replace function tacet.takes_pushes(user_id {user_type})
 returns boolean
-language plpgsql stable -- if accounts
-language sql stable -- if no_accounts
+language plpgsql stable -- if users.reasons
+language sql stable -- if !users.reasons
 as $body$
-#variable_conflict use_column -- if accounts
-begin -- if accounts
-  return exists (select from {wanting_users} u where u.user_id = takes_pushes.user_id{user_cast}); -- if accounts
-end -- if accounts
-  select true -- if no_accounts
+#variable_conflict use_column -- if users.reasons
+begin -- if users.reasons
+  return exists ( -- if users.reasons
+    select from {users} u where u.user_id = takes_pushes.user_id{users.id::} and u.is_in_use); -- if users.reasons
+end -- if users.reasons
+  select true -- if !users.reasons
 $body$;
 
 -- Whether a user wants nothing of a sender.
 create or replace function tacet.has_blocked(user_id {user_type}, sender_id {user_type})
 returns boolean
-language plpgsql stable -- if blocks
-language sql stable -- if no_blocks
+language plpgsql stable -- if block
+language sql stable -- if !block
 as $body$
-#variable_conflict use_column -- if blocks
-begin -- if blocks
-  return {blocks}; -- if blocks
-end -- if blocks
-  select false -- if no_blocks
+#variable_conflict use_column -- if block
+begin -- if block
+  return {block};
+end -- if block
+  select false -- if !block
 $body$;
 
 -- A user's devices, the newest first.
@@ -257,8 +359,8 @@ language sql stable
 as $body$
   select d.device_token, d.environment, d.app
   from {devices} d
-  where d.user_id = device_tokens.user_id{device_cast} and d.device_token is not null
-    and tacet.takes_pushes(device_tokens.user_id) -- if accounts
+  where d.user_id = device_tokens.user_id{devices.user::} and d.device_token is not null and d.is_used
+    and tacet.takes_pushes(device_tokens.user_id) -- if users.reasons
   order by d.registered_at desc nulls last
   limit 50
 $body$;
@@ -268,7 +370,9 @@ create or replace function tacet.invalidate_device_token(device_token text, reas
 returns void
 language sql volatile
 as $body$
-  {drop_device}
+  delete from {devices.table} -- if is_deleted
+  update {devices.table} set {devices.token} = {nothing}
+  update {devices.table} set {devices.dead} = now() -- if !is_deleted !nothing
   where {device_token} = invalidate_device_token.device_token
     and coalesce({registered_at}, '-infinity') <= invalidate_device_token.invalid_since
 $body$;
@@ -279,7 +383,7 @@ returns table (user_id {user_type}, device_token text)
 language sql stable
 as $body$
   select d.user_id::{user_type}, d.device_token
-  from {all_devices} d
+  from {devices} d
   where d.device_token >= device_token_owners.beginning and d.device_token < device_token_owners.beginning || 'g'
   order by d.device_token
   limit device_token_owners.owners_max
@@ -300,7 +404,7 @@ begin
   select
     register_device.user_id, register_device.device_token, register_device.environment, register_device.app,
     register_device.platform, register_device.locale, register_device.time_zone
-  where exists (select from {users} u where u.user_id = register_device.user_id{user_cast}) -- if users_of_own_devices
+  where exists (select from {users} u where u.user_id = register_device.user_id{users.id::}) -- if users.table
   on conflict (device_token) do update
   set
     user_id = excluded.user_id, registered_at = clock_timestamp(),
@@ -343,7 +447,85 @@ as $body$
 $body$;
 -- end
 
-{rights}
+-- if check
+-- What becomes of a message, and of the newest messages of some conversations, as JSON; null where none is pushed. Everybody whom the tables
+-- name beside a message is there, with what keeps the push away. At most 200 messages, 5 conversations and 20 people are looked at.
+-- has_badges: without the wiring's indexes counting takes long in a large table.
+create function tacet.played(inserted {message_type}, has_badges boolean)
+returns jsonb
+language sql stable
+as $body$
+  with newest as materialized (
+    select m.id, m.conversation_id, m.position from {messages} m where m.conversation_id is not null order by m.id desc limit 200
+  ), chosen as (
+    select n.id from (
+      select distinct on (n.conversation_id) n.* from newest n order by n.conversation_id, n.position desc
+    ) n order by n.position desc limit 5
+  )
+  select jsonb_agg(jsonb_build_object(
+    'message', c.id::text, 'conversation', m.conversation_id::text, 'title', left(m.sender_name, 80), 'preview', left(m.body, 80),
+    'people', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'user', w.user_id::text,
+        'reasons', concat_ws('; ',
+          case when w.user_id = m.sender_id then 'is the sender' end, nullif(w.reasons, ''),
+          (select nullif(u.reasons, '') from {users} u where u.user_id = w.user_id{users.id::}), -- if users.reasons
+          case when tacet.has_blocked(w.user_id, m.sender_id) then 'has blocked the sender' end,
+          case when w.user_id = any (m.read_by) then 'has read it' end),
+        'hasDevice', exists (select from tacet.device_tokens(w.user_id)), 'badge',
+        case when has_badges then tacet.unread_count(w.user_id) end)), '[]')
+      from (
+        select p.user_id::{user_type}, p.reasons from ({members}) p where p.conversation_id = m.conversation_id{members.conversation::} -- if listed
+        select s.user_id, '' as reasons from tacet.seen_by(m.conversation_id) s -- if pairs
+        select u.user_id::{user_type}, '' as reasons from {users} u -- if everyone
+        limit 20
+      ) w)))
+  from (select inserted as id where inserted is not null union select chosen.id::{message_type} from chosen) c
+  cross join lateral tacet.message_context(c.id) m
+$body$;
+
+-- A copy of the newest message, with an id that no other gets, and its insert as the application does it: without what the table fills in
+-- itself and what has to be unique, and where Supabase's policies look, for the sender.
+create temporary table copied on commit drop as select * from {messages.table} order by id desc limit 1;
+update pg_temp.copied set {written_column} = now();
+update pg_temp.copied set id = {unused_id};
+create function tacet.copy_id() returns text language sql stable as $body$ select id::text from pg_temp.copied $body$;
+create function tacet.insert_copy()
+returns void
+language plpgsql volatile
+as $body$
+declare
+  names text;
+begin
+  select string_agg(format('%I', a.attname), ', ') into names
+  from pg_attribute a
+  where a.attrelid = {messages_text}::regclass and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+    and (a.attname = 'id' or a.attidentity = '' and not exists (
+      select
+      from pg_index i
+      where i.indrelid = a.attrelid and i.indisunique and i.indnkeyatts = 1 and i.indkey[0] = a.attnum
+        and (a.atthasdef or not a.attnotnull)));
+  perform set_config('request.jwt.claims', (
+    select jsonb_build_object('sub', {messages.sender}, 'role', current_user)::text from pg_temp.copied as {messages_alias}), true);
+  execute format('insert into %1$s (%2$s) overriding system value select %2$s from pg_temp.copied', {messages_text}::regclass, names);
+end
+$body$;
+grant select on pg_temp.copied to public;
+grant select on tacet_host.presence to public; -- if makes_tables
+grant select on tacet_host.devices to public; -- if makes_tables own_devices
+-- end
+-- if !check
+-- if role
+-- What the service's role needs.
+select tacet.grant_service({role_text});
+grant usage on schema tacet_host, {read_schemas} to {role};
+grant select on {read_tables} to {role};
+grant select, insert, update, delete on all tables in schema tacet_host to {role};
+grant {write_right} on {devices.table} to {role}; -- if !own_devices
+-- end
+-- if !role
+-- A service with a role of its own needs rights here: a line role of the mapping writes them.
+-- end
 
 -- What needs a lock of your tables comes last. Inserts wait behind it at most 150 ms; then it is tried again a second later, for a
 -- minute. Each inserted message becomes a push, and what Tacet knows of a deleted user goes too.
@@ -351,7 +533,17 @@ do $body$
 begin
   for attempt in 1..60 loop
     begin
-      {locking}
+      {policy}
+      {key}
+      create or replace trigger tacet_profile_deleted -- if erases_users
+      after delete on {users.table} -- if erases_users
+      referencing old table as deleted -- if erases_users
+      for each statement execute function tacet.forget_deleted_profiles(); -- if erases_users
+      -- It does not fire for inserts that name a partition; make it on each partition if you have such. -- if is_partitioned
+      create or replace trigger tacet_message_inserted
+      after insert on {messages.table}
+      referencing new table as inserted
+      for each statement execute function tacet.enqueue_inserted_messages({trigger_arguments});
       exit;
     exception
       when lock_not_available then
@@ -365,6 +557,15 @@ end
 $body$;
 commit;
 
-{indexes}
+-- if index
+-- Indexes, which psql builds one after the other while others write. Those of partitioned tables block writers: build them
+-- beforehand on each partition if these are large.
+select format('drop index concurrently %s', i.indexrelid::regclass)
+from pg_index i
+where not i.indisvalid and i.indexrelid = any (array[{index_names}])
+\gexec
+{index}
+-- end
 
 -- Now run tacet doctor. It plays a message through these functions and undoes it.
+-- end

@@ -32,11 +32,14 @@ struct InitCommand: AsyncParsableCommand {
   @Option(help: "The role of the service, where it is another than the tables' owner.")
   var role: String?
 
+  @Option(help: "With --check: the application's role, which then inserts a copy of the newest message.")
+  var appRole: String?
+
   @Flag(help: "Play the newest messages through the mapping, in a transaction that is undone, and write nothing.")
   var check = false
 
   func run() async throws {
-    let work = InitWork(from: from, mapping: mapping, output: output, role: role, isChecking: check)
+    let work = InitWork(from: from, mapping: mapping, output: output, role: role, isChecking: check, appRole: appRole)
     do {
       let settings = try CommandSettings(environment: ProcessInfo.processInfo.environment, needsSession: false)
       let (conninfo, logger) = (
@@ -63,9 +66,7 @@ private struct InitWork: Sendable {
   let output: String
   let role: String?
   let isChecking: Bool
-
-  /// The longest mapping, in bytes.
-  private static let mappingBytesMax = 65_536
+  let appRole: String?
 
   private static let isDefault = """
     The tables have the names and columns of the default contract. Nothing is to be written: run tacet migrate, then tacet doctor.
@@ -85,7 +86,7 @@ private struct InitWork: Sendable {
     guard unsure.isEmpty else { throw UnsureMapping(lines: unsure.map(\.description), file: from ?? mapping) }
     let wiring = try await look.wiring(wanted, schema, on: reactor)
     if isChecking {
-      for line in try await look.check(wiring, on: reactor) { print(line) }
+      for line in try await look.check(wiring, appRole: appRole, on: reactor) { print(line) }
       return
     }
     try Self.write(wiring.text, to: output, replacing: WiringFile.mark)
@@ -99,7 +100,7 @@ private struct InitWork: Sendable {
   private static func text(of path: String) throws -> String {
     guard let file = fopen(path, "r") else { throw UnusableFile(path: path, reason: String(cString: strerror(errno))) }
     defer { fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: mappingBytesMax + 1)
+    var bytes = [UInt8](repeating: 0, count: HostMapping.bytesMax + 1)
     let count = fread(&bytes, 1, bytes.count, file)
     guard let text = String(validating: bytes.prefix(count), as: UTF8.self) else {
       throw UnusableFile(path: path, reason: "it is no UTF-8")
@@ -135,7 +136,7 @@ private struct InitWork: Sendable {
       \(wanted.text)
       Read \(file). To change it, edit it and run tacet init --from \(file.shellQuoted). Then run:
         tacet init --from \(file.shellQuoted) --check
-        \(migrate)
+        \(migrate)   # its notices name what the next line replaces
         psql -X -v ON_ERROR_STOP=1 -f \(output.shellQuoted) "$DATABASE_URL"
         tacet doctor
       """

@@ -241,25 +241,48 @@ extension DatabaseExamination {
     return (documents, hidden.columns, hidden.blocks, count - documents.count)
   }
 
-  /// The text that a statement about the host's own tables returns; nil without a row.
+  /// Begins a transaction that may write until its first question; ``rollback(on:)`` or the end of the session undoes it.
+  package func begin(on reactor: isolated Reactor) async throws(PostgresError) {
+    try await connection.simple("begin read write", on: reactor)
+  }
+
+  package func rollback(on reactor: isolated Reactor) async throws(PostgresError) {
+    try await connection.simple("rollback", on: reactor)
+  }
+
+  /// Runs a script in the transaction, which goes on as if it had not when it fails.
   /// - Parameter role: with whose rights, as SQL names it; nil for the session's.
-  package func hostText(
-    _ sql: String, as role: String? = nil, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> String? {
-    guard let role else { return try await hostText(sql, on: reactor) }
-    try await connection.simple("begin; set local role \(role)", on: reactor)
-    let text: String?
+  package func run(
+    _ script: String, as role: String?, on reactor: isolated Reactor
+  ) async throws(PostgresError) {
+    try await connection.simple("savepoint trial; set local role \(role ?? "none")", on: reactor)
     do throws(PostgresError) {
-      text = try await hostText(sql, on: reactor)
+      try await connection.simple("\(script); set local role none", on: reactor)
     } catch {
-      try? await connection.simple("rollback", on: reactor)
+      try await connection.simple("rollback to savepoint trial", on: reactor)
       throw error
     }
-    try await connection.simple("rollback", on: reactor)
+  }
+
+  /// The text that a statement returns in the transaction; nil without a row.
+  /// - Parameter role: with whose rights, as SQL names it; nil for the session's.
+  package func hostText(
+    _ sql: String, as role: String?, on reactor: isolated Reactor
+  ) async throws(PostgresError) -> String? {
+    let text: String?
+    do throws(PostgresError) {
+      try await connection.simple("savepoint trial; set local role \(role ?? "none")", on: reactor)
+      text = try await hostText(sql, on: reactor)
+    } catch {
+      try await connection.simple("rollback to savepoint trial", on: reactor)
+      throw error
+    }
+    try await connection.simple("rollback to savepoint trial", on: reactor)
     return text
   }
 
-  private func hostText(_ sql: String, on reactor: isolated Reactor) async throws(PostgresError) -> String? {
+  /// The text that a statement about the host's own tables returns; nil without a row.
+  package func hostText(_ sql: String, on reactor: isolated Reactor) async throws(PostgresError) -> String? {
     for row in try await connection.query(PostgresStatement("host_text", sql), on: reactor) {
       return try row.decode(0, as: String?.self)
     }

@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import Postgres
+internal import PushRules
 package import PushStore
 package import Reactors
 
@@ -38,26 +38,56 @@ package struct HostLook {
     return try WiringFile(mapping, types, schema, template: Migration.wiring)
   }
 
-  /// Plays the newest messages, as the connected role and as the service's, and says what became of them.
-  package func check(_ wiring: WiringFile, on reactor: isolated Reactor) async throws -> [String] {
+  /// Plays the newest messages, as the connected role and as the service's, and says what became of them; undoes it all.
+  /// - Parameter appRole: the one that inserts a copy of the newest message, which is then played too.
+  package func check(
+    _ wiring: WiringFile, appRole: String?, on reactor: isolated Reactor
+  ) async throws -> [String] {
+    let isApplied = try await database.hostText("select to_regclass('tacet_host.presence')::text", on: reactor) != nil
+    try await database.begin(on: reactor)
+    // After a failure the end of the session undoes it.
+    try await database.run(wiring.checkScript(isApplied: isApplied), as: nil, on: reactor)
     var lines: [String] = []
-    let isApplied = try await database.hostText("select to_regclass('tacet_host.devices')::text", on: reactor) != nil
+    var inserted: String?
+    if let appRole {
+      inserted = try await database.hostText("select pg_temp.copy_id()", as: nil, on: reactor)
+      do {
+        try await database.run("select pg_temp.insert_copy()", as: appRole.quotedIdentifier, on: reactor)
+        let outcome = inserted == nil ? "no message is there to copy" : "inserts a copy of the newest message"
+        lines.append("as \(appRole): \(outcome)")
+      } catch {
+        inserted = nil
+        lines.append("warning: \(appRole) cannot insert a copy of the newest message: \(error.message)")
+      }
+    }
     let service = wiring.mapping.section(.role)?.head.value
     for role in [nil, service].prefix(service == nil ? 1 : 2) {
       if let role { lines.append("as \(role):") }
-      do {
-        let document = try await database.hostText(wiring.checkStatement(isApplied: isApplied), as: role, on: reactor)
-        let played = try document.map { try JSONDecoder().decode([PlayedMessage].self, from: Data($0.utf8)) } ?? []
-        lines +=
-          played.isEmpty
-          ? ["no message is there that would be pushed: write one and check again"]
-          : played.flatMap(\PlayedMessage.lines)
-      } catch let error as PostgresError {
-        guard let role else { throw error }
-        lines.append(
-          "warning: \(role) cannot read all of it: \(error.message). Run the file of SQL first, which grants it.")
-      }
+      lines += try await played(inserted, wiring.ids, as: role, on: reactor)
     }
-    return lines + wiring.meanings
+    try await database.rollback(on: reactor)
+    return (lines + wiring.meanings).map(\.onOneLine)
+  }
+
+  private func played(
+    _ inserted: String?, _ ids: MappingIDs, hasBadges: Bool = true, as role: String?, on reactor: isolated Reactor
+  ) async throws -> [String] {
+    let message = "\(inserted?.quotedLiteral ?? "null")::\(ids.messages.rawValue)"
+    do {
+      let document = try await database.hostText(
+        "select pg_temp.played(\(message), \(hasBadges))::text", as: role, on: reactor)
+      let played = try PlayedMessage.all(document)
+      let isHidden = inserted != nil && !played.contains { $0.message == inserted }
+      return (played.isEmpty ? ["no message is there that would be pushed: write one and check again"] : [])
+        + played.flatMap(\.lines)
+        + (isHidden ? ["warning: what was inserted is not seen: a line only or row-level security hides it"] : [])
+    } catch let error as PostgresError {
+      if error.sqlState == .queryCanceled, hasBadges {
+        return try await played(inserted, ids, hasBadges: false, as: role, on: reactor)
+          + ["no badge is counted, because that takes too long without the indexes of the wiring"]
+      }
+      guard let role else { throw error }
+      return ["warning: \(role) cannot read all of it: \(error.message). Run the file of SQL first, which grants it."]
+    }
   }
 }

@@ -37,6 +37,10 @@ package struct HostMapping: Equatable, Sendable {
       head = Line(part.rawValue, value, comment, isUnsure: isUnsure)
     }
 
+    mutating func add(_ key: String, _ value: String, _ comment: String? = nil, isUnsure: Bool = false) {
+      lines.append(Line(key, value, comment, isUnsure: isUnsure))
+    }
+
     func all(_ key: String) -> [Line] { lines.filter { $0.key == key } }
     func value(_ key: String) -> String? { lines.first { $0.key == key }?.value }
     /// A condition on each row that counts: all of a key's lines.
@@ -51,6 +55,8 @@ package struct HostMapping: Equatable, Sendable {
 
   func section(_ part: Part) -> Section? { sections.first { $0.part == part } }
   func all(_ part: Part) -> [Section] { sections.filter { $0.part == part } }
+  /// Where a part is not said, without a table.
+  subscript(part: Part) -> Section { section(part) ?? Section(part, part.rules.words.last ?? "") }
 
   /// What nobody has confirmed.
   package var unsure: [Line] { sections.flatMap { [$0.head] + $0.lines }.filter(\.isUnsure) }
@@ -67,28 +73,49 @@ package struct MappingFault: Error, Equatable, Sendable, CustomStringConvertible
   package var description: String { line == 0 ? text : "line \(line): \(text)" }
 }
 
+/// The lines of each part.
+private struct PartRules {
+  let needed: [String]
+  let others: [String]
+  /// What stands for no table; where the part is not said, the last.
+  let words: [String]
+
+  init(needed: String = "", others: String = "", words: String = "") {
+    func all(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
+    (self.needed, self.others, self.words) = (all(needed), all(others), all(words))
+  }
+
+  static let all: [HostMapping.Part: PartRules] = [
+    .messages: PartRules(needed: "sender text", others: "conversation recipient sender_name written only"),
+    .members: PartRules(
+      needed: "conversation user", others: "only wants seen left unread latest", words: "everyone recipient"),
+    .read: PartRules(needed: "user", others: "conversation message marker only", words: "flag array marker none"),
+    .users: PartRules(needed: "id", others: "name zone only wants", words: "none"),
+    .blocks: PartRules(needed: "blocker blocked", others: "only"),
+    .devices: PartRules(
+      needed: "user token", others: "platform app environment registered dead only", words: "own"),
+    .role: PartRules(),
+  ]
+  /// Lines that may come more than once: conditions, all of which hold, and users that a row names beside each other.
+  static let repeated: Set<String> = ["only", "wants", "user"]
+}
+
+extension HostMapping.Part {
+  fileprivate var rules: PartRules { PartRules.all[self] ?? PartRules() }
+}
+
+extension HostMapping.Section {
+  /// The word that begins what a part is, where that may be one.
+  var word: String { String(head.value.prefix { !$0.isWhitespace }) }
+
+  /// Whether no table is named. Only some words of `read` have something behind them.
+  var isWord: Bool { part.rules.words.contains(part == .read ? word : head.value) }
+}
+
 // Reading.
 extension HostMapping {
   /// The longest file, in bytes.
-  private static let bytesMax = 65_536
-
-  /// The keys of a table of each part: those that there must be, and those that there may be.
-  private static let keys: [Part: (needed: [String], others: [String])] = [
-    .messages: (
-      ["sender", "text"], ["conversation", "recipient", "sender_name", "written", "only"]
-    ),
-    .members: (["conversation", "user"], ["only", "wants", "seen", "left", "unread", "latest"]),
-    .read: (["user"], ["conversation", "message", "marker", "only"]),
-    .users: (["id"], ["name", "zone", "only", "wants"]), .blocks: (["blocker", "blocked"], ["only"]),
-    .devices: (["user", "token"], ["platform", "app", "environment", "registered", "dead", "only"]),
-    .role: ([], []),
-  ]
-  /// Those that may come more than once: conditions, all of which hold, and users that a row names beside each other.
-  private static let repeated: Set<String> = ["only", "wants", "user"]
-  /// What stands for no table.
-  static let words: [Part: [String]] = [
-    .members: ["everyone", "recipient"], .read: ["none"], .users: ["none"], .devices: ["own"],
-  ]
+  package static let bytesMax = 65_536
 
   /// Reads a file.
   /// - Throws: ``MappingFault`` for the first line that cannot be used, and for what is missing.
@@ -116,16 +143,17 @@ extension HostMapping {
   }
 
   private mutating func add(_ line: Line) throws(MappingFault) {
-    guard let section = sections.last, let keys = Self.keys[section.part] else {
-      throw MappingFault(line.number, "\(line.key) belongs to no part; the parts are \(Part.names)")
+    guard let section = sections.last else {
+      let parts = Part.allCases.map(\.rawValue).joined(separator: ", ")
+      throw MappingFault(line.number, "\(line.key) belongs to no part; the parts are \(parts)")
     }
-    let known = keys.needed + keys.others
+    let known = section.part.rules.needed + section.part.rules.others
     guard known.contains(line.key) else {
       throw MappingFault(
         line.number, "\(section.part) has no \(line.key); its lines are \(known.joined(separator: ", "))")
     }
     guard !line.value.isEmpty || line.isUnsure else { throw MappingFault(line.number, "\(line.key) has no value") }
-    guard Self.repeated.contains(line.key) || section.value(line.key) == nil else {
+    guard PartRules.repeated.contains(line.key) || section.value(line.key) == nil else {
       throw MappingFault(line.number, "\(line.key) of \(section.part) is said before")
     }
     sections[sections.count - 1].lines.append(line)
@@ -143,7 +171,7 @@ extension HostMapping {
         }
         continue
       }
-      for key in Self.keys[section.part]?.needed ?? [] where section.value(key) == nil {
+      for key in section.part.rules.needed where section.value(key) == nil {
         throw MappingFault(section.head.number, "\(section.part) needs a line \(key)")
       }
     }
@@ -151,22 +179,22 @@ extension HostMapping {
       throw MappingFault(
         role.number, "\(role.value) is no name of a role; other than small letters belong in double quotes")
     }
-    guard let messages = section(.messages), let members = section(.members), !messages.head.isUnsure else { return }
+    let (messages, members, read) = (self[.messages], self[.members], self[.read])
+    guard !messages.head.isUnsure else { return }
     let isPair = members.head.value == "recipient"
-    if isPair != (messages.value("recipient") != nil), !members.head.isUnsure {
+    if !members.head.isUnsure, isPair != (messages.value("recipient") != nil) {
       throw MappingFault(
         members.head.number,
         "a line recipient of messages and members recipient belong together: the two are the conversation")
     }
-    if isPair == (messages.value("conversation") != nil), !members.head.isUnsure {
+    if !members.head.isUnsure, isPair == (messages.value("conversation") != nil) {
       throw MappingFault(
         messages.head.number, "messages need a line conversation, or a line recipient, and not both")
     }
-    if let read = section(.read), !read.isWord, !read.head.isUnsure {
-      guard (read.value("message") != nil) != (read.value("marker") != nil && read.value("conversation") != nil) else {
-        throw MappingFault(
-          read.head.number, "a table of reads needs a line message, or lines conversation and marker")
-      }
+    let isMarker = read.value("marker") != nil && read.value("conversation") != nil
+    if !read.isWord, !read.head.isUnsure, isMarker == (read.value("message") != nil) {
+      throw MappingFault(
+        read.head.number, "a table of reads needs a line message, or lines conversation and marker")
     }
   }
 
@@ -220,19 +248,6 @@ extension HostMapping {
     }
     return mapping
   }
-}
-
-extension HostMapping.Section {
-  /// Whether no table is named.
-  var isWord: Bool {
-    let word = head.value.prefix { !$0.isWhitespace }
-    return HostMapping.words[part]?.contains(head.value) == true
-      || part == .read && ["flag", "array", "marker"].contains(word)
-  }
-}
-
-extension HostMapping.Part {
-  fileprivate static var names: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }
 
 // Writing.

@@ -38,12 +38,11 @@ package struct HostProposal {
     guard let messages = guesses.first else { throw MappingFault(0, refusal) }
     let users = UsersGuess.find(in: schema, for: messages)
     let members = MembersGuess.all(in: schema, for: messages, users?.table)
-    let readers = ReadGuess.find(in: schema, for: messages, members.first, users?.table)
     var sections = [section(messages, guesses.dropFirst().map { $0 }, users, members.first)]
     if let fault = schema.messagesFault(messages.table) { throw MappingFault(0, fault) }
     if let fault = tenants(messages, members.first) { throw fault }
     sections.append(section(members, messages, users))
-    sections.append(readers.section)
+    sections.append(ReadGuess.section(in: schema, for: messages, members.first))
     sections.append(section(users))
     sections += blocks(users?.id ?? messages.sender)
     sections.append(devices(users, messages.sender))
@@ -54,9 +53,9 @@ package struct HostProposal {
 
   /// What is missing, where nothing can hold the messages.
   private var refusal: String {
-    let named = schema.tables.filter { NameKey($0.name).weight(among: HostWords.messages) > 2 && !$0.isAside }
+    let named = schema.tables.filter { NameKey($0.name).weight(among: .messages) > 2 && !$0.isAside }
     let lacks = named.prefix(3).map {
-      "\($0.fullName) lacks \(MessagesGuess.lacks($0, schema).joined(separator: ", "))"
+      schema.messagesFault($0) ?? "\($0.fullName) lacks \(MessagesGuess.lack($0, schema))"
     }
     return """
       no table looks like messages: \(lacks.isEmpty ? "none has a key, a sender and a text" : lacks.joined(separator: "; ")). \
@@ -85,39 +84,31 @@ package struct HostProposal {
       .messages, table.sql,
       rivals.isEmpty ? table.size : "or \(rivals.prefix(3).map(\.table.fullName).joined(separator: ", "))?",
       isUnsure: !rivals.isEmpty || !guess.isNamed)
-    if let conversation = guess.conversation {
-      section.lines.append(Line("conversation", conversation.sql, table.why(conversation)))
-    } else if guess.recipient == nil {
-      section.lines.append(
-        Line("conversation", "", "no name and no key says where a message was written", isUnsure: true))
-    }
-    if let recipient = guess.recipient {
-      section.lines.append(
-        Line(
-          "recipient", recipient.sql,
-          guess.conversation == nil
-            ? (recipient.idType == nil ? "is no id of one user: write a view of members" : table.why(recipient))
-            : "says who a message is for: keep this line or conversation, and delete the other",
-          isUnsure: guess.conversation != nil || recipient.idType == nil))
+    switch (guess.conversation, guess.recipient) {
+    case (let place?, nil): section.add("conversation", place.sql, table.why(place))
+    case (nil, nil):
+      section.add("conversation", "", "no name and no key says where a message was written", isUnsure: true)
+    case (nil, let recipient?) where recipient.idType != nil:
+      section.add("recipient", recipient.sql, table.why(recipient))
+    case (nil, let recipient?):
+      section.add("recipient", recipient.sql, "is no id of one user: write a view of members", isUnsure: true)
+    case (let place?, let recipient?):
+      section.add("conversation", place.sql, table.why(place))
+      let choice = "says who a message is for: keep this line or conversation, and delete the other"
+      section.add("recipient", recipient.sql, choice, isUnsure: true)
     }
     section.lines += sender(guess, users, members)
-    section.lines.append(
-      Line(
-        "text", guess.body?.sql ?? "", guess.isBodySure ? nil : "no name says which column is the text",
-        isUnsure: !guess.isBodySure))
+    let bodyDoubt = guess.isBodySure ? nil : "no name says which column is the text"
+    section.add("text", guess.body?.sql ?? "", bodyDoubt, isUnsure: bodyDoubt != nil)
     if let created = guess.created {
-      section.lines.append(
-        Line(
-          "written", created.sql,
-          created.type == "timestamp" ? "of any zone: counts as the latest moment that it can be" : nil))
+      let isUnzoned = created.type == "timestamp"
+      section.add("written", created.sql, isUnzoned ? "of any zone: counts as the latest moment that it can be" : nil)
     }
+    if let kind = guess.kindNumber { section.lines.append(kinds(kind, table)) }
     let taken = [
       guess.id, guess.body, guess.conversation, guess.recipient, guess.sender, guess.created, guess.kindNumber,
     ]
-    section.lines += shown(.message, in: table, besides: taken)
-    if let kind = guess.kindNumber { section.lines.append(kinds(kind, table)) }
-    section.lines += unused(.message, in: table, besides: taken)
-    section.lines += passedOver(section, of: table)
+    addRest(.message, of: table, besides: taken, to: &section)
     return section
   }
 
@@ -133,7 +124,7 @@ package struct HostProposal {
     }
     func isOf(_ table: HostTable) -> String { "\(kind.sql) like \("%\(table.className)".quotedLiteral)" }
     let value = users.map { "case when \(isOf($0.table)) then \(column.sql) end" } ?? column.sql
-    let others = schema.tables.filter { HostWords.otherSenders.contains(NameKey($0.name).text) }
+    let others = schema.tables.filter { HostWords.otherSenders.all.contains(NameKey($0.name).text) }
       .compactMap { UsersGuess($0, like: column) }.filter { $0.name != nil }
     let names = others.map { other in
       "(select \(other.name ?? "") from \(other.table.sql) x where x.\(other.id.sql) = \(column.sql) and \(isOf(other.table)))"
@@ -171,21 +162,17 @@ package struct HostProposal {
         ? (best.isNamed ? table.size : "its name does not say that its rows are those who take part")
         : "or \(rivals.prefix(3).map(\.table.fullName).joined(separator: ", "))?",
       isUnsure: !rivals.isEmpty || !best.isNamed)
-    section.lines.append(Line("conversation", best.conversation.sql, table.why(best.conversation)))
-    section.lines += best.users.map { Line("user", $0.sql, table.why($0)) }
+    section.add("conversation", best.conversation.sql, table.why(best.conversation))
+    for user in best.users { section.add("user", user.sql, table.why(user)) }
     if let kind = table.classColumn(of: best.users[0]) {
-      section.lines.append(
-        Line(
-          "only", "\(kind.sql) like \("%\(users?.table.className ?? "User")".quotedLiteral)",
-          "\(kind.name) says whose id it is"))
+      let pattern = "%\(users?.table.className ?? "User")".quotedLiteral
+      section.add("only", "\(kind.sql) like \(pattern)", "\(kind.name) says whose id it is")
     }
-    if let looked = best.looked { section.lines.append(Line("seen", looked.sql, "when a member last looked")) }
-    if let left = best.leftAt { section.lines.append(Line("left", left.sql)) }
-    if let unread = best.unread { section.lines.append(Line("unread", unread.sql, "the badge is the sum of these")) }
+    if let looked = best.looked { section.add("seen", looked.sql, "when a member last looked") }
+    if let left = best.leftAt { section.add("left", left.sql) }
+    if let unread = best.unread { section.add("unread", unread.sql, "the badge is the sum of these") }
     guard best.isTable else { return section }
-    let taken = best.users + [best.conversation, best.looked, best.leftAt]
-    section.lines += shown(.member, in: table, besides: taken) + unused(.member, in: table, besides: taken)
-    section.lines += passedOver(section, of: table)
+    addRest(.member, of: table, besides: best.users + [best.conversation, best.looked, best.leftAt], to: &section)
     return section
   }
 
@@ -194,11 +181,11 @@ package struct HostProposal {
   private func section(_ users: UsersGuess?) -> Section {
     guard let users else { return Section(.users, "none", "so pushes have no name of a sender") }
     var section = Section(.users, users.table.sql, users.table.size, [Line("id", users.id.sql)])
-    if let name = users.name { section.lines.append(Line("name", name)) }
-    if let zone = users.zone { section.lines.append(Line("zone", zone.sql)) }
-    let taken = [users.id, users.zone]
-    section.lines +=
-      shown(.profile, in: users.table, besides: taken) + unused(.profile, in: users.table, besides: taken)
+    section.lines.append(
+      users.name.map { Line("name", $0) }
+        ?? Line("", "", "no column is a name, so pushes have none of a sender; a line name may be an expression"))
+    if let zone = users.zone { section.add("zone", zone.sql) }
+    addRest(.profile, of: users.table, besides: [users.id, users.zone], to: &section)
     return section
   }
 
@@ -231,6 +218,17 @@ package struct HostProposal {
 
   // MARK: What hides rows
 
+  /// The conditions of a table, and what is there and plays no part, so that a reader sees what was passed over.
+  private func addRest(
+    _ place: HidingColumn.Place, of table: HostTable, besides taken: [HostColumn?], to section: inout Section
+  ) {
+    section.lines += shown(place, in: table, besides: taken) + unused(place, in: table, besides: taken)
+    guard place != .profile else { return }
+    let said = section.lines.map { "\($0.value) \($0.comment ?? "")" }.joined(separator: " ")
+    let names = table.columns.map(\.name).filter { !said.contains($0) }
+    if !names.isEmpty { section.add("", "", "not used: \(names.prefix(12).joined(separator: ", "))".onOneLine) }
+  }
+
   private func shown(_ place: HidingColumn.Place, in table: HostTable, besides taken: [HostColumn?]) -> [Line] {
     table.hiding.compactMap { hiding in
       guard hiding.place == place, let before = hiding.before, let after = hiding.after,
@@ -254,20 +252,17 @@ package struct HostProposal {
       if column.isInteger, plain.hasPrefix("is"), !plain.hasSuffix("active") {
         return Line("only", "coalesce(\(column.sql), 0) = 0", "\(column.name) is 0")
       }
-      guard place == .member, !HostWords.wishes.contains(where: plain.contains) else {
+      let isWish = HostWords.wishes.all.contains(where: plain.contains)
+      if place == .member, isWish, column.isInteger, plain.hasSuffix("level") {
+        return Line("wants", "coalesce(\(column.sql), 1) <> 0", "0 is taken for never")
+      }
+      guard place == .member, !isWish else {
         return Line("", "", "\(column.name) is not used: if it hides something, write a line only")
       }
       return Line(
         "only", "", "\(column.name) may say who takes part: write the condition of those, or delete the line",
         isUnsure: true)
     }
-  }
-
-  /// What is there and plays no part, so that a reader sees what was passed over.
-  private func passedOver(_ section: Section, of table: HostTable) -> [Line] {
-    let said = section.lines.map { "\($0.value) \($0.comment ?? "")" }.joined(separator: " ")
-    let names = table.columns.map(\.name).filter { !said.contains($0) }
-    return names.isEmpty ? [] : [Line("", "", "not used: \(names.prefix(12).joined(separator: ", "))".onOneLine)]
   }
 
   /// Whether a table may hold what is looked for, so that its contents help.

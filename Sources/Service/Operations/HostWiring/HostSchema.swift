@@ -212,6 +212,7 @@ extension HostSchema {
         \(table.generatedColumn(of: key))
         """
     }
+    guard !key.isEmpty else { return "\(table.fullName) has no key: its messages need a column id that is unique" }
     return """
       the trigger reads a column id, which \(table.fullName) lacks. One that is generated would help: alter table \(table.sql) \
       add column id \(table.key?.type ?? "text") generated always as (\(key.map(\.quotedIdentifier).joined(separator: " || ':' || "))) \

@@ -40,15 +40,16 @@ struct NameKey: Equatable {
   }
 
   /// The place among words: words that are the whole name come before words that end it. Nil when it ends in no word.
-  func rank(among words: [String]) -> Int? {
+  func rank(among list: HostWords) -> Int? {
+    let words = list.all
     if let place = words.firstIndex(of: text) { return place }
     return words.firstIndex { text.hasSuffix($0) }.map { $0 + words.count }
   }
 
   /// The weight of the word that it is, or one less for a word that ends it; the heaviest.
-  func weight(among words: [String: Int]) -> Int {
-    words.reduce(0) { best, word in
-      max(best, text == word.key ? word.value : text.hasSuffix(word.key) ? word.value - 1 : 0)
+  func weight(among list: HostWords) -> Int {
+    list.weights.reduce(0) { best, entry in
+      max(best, text == entry.word ? entry.weight : text.hasSuffix(entry.word) ? entry.weight - 1 : 0)
     }
   }
 
@@ -61,137 +62,56 @@ struct NameKey: Equatable {
   }
 }
 
-/// The names that applications give to tables and columns, as ``NameKey`` writes them, the usual first.
-enum HostWords {
-  // Tables, with how much each says.
-  static let messages = ["message": 10, "post": 7, "comment": 4, "reply": 3, "note": 2]
-  static let members = [
-    "participant": 10, "participation": 10, "membership": 10, "member": 10, "subscription": 8, "subscriber": 8,
-    "attendee": 6, "recipient": 6, "follower": 5, "user": 5, "profile": 5, "room": 4, "channel": 4, "conversation": 4,
-    "thread": 4,
-  ]
-  static let users = ["user": 10, "userprofile": 10, "profile": 9, "account": 7, "person": 7, "member": 5]
-  static let otherSenders = ["contact", "customer", "visitor", "lead", "guest", "bot"]
-  static let devices = ["device", "push", "apns", "installation", "mobile"]
-  /// Words in names of tables that look like one of these and are something else.
-  static let others = [
-    "archive", "history", "draft", "scheduled", "deleted", "template", "backup", "audit", "log", "report", "reaction",
-    "invite", "invitation", "request", "ban", "block", "typing", "favorite", "star", "pin", "notification", "mention",
-    "attachment", "remote", "banned", "blocked", "muted", "kicked", "removed", "waitlist", "pending", "former", "read",
-    "receipt", "seen",
-    "delivery", "rating", "vote", "like", "bookmark", "moderator", "view",
-  ]
-  /// Words in names of tables of members that leave nobody out.
-  static let memberWords = [
-    "user", "profile", "member", "participant", "participation", "membership", "subscription", "subscriber", "person",
-    "chat", "dm", "direct",
-    "message", "messaging", "to", "app", "tbl", "group", "room", "channel", "conversation", "map", "link", "join",
-    "rel",
-  ]
+/// A list of names in `hosts.vocabulary`.
+enum HostWords: String, CaseIterable {
+  case messages, members, users, otherSenders, devices, others, memberWords, bodies, conversations, senders
+  case recipients, notSenders, notBodies, created, kinds, memberColumns, pairs, notMembers, looks, reads
+  case readMessages, firstUnread, unread, wishes, reading, readers, readFlags, names, wholeNames, firstNames
+  case lastNames, zones, existing, tokens, vagueTokens, platforms, apps, environments, sandboxes, registered
+  case invalid, forums
 
-  // Columns of messages.
-  static let bodies = [
-    "body", "content", "text", "message", "messagetext", "messagebody", "fullmessage", "raw", "comment",
-  ]
-  static let conversations = [
-    "conversation", "channel", "room", "chat", "dialog", "dialogue", "recipient", "topic", "thread", "discussion",
-    "group", "ticket",
-  ]
-  static let senders = [
-    "sender", "author", "user", "userprofile", "from", "createdby", "creator", "profile", "poster", "writer",
-    "participation", "participant", "membership", "member", "account", "person",
-  ]
-  /// Who a message is for, where its own row says it; the first three also at the end of a name.
-  private static let recipients = [
-    "recipient", "receiver", "addressee", "to", "touser", "toprofile", "tomember", "toaccount", "toperson", "whisperto",
-    "visibleto", "visibletouser", "directedto", "targetuser", "foruser", "privateto", "sentto",
-  ]
-  /// Whether a column is called like somebody whom a message is for.
+  /// Words by list, with how much each says.
+  private static let lists: [String: [(word: String, weight: Int)]] = {
+    var lists: [String: [(word: String, weight: Int)]] = [:]
+    for line in EmbeddedFiles.hosts_vocabulary.split(separator: "\n") where !line.hasPrefix("#") {
+      let parts = line.split(separator: " ")
+      let name = String(parts[0].dropLast())
+      var words = lists[name] ?? []
+      for part in parts.dropFirst() {
+        if let weight = Int(part) {
+          words[words.count - 1].weight = weight
+        } else {
+          words.append((String(part), 0))
+        }
+      }
+      lists[name] = words
+    }
+    return lists
+  }()
+
+  var weights: [(word: String, weight: Int)] { Self.lists[rawValue] ?? [] }
+  var all: [String] { weights.map(\.word) }
+
+  /// Whether a column is called like somebody whom a message is for; the first three also at the end of a name.
   static func isRecipient(_ column: HostColumn) -> Bool {
     let key = NameKey(column: NameKey(column.name).text).text
-    return recipients.contains(key) || recipients.prefix(3).contains { key.hasSuffix($0) }
+    return recipients.all.contains(key) || recipients.all.prefix(3).contains { key.hasSuffix($0) }
   }
-  /// How columns begin that name other users than the sender.
-  static let notSenders = [
-    "to", "reply", "deleted", "last", "locked", "edited", "updated", "parent", "target", "mentioned",
-    "approved", "assigned", "pinned", "moderated", "reported", "reviewed", "read", "seen", "quoted", "forwarded",
-  ]
-  /// Parts of the names of texts that are no message's.
-  static let notBodies = [
-    "url", "type", "status", "title", "subject", "lang", "locale", "mail", "ip", "hash", "token", "key", "mime", "file",
-    "path", "slug", "state",
-    "kind", "agent", "name", "emoji", "color", "code", "meta", "nonce",
-  ]
-  static let created = [
-    "createdat", "createat", "insertedat", "sentat", "datesent", "writtenat", "postedat", "created", "timecreated",
-    "timestamp", "time", "date",
-  ]
-  static let kinds = ["messagetype", "messagekind", "kind", "type", "eventtype"]
-
-  // Columns of participants.
-  static let memberColumns = [
-    "user", "userprofile", "profile", "member", "participant", "messageable", "participantable", "person", "account",
-  ]
-  static let pairs = [
-    "user1", "user2", "userone", "usertwo", "usera", "userb", "firstuser", "seconduser", "participant1", "participant2",
-    "participanta", "participantb", "member1", "member2", "buyer", "seller",
-  ]
-  static let notMembers = [
-    "createdby", "creator", "owner", "updatedby", "deletedby", "closedby", "archivedby", "lastsender", "lastauthor",
-  ]
-  static let looks = [
-    "lastseen", "lastseenat", "lastviewedat", "lastviewed", "lastvisitedat", "lastopenedat", "lookedat", "seenat",
-    "lastreadat",
-    "lastread", "readat", "readuntil",
-  ]
-  static let reads = ["lastreadat", "lastread", "readat", "readuntil"]
-  static let readMessages = ["lastreadmessage", "lastreadid", "lastseenmessage", "readmessage"]
-  static let firstUnread = ["unreadat", "unreadsince", "firstunreadat"]
-  static let unread = ["unread", "unreadcount", "unreadmessages", "unreadmessagecount", "unseencount"]
-  /// What members want rather than whether they are some.
-  static let wishes = ["notif", "mute", "silenc", "snooz", "hidden", "archiv"]
-
-  // What was read.
-  static let reading = ["read", "receipt", "seen", "marker", "cursor", "recipient", "status", "delivery"]
-  static let readers = ["readby", "seenby", "readers", "readbyids", "seenbyids", "readbyusers"]
-  static let readFlags = ["isread", "read", "readat", "isseen", "seen", "seenat", "readon", "viewedat", "hasread"]
-
-  // Columns of users.
-  static let names = [
-    "displayname", "fullname", "name", "username", "nickname", "nick", "handle", "login", "firstname",
-  ]
-  static let wholeNames: Set<String> = ["displayname", "fullname", "name"]
-  static let firstNames = ["firstname", "givenname", "forename"]
-  static let lastNames = ["lastname", "familyname", "surname"]
-  static let zones = ["timezone", "tz", "zone"]
-  static let existing = ["active", "isactive", "enabled"]
-
-  // Columns of devices.
-  static let tokens = ["devicetoken", "apnstoken", "apnsdevicetoken", "pushtoken", "iostoken"]
-  static let vagueTokens = ["token", "deviceid", "registrationid"]
-  static let platforms = ["platform", "os", "devicetype", "kind", "type", "provider"]
-  static let apps = ["app", "appid", "bundleid", "bundle", "iosappid", "apnstopic"]
-  static let environments = ["environment", "apnsenvironment"]
-  static let sandboxes = ["sandbox", "issandbox"]
-  static let registered = [
-    "registeredat", "lastupdated", "updatedat", "updateat", "refreshedat", "createdat", "createat", "lastseen",
-  ]
-  static let invalid = ["invalidatedat", "revokedat", "disabledat", "deletedat"]
 }
 
 extension HostTable {
   /// The column with the first of these names that is one, whatever its case and punctuation.
-  func column(among words: [String], where fits: (HostColumn) -> Bool) -> HostColumn? {
-    for word in words {
+  func column(among list: HostWords, where fits: (HostColumn) -> Bool) -> HostColumn? {
+    for word in list.all {
       if let column = columns.first(where: { NameKey.plain($0.name) == word && fits($0) }) { return column }
     }
     return nil
   }
 
   /// The column with the first of these names as a reference.
-  func reference(among words: [String], where fits: (HostColumn) -> Bool) -> HostColumn? {
+  func reference(among list: HostWords, where fits: (HostColumn) -> Bool) -> HostColumn? {
     let ranked = columns.filter(fits).compactMap { column in
-      NameKey(column: column.name).rank(among: words).map { (rank: $0, column: column) }
+      NameKey(column: column.name).rank(among: list).map { (rank: $0, column: column) }
     }
     return ranked.min { $0.rank < $1.rank }?.column
   }
@@ -200,7 +120,7 @@ extension HostTable {
   var isAside: Bool {
     let words = Set(NameKey.words(of: name))
     let whole = NameKey(name).text
-    return HostWords.others.contains { other in
+    return HostWords.others.all.contains { other in
       words.contains(other)
         || other.count > 4 && (whole.hasSuffix(other) || words.contains { $0.hasPrefix(other) })
     }

@@ -17,34 +17,29 @@ package struct MappingTypes: Equatable, Sendable {
   private var names: [String: String] = [:]
   package private(set) var questions: [Question] = []
 
-  /// - Throws: ``MappingFault`` for a table that is not there.
+  /// - Throws: ``MappingFault`` for a table that is not there, or for one that cannot hold messages.
   package init(_ mapping: HostMapping, _ schema: HostSchema) throws(MappingFault) {
-    for section in mapping.sections where section.part != .role && !section.head.isUnsure {
-      guard !section.isWord else { continue }
+    for section in mapping.sections where section.part != .role && !section.head.isUnsure && !section.isWord {
       guard let table = schema.table(named: section.head.value) else {
         throw MappingFault(section.head.number, "there is no table \(section.head.value)")
       }
-      for line in section.lines where !line.key.isEmpty && !line.isUnsure {
+      for line in section.lines where !["", "marker"].contains(line.key) && !line.isUnsure {
         if line.key == "dead", ["delete", "clear"].contains(line.value) { continue }
-        let value = line.key == "marker" ? HostMapping.marker(line.value).mark : line.value
-        ask(section.part, line.key == "marker" ? "mark" : line.key, value, line.number, of: table)
+        ask(section.part, line.key, line.value, line.number, of: table)
       }
     }
-    guard let messages = mapping.section(.messages), let table = schema.table(named: messages.head.value) else {
-      return
-    }
+    let (messages, read) = (mapping[.messages], mapping[.read])
+    guard let table = schema.table(named: messages.head.value) else { return }
     if let fault = schema.messagesFault(table) { throw MappingFault(messages.head.number, fault) }
     names["messages.id"] = table.column("id")?.type
-    let number = mapping.section(.read)?.head.number ?? 0
     switch mapping.read {
-    case .flag(let value): ask(.read, "flag", value, number, of: table)
-    case .array(let value): ask(.read, "value", value, number, of: table)
+    case .flag(let value): ask(.read, "flag", value, read.head.number, of: table)
+    case .array(let value): ask(.read, "value", value, read.head.number, of: table)
     case .marker(let mark, let place, _):
-      ask(.read, "place", place, number, of: table)
-      let isOwn = mapping.section(.read)?.isWord == false
-      if !isOwn, let members = mapping.section(.members).flatMap({ schema.table(named: $0.head.value) }) {
-        ask(.read, "mark", mark, number, of: members)
-      }
+      ask(.read, "place", place, read.head.number, of: table)
+      let marked = read.isWord ? mapping[.members] : read
+      guard let table = schema.table(named: marked.head.value) else { return }
+      ask(.read, "mark", mark, read.all("marker").first?.number ?? read.head.number, of: table)
     case .none, .receipts: break
     }
   }
@@ -91,35 +86,30 @@ extension HostMapping {
     case array(String)
     /// How far a member has read, or what is the first that is unread; beside a place of the message.
     case marker(mark: String, place: String, isFirstUnread: Bool)
-    case receipts(Section)
+    /// A row for each message and reader.
+    case receipts
   }
 
   var read: Read {
-    guard let section = section(.read) else { return .none }
-    guard section.isWord else {
-      guard let value = section.value("marker") else { return .receipts(section) }
-      let marker = Self.marker(value)
-      return .marker(mark: marker.mark, place: marker.place, isFirstUnread: marker.isFirstUnread)
-    }
-    let word = section.head.value.prefix { !$0.isWhitespace }
-    let value = String(section.head.value.dropFirst(word.count).trimmed)
-    switch word {
-    case "flag": return .flag(value)
-    case "array": return .array(value)
-    case "marker":
-      let marker = Self.marker(value)
-      return .marker(mark: marker.mark, place: marker.place, isFirstUnread: marker.isFirstUnread)
-    default: return .none
+    let section = self[.read]
+    guard section.isWord else { return section.value("marker").map(Self.marker) ?? .receipts }
+    let value = String(section.head.value.dropFirst(section.word.count).trimmed)
+    return switch section.word {
+    case "flag": .flag(value)
+    case "array": .array(value)
+    case "marker": Self.marker(value)
+    default: .none
     }
   }
 
   /// Both sides of `last_read_at >= created_at`, or of `first_unread > id`.
-  static func marker(_ text: String) -> (mark: String, place: String, isFirstUnread: Bool) {
-    let sign = text.firstRange(of: " >= ") ?? text.firstRange(of: " > ")
-    guard let sign else { return (text, "", false) }
-    return (
-      String(text[..<sign.lowerBound].trimmed), String(text[sign.upperBound...].trimmed), !text[sign].contains("=")
-    )
+  private static func marker(_ text: String) -> Read {
+    guard let sign = text.firstRange(of: " >= ") ?? text.firstRange(of: " > ") else {
+      return .marker(mark: text, place: "", isFirstUnread: false)
+    }
+    return .marker(
+      mark: String(text[..<sign.lowerBound].trimmed), place: String(text[sign.upperBound...].trimmed),
+      isFirstUnread: !text[sign].contains("="))
   }
 }
 
@@ -131,38 +121,31 @@ package struct MappingIDs: Equatable, Sendable {
 
   /// - Throws: ``MappingFault`` for ids of a type that cannot be served, or that differ where they are to be equal.
   init(_ mapping: HostMapping, _ types: MappingTypes) throws(MappingFault) {
-    func id(_ part: HostMapping.Part, _ key: String) throws(MappingFault) -> IDTypes.IDType? {
-      guard let name = types[part, key] else { return nil }
-      guard let type = IDTypes.IDType(typeName: name) else {
-        let line = mapping.section(part)?.lines.first { $0.key == key }?.number ?? 0
-        throw MappingFault(line, "\(key) of \(part) is \(name); ids are uuid, whole numbers or text")
-      }
-      return type
-    }
-    func same(_ places: [(HostMapping.Part, String)], _ fallback: IDTypes.IDType) throws(MappingFault) -> IDTypes.IDType
-    {
+    func same(_ places: [(HostMapping.Part, String)]) throws(MappingFault) -> IDTypes.IDType {
       var known: (type: IDTypes.IDType, part: HostMapping.Part, key: String)?
       for (part, key) in places {
-        guard let type = try id(part, key) else { continue }
+        guard let name = types[part, key] else { continue }
+        let line = mapping[part].all(key).first?.number ?? 0
+        guard let type = IDTypes.IDType(typeName: name) else {
+          throw MappingFault(line, "\(key) of \(part) is \(name); ids are uuid, whole numbers or text")
+        }
         if let known, known.type != type {
-          let line = mapping.section(part)?.lines.first { $0.key == key }?.number ?? 0
           throw MappingFault(
             line, "\(key) of \(part) is \(type.rawValue), and \(known.key) of \(known.part) is \(known.type.rawValue)")
         }
         known = known ?? (type, part, key)
       }
-      return known?.type ?? fallback
+      return known?.type ?? .uuid
     }
-    messages = try same([(.messages, "id"), (.read, "message")], .uuid)
-    let isPair = mapping.section(.messages)?.value("recipient") != nil
+    messages = try same([(.messages, "id"), (.read, "message")])
     conversations =
-      isPair
-      ? .text : try same([(.messages, "conversation"), (.members, "conversation"), (.read, "conversation")], .uuid)
+      mapping[.messages].value("recipient") != nil
+      ? .text : try same([(.messages, "conversation"), (.members, "conversation"), (.read, "conversation")])
     users = try same(
       [
         (.users, "id"), (.members, "user"), (.messages, "sender"), (.messages, "recipient"), (.read, "user"),
         (.blocks, "blocker"), (.blocks, "blocked"), (.devices, "user"),
-      ], .uuid)
+      ])
   }
 
   /// The options of `tacet migrate` that say them: told all three, it takes no table by its name and other types.

@@ -39,8 +39,8 @@ struct MessagesGuess {
     (self.recipient, self.conversation, self.body, isBodySure) = (
       recipient, conversation, body?.column, body?.isSure == true
     )
-    created = table.column(among: HostWords.created, where: \.isTime)
-    kindNumber = table.column(among: HostWords.kinds, where: \.isInteger)
+    created = table.column(among: .created, where: \.isTime)
+    kindNumber = table.column(among: .kinds, where: \.isInteger)
     isNamed = name > 0
     let keys = [conversation ?? recipient, sender.column].compactMap { $0 }.filter {
       table.reference(of: $0.name) != nil
@@ -54,29 +54,14 @@ struct MessagesGuess {
 
   /// How much its name says: a word inside it less than one that it ends in.
   static func weight(_ table: HostTable) -> Int {
-    let weight = NameKey(table.name).weight(among: HostWords.messages)
+    let weight = NameKey(table.name).weight(among: .messages)
     return max(weight, NameKey.words(of: table.name).contains("message") ? 4 : 0)
   }
 
-  /// What a table lacks to hold messages, for people.
-  static func lacks(_ table: HostTable, _ schema: HostSchema) -> [String] {
-    var lacks: [String] = []
-    if !table.isTable { lacks.append("triggers, because it is a view") }
-    if table.isTable, table.messageKey == nil {
-      let key = table.indexes.first(where: \.isPrimary)?.columns ?? []
-      lacks.append(
-        key.count > 1
-          ? "a key of one column, as \(table.generatedColumn(of: key)) and a unique index on it would make (line id)"
-          : "a key (line id)")
-    }
-    guard let sender = sender(of: table, schema, besides: nil) else { return lacks + ["a sender (line sender)"] }
-    if body(of: table, schema) == nil { lacks.append("a text (line text)") }
-    if recipient(of: table, schema, besides: [sender.column]) == nil,
-      conversation(of: table, schema, besides: [sender.column]) == nil
-    {
-      lacks.append("a conversation (line conversation, or recipient)")
-    }
-    return lacks
+  /// What a table with a key lacks first to hold messages, for people.
+  static func lack(_ table: HostTable, _ schema: HostSchema) -> String {
+    guard sender(of: table, schema, besides: nil) != nil else { return "a sender (line sender)" }
+    return body(of: table, schema) == nil ? "a text (line text)" : "a conversation (line conversation, or recipient)"
   }
 
   /// Where every message is: a column that may be null, such as a thread's, comes after those that may not. Without a name, what a
@@ -86,11 +71,11 @@ struct MessagesGuess {
   {
     func fits(_ column: HostColumn) -> Bool { column.idType != nil && !taken.contains(column) }
     let named =
-      table.reference(among: HostWords.conversations) {
+      table.reference(among: .conversations) {
         fits($0) && !$0.isNullable && table.reference(of: $0.name) != nil
       }
-      ?? table.reference(among: HostWords.conversations) { fits($0) && !$0.isNullable }
-      ?? table.reference(among: HostWords.conversations, where: fits)
+      ?? table.reference(among: .conversations) { fits($0) && !$0.isNullable }
+      ?? table.reference(among: .conversations, where: fits)
     if let named { return named }
     let keyed = table.columns.filter { column in
       guard fits(column), let target = table.reference(of: column.name).flatMap(schema.table(of:)), target != table,
@@ -109,11 +94,11 @@ struct MessagesGuess {
   ) -> (column: HostColumn, isSure: Bool)? {
     func fits(_ column: HostColumn) -> Bool {
       let key = NameKey.plain(column.name)
-      return column.idType != nil && column != id && !HostWords.notSenders.contains { key.hasPrefix($0) }
+      return column.idType != nil && column != id && !HostWords.notSenders.all.contains { key.hasPrefix($0) }
     }
     let keyed = table.users.filter(fits)
-    if let best = table.reference(among: HostWords.senders, where: { keyed.contains($0) }) { return (best, true) }
-    if let best = table.reference(among: HostWords.senders, where: fits) { return (best, true) }
+    if let best = table.reference(among: .senders, where: { keyed.contains($0) }) { return (best, true) }
+    if let best = table.reference(among: .senders, where: fits) { return (best, true) }
     let others = keyed.filter { !HostWords.isRecipient($0) }
     return others.count == 1 ? (others[0], true) : others.first.map { ($0, false) }
   }
@@ -131,12 +116,12 @@ struct MessagesGuess {
 
   /// A text by its name; else the only one, or the longest in a sample, which is asked about.
   private static func body(of table: HostTable, _ schema: HostSchema) -> (column: HostColumn, isSure: Bool)? {
-    if let named = table.column(among: HostWords.bodies, where: { $0.isText || $0.isJSON }) { return (named, true) }
+    if let named = table.column(among: .bodies, where: { $0.isText || $0.isJSON }) { return (named, true) }
     let texts = table.columns.filter { column in
       let plain = NameKey.plain(column.name)
       return column.isText && column.idType == .text && table.reference(of: column.name) == nil
         && !plain.hasSuffix("id")
-        && !HostWords.notBodies.contains(where: plain.contains)
+        && !HostWords.notBodies.all.contains(where: plain.contains)
     }
     let longest = texts.max { one, other in
       (schema.facts(one, of: table)?.length ?? 0) < (schema.facts(other, of: table)?.length ?? 0)
@@ -182,21 +167,24 @@ struct MembersGuess {
   }
 
   private init?(_ table: HostTable, _ schema: HostSchema, _ messages: MessagesGuess, _ users: HostTable?) {
-    guard table != messages.table, table != users, let conversation = Self.conversation(of: table, like: messages),
+    guard table != messages.table, table != users, let place = messages.conversation,
+      let conversation = table.column(like: place, of: messages.table),
       let user = Self.user(of: table, users, besides: conversation)
     else { return nil }
-    let weight = NameKey(table.name).weight(among: HostWords.members)
+    let weight = NameKey(table.name).weight(among: .members)
     let keys = [conversation, user].filter { table.reference(of: $0.name) != nil }.count
     let isUnique = table.isUnique([conversation.name, user.name])
     guard weight > 0 || keys == 2 && isUnique else { return nil }
     (self.table, self.conversation, self.users) = (table, conversation, [user])
-    looked = table.column(among: HostWords.looks, where: \.isTime)
+    looked = table.column(among: .looks, where: \.isTime)
     // Where tacet migrate has added it. A left_at is the host's, and says that a member has left.
     leftAt = table.column("tacet_left_at")
-    unread = table.column(among: HostWords.unread, where: \.isInteger)
+    unread = table.column(among: .unread, where: \.isInteger)
     isTable = true
-    isNamed = weight > 0 && !table.isAside && Self.isPlain(table, schema, messages, users)
-    let hasText = table.column(among: HostWords.bodies, where: \.isText) != nil
+    let isForum = HostWords.forums.all.contains(NameKey(column: conversation.name).text)
+    let hasLooks = isForum && weight <= 5 && looked != nil
+    isNamed = weight > 0 && !hasLooks && !table.isAside && Self.isPlain(table, schema, messages, users)
+    let hasText = table.column(among: .bodies, where: \.isText) != nil
     let isOfMessages = table.columns.contains { $0 != conversation && NameKey(column: $0.name).text == "message" }
     score =
       weight + keys + (isUnique ? 4 : 0) + (looked == nil ? 0 : 3) - (table.isAside ? 8 : 0) - (hasText ? 6 : 0)
@@ -213,7 +201,8 @@ struct MembersGuess {
     let pair = table.columns.filter { column in
       guard column.idType != nil, column != id else { return false }
       let key = NameKey(column: column.name).text
-      return table.refers(column, to: users) && !HostWords.notMembers.contains(key) || HostWords.pairs.contains(key)
+      let isUser = table.refers(column, to: users) && !HostWords.notMembers.all.contains(key)
+      return isUser || HostWords.pairs.all.contains(key)
     }
     guard pair.count == 2 else { return nil }
     (self.table, conversation, self.users, isTable, isNamed, score) = (table, id, pair, false, true, 9)
@@ -224,47 +213,43 @@ struct MembersGuess {
   private static func isPlain(
     _ table: HostTable, _ schema: HostSchema, _ messages: MessagesGuess, _ users: HostTable?
   ) -> Bool {
-    var known = Set(HostWords.memberWords + HostWords.conversations)
+    var known = Set(HostWords.memberWords.all + HostWords.conversations.all)
     let place = messages.conversation.flatMap { messages.table.reference(of: $0.name) }.flatMap(schema.table(of:))
     for table in [messages.table, users, place].compactMap({ $0 }) { known.formUnion(NameKey.words(of: table.name)) }
     if let column = messages.conversation { known.formUnion(NameKey.words(of: column.name)) }
     let unknown = NameKey.words(of: table.name).filter { word in
-      !known.contains(word) && !HostWords.members.keys.contains { word.hasSuffix($0) } && word.count > 1
+      !known.contains(word) && !HostWords.members.all.contains { word.hasSuffix($0) } && word.count > 1
     }
     return unknown.isEmpty
-  }
-
-  /// The column that refers to what the messages' column refers to.
-  private static func conversation(of table: HostTable, like messages: MessagesGuess) -> HostColumn? {
-    guard let wanted = messages.conversation else { return nil }
-    if let there = messages.table.reference(of: wanted.name) {
-      let same = table.references.first {
-        ($0.schema, $0.table, $0.target) == (there.schema, there.table, there.target)
-      }
-      if let same { return table.column(same.column) }
-    }
-    let key = NameKey(column: wanted.name)
-    return table.columns.first { NameKey(column: $0.name) == key && $0.idType == wanted.idType }
   }
 
   private static func user(of table: HostTable, _ users: HostTable?, besides conversation: HostColumn) -> HostColumn? {
     func fits(_ column: HostColumn) -> Bool { column.idType != nil && column != conversation }
     let keyed = table.columns.filter { fits($0) && table.refers($0, to: users) }
-    return table.reference(among: HostWords.memberColumns, where: { keyed.contains($0) })
+    return table.reference(among: .memberColumns, where: { keyed.contains($0) })
       ?? (keyed.count == 1 ? keyed[0] : nil)
-      ?? (keyed.isEmpty ? table.reference(among: HostWords.memberColumns, where: fits) : nil)
+      ?? (keyed.isEmpty ? table.reference(among: .memberColumns, where: fits) : nil)
   }
 }
 
 extension HostTable {
+  /// The column that refers to what another table's column refers to; without that key, the one of the same name and type.
+  func column(like other: HostColumn, of table: HostTable) -> HostColumn? {
+    let there = table.reference(of: other.name)
+    let same = references.first { ($0.schema, $0.table, $0.target) == (there?.schema, there?.table, there?.target) }
+    let key = NameKey(column: other.name)
+    return same.flatMap { column($0.column) }
+      ?? columns.first { NameKey(column: $0.name) == key && $0.idType == other.idType }
+  }
+
   /// Columns with foreign keys to tables that are called like users.
   var users: [HostColumn] {
     columns.filter { column in
       column.idType != nil
         && references.contains { key in
           key.column == column.name
-            && NameKey(key.table).weight(among: HostWords.users)
-              >= max(1, NameKey(key.table).weight(among: HostWords.members))
+            && NameKey(key.table).weight(among: .users)
+              >= max(1, NameKey(key.table).weight(among: .members))
         }
     }
   }
@@ -274,5 +259,5 @@ extension HostTable {
     references.contains { ($0.schema, $0.table) == (place.schema, place.name) } && !users.isEmpty
   }
 
-  var isOfUsers: Bool { NameKey(name).weight(among: HostWords.users) >= 7 }
+  var isOfUsers: Bool { NameKey(name).weight(among: .users) >= 7 }
 }

@@ -1,188 +1,113 @@
 internal import Postgres
 internal import PushRules
 
-// What changes tables of the host: triggers, keys, policies, indexes.
+// What changes tables of the host: triggers, keys, policies, rights, indexes.
 extension WiringFile {
-  /// Statements that wait for locks of the host's tables.
-  var locking: [String] {
-    var statements = policies
-    if let users = mapping.section(.users), let table = table(users), table.isTable, let id = column("id", users) {
-      if table.isUnique([id.name]) {
-        let own = mapping.section(.devices)?.isWord == false ? ["presence"] : ["presence", "devices"]
-        statements += own.map { name in
-          """
-          if not exists (
-                  select from pg_constraint k
-                  where k.conrelid = 'tacet_host.\(name)'::regclass and k.conname = '\(name)_user_id_fkey')
-                then
-                  alter table tacet_host.\(name) add constraint \(name)_user_id_fkey
-                  foreign key (user_id) references \(table.sql) (\(id.name.quotedIdentifier)) on delete cascade;
-                end if;
-          """
-        }
-      }
-      if id.name == "id" {
-        statements.append(
-          """
-          create or replace trigger tacet_profile_deleted
-                after delete on \(table.sql)
-                referencing old table as deleted
-                for each statement execute function tacet.forget_deleted_profiles();
-          """)
-      }
-    }
-    guard let messages = mapping.section(.messages), let table = table(messages) else { return statements }
-    let partitions =
-      table.isPartitioned
-      ? "-- It does not fire for inserts that name a partition; make it on each partition if you have such.\n      "
-      : ""
-    statements.append(
-      """
-      \(partitions)create or replace trigger tacet_message_inserted
-            after insert on \(table.sql)
-            referencing new table as inserted
-            for each statement execute function tacet.enqueue_inserted_messages(\(triggerArguments(messages)));
-      """)
-    return statements
-  }
-
   /// What the trigger may read besides the id, where the columns have its names.
-  private func triggerArguments(_ messages: HostMapping.Section) -> String {
+  var triggerArguments: String {
+    let messages = mapping[.messages]
     guard column("conversation", messages)?.name == "conversation_id" else { return "" }
     let written = column("written", messages)
     return written?.name == "created_at" && written?.type == "timestamptz"
       ? "'conversation_id', 'created_at'" : "'conversation_id'"
   }
 
-  private func table(_ section: HostMapping.Section) -> HostTable? {
-    section.isWord ? nil : schema.table(named: section.head.value)
-  }
-
-  private func column(_ key: String, _ section: HostMapping.Section) -> HostColumn? {
-    let value = section.value(key)
-    return table(section)?.columns.first { $0.sql == value || $0.name == value }
-  }
-
-  // MARK: Indexes
-
-  /// Built without blocking writers, which PostgreSQL cannot do inside a transaction, nor on a partitioned table. A build that was
-  /// stopped leaves an invalid index behind, which is built again.
-  var indexes: String {
-    let wanted = wantedIndexes.filter { $0.expression != nil || !$0.table.hasIndex($0.columns) && $0.table.isTable }
-    guard !wanted.isEmpty else { return "" }
-    let names = wanted.map { "\($0.table.schema.quotedIdentifier).\($0.name)".quotedLiteral }
-    let built = wanted.map { index in
-      let columns = index.expression ?? index.columns.map(\.quotedIdentifier).joined(separator: ", ")
-      let way = index.table.isPartitioned ? "index" : "index concurrently"
-      return "create \(way) if not exists \(index.name) on \(index.table.sql) (\(columns));"
+  /// The wiring's own tables whose rows go with their user, by a foreign key.
+  var keys: [[String: String]] {
+    let users = mapping[.users]
+    guard let table = table(users), table.isTable, let id = column("id", users), table.isUnique([id.name]) else {
+      return []
     }
-    return """
-      -- Indexes, which psql builds one after the other while others write. Those of partitioned tables block writers: build them
-      -- beforehand on each partition if these are large.
-      select format('drop index concurrently %s', i.indexrelid::regclass)
-      from pg_index i
-      where not i.indisvalid and i.indexrelid = any (array[\(names.map { "to_regclass(\($0))" }.joined(separator: ", "))])
-      \\gexec
-      \(built.joined(separator: "\n"))
-      """
-  }
-
-  private struct Index {
-    let name: String
-    let table: HostTable
-    let columns: [String]
-    var expression: String?
-  }
-
-  private var wantedIndexes: [Index] {
-    var wanted: [Index] = []
-    /// One that columns of a table need; none where an expression stands for one.
-    func want(_ name: String, _ section: HostMapping.Section?, _ keys: String...) {
-      guard let section, let table = table(section) else { return }
-      let columns = keys.compactMap { column($0, section)?.name }
-      guard columns.count == keys.count else { return }
-      wanted.append(Index(name: name, table: table, columns: columns))
-    }
-    let (messages, members) = (mapping.section(.messages), mapping.section(.members))
-    want("tacet_participants_idx", members, "conversation", "user")
-    want("tacet_participants_user_idx", members, "user")
-    if let members, let table = table(members) {
-      for (number, user) in zip(2..., members.all("user").dropFirst()) {
-        let named = table.columns.first { $0.sql == user.value }
-        if let named {
-          wanted.append(Index(name: "tacet_participants_user_idx\(number)", table: table, columns: [named.name]))
-        }
-      }
-    }
-    var place = messages?.value("written") ?? "id"
-    switch mapping.read {
-    case .marker(_, let position, _):
-      place = position
-      want("tacet_reads_idx", mapping.section(.read), "conversation", "user")
-    case .receipts(let section): want("tacet_reads_idx", section, "message", "user")
-    default: break
-    }
-    if mapping.read != .none, let messages, let table = table(messages),
-      let conversation = column("conversation", messages),
-      let position = table.columns.first(where: { $0.sql == place })
-    {
-      wanted.append(Index(name: "tacet_messages_idx", table: table, columns: [conversation.name, position.name]))
-    }
-    if mapping.read != .none { want("tacet_recipients_idx", messages, "recipient") }
-    for (number, section) in zip(1..., mapping.all(.blocks)) {
-      want("tacet_blocks_idx\(number)", section, "blocker", "blocked")
-    }
-    if let devices = mapping.section(.devices), let table = table(devices) {
-      want("tacet_devices_user_idx", devices, "user")
-      let token = "(lower(substring((\(devices.value("token") ?? ""))::text from '[0-9A-Fa-f]{64,}$')))"
-      wanted.append(Index(name: "tacet_devices_token_idx", table: table, columns: [], expression: token))
-    }
-    return wanted
+    return (mapping[.devices].isWord ? ["presence", "devices"] : ["presence"]).map { ["own": $0] }
   }
 
   // MARK: Rights
 
+  private var role: String? { mapping.section(.role)?.head.value }
+
   /// The tables that the functions read, each once: those of the parts, and those that an expression names.
   private var readTables: [HostTable] {
     let values = mapping.sections.flatMap(\.lines).map(\.value)
-    let parts = mapping.sections.compactMap(table)
+    let parts = mapping.sections.filter { $0.part != .role }.compactMap(table)
     let named = schema.tables.filter { table in
       values.contains { $0.contains(table.sql) || $0.contains(table.fullName) }
     }
     return (parts + named).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
-  private var role: String? { mapping.section(.role)?.head.value }
-
-  var rights: String {
-    guard let role else {
-      return "-- A service with a role of its own needs rights here: a line role of the mapping writes them."
-    }
-    let schemas = Set(readTables.map(\.schema.quotedIdentifier)).sorted()
-    var lines = [
-      "-- What the service's role needs.",
-      "select tacet.grant_service(\(role.quotedLiteral));",
-      "grant usage on schema tacet_host, \(schemas.joined(separator: ", ")) to \(role);",
-      "grant select on \(readTables.map(\.sql).joined(separator: ", ")) to \(role);",
-      "grant select, insert, update, delete on all tables in schema tacet_host to \(role);",
+  var rights: [String: String] {
+    guard let role else { return [:] }
+    let token = mapping[.devices].value("token") ?? ""
+    let dead = mapping[.devices].value("dead") ?? "delete"
+    return [
+      "role": role, "role_text": role.quotedLiteral,
+      "read_schemas": Set(readTables.map(\.schema.quotedIdentifier)).sorted().joined(separator: ", "),
+      "read_tables": readTables.map(\.sql).joined(separator: ", "),
+      "write_right": dead == "delete" ? dead : "update (\(dead == "clear" ? token : dead))",
     ]
-    if let devices = mapping.section(.devices), let written = table(devices) {
-      let dead = devices.value("dead") ?? "delete"
-      let column = dead == "clear" ? devices.value("token") ?? "" : dead
-      lines.append("grant \(dead == "delete" ? "delete" : "update (\(column))") on \(written.sql) to \(role);")
-    }
-    return lines.joined(separator: "\n")
   }
 
-  private var policies: [String] {
-    guard let role else { return [] }
-    let written = mapping.section(.devices).flatMap(table)
+  var policies: [[String: String]] {
+    guard role != nil else { return [] }
+    let written = table(mapping[.devices])
     return readTables.filter(\.hasRowSecurity).map { table in
-      let what = table == written ? "to \(role) using (true) with check (true)" : "for select to \(role) using (true)"
-      return """
-        drop policy if exists tacet_service on \(table.sql);
-              create policy tacet_service on \(table.sql) \(what);
-        """
+      table == written ? ["table": table.sql, "is_written": ""] : ["table": table.sql]
     }
+  }
+
+  // MARK: Indexes
+
+  struct Index {
+    let name: String
+    let table: HostTable
+    /// Columns, or an expression.
+    let columns: String
+
+    var fullName: String { "\(table.schema.quotedIdentifier).\(name)" }
+
+    /// One of a partitioned table cannot be built beside writers.
+    var values: [String: String] {
+      ["index": name, "table": table.sql, "columns": columns].merging(
+        table.isPartitioned ? ["blocks_writers": ""] : [:]
+      ) { $1 }
+    }
+  }
+
+  /// Those that columns of tables need and lack; none where an expression stands for a column.
+  var missingIndexes: [Index] {
+    let (messages, members, read, devices) = (mapping[.messages], mapping[.members], mapping[.read], mapping[.devices])
+    func index(_ name: String, _ section: HostMapping.Section, _ columns: [HostColumn?]) -> Index? {
+      let names = columns.compactMap { $0?.name }
+      guard let table = table(section), table.isTable, names.count == columns.count, !table.hasIndex(names) else {
+        return nil
+      }
+      return Index(name: name, table: table, columns: names.map(\.quotedIdentifier).joined(separator: ", "))
+    }
+    func index(_ name: String, _ section: HostMapping.Section, _ keys: String...) -> Index? {
+      index(name, section, keys.map { column($0, section) })
+    }
+    var indexes = [
+      index("tacet_participants_idx", members, "conversation", "user"),
+      index("tacet_participants_user_idx", members, "user"),
+      index("tacet_reads_idx", read, read.value("message") == nil ? "conversation" : "message", "user"),
+      index("tacet_devices_user_idx", devices, "user"),
+    ]
+    indexes += zip(2..., members.all("user").dropFirst()).map { number, user in
+      let named = table(members)?.columns.first { $0.sql == user.value }
+      return index("tacet_participants_user_idx\(number)", members, [named])
+    }
+    if mapping.read != .none {
+      var place = messages.value("written") ?? "id"
+      if case .marker(_, let position, _) = mapping.read { place = position }
+      let position = table(messages)?.columns.first { $0.sql == place }
+      indexes.append(index("tacet_messages_idx", messages, [column("conversation", messages), position]))
+      indexes.append(index("tacet_recipients_idx", messages, "recipient"))
+    }
+    indexes += zip(1..., mapping.all(.blocks)).map { index("tacet_blocks_idx\($0)", $1, "blocker", "blocked") }
+    if let table = table(devices) {
+      let token = "(lower(substring((\(devices.value("token") ?? ""))::text from '[0-9A-Fa-f]{64,}$')))"
+      indexes.append(Index(name: "tacet_devices_token_idx", table: table, columns: token))
+    }
+    return indexes.compactMap { $0 }
   }
 }

@@ -57,9 +57,9 @@ struct WiredHost {
   }
 
   /// What `tacet init --check` prints.
-  func check(_ wiring: WiringFile) async throws -> [String] {
+  func check(_ wiring: WiringFile, appRole: String? = nil) async throws -> [String] {
     try await Self.asked(server.conninfo(database: database)) { look, reactor in
-      try await look.check(wiring, on: reactor)
+      try await look.check(wiring, appRole: appRole, on: reactor)
     }
   }
 
