@@ -206,9 +206,17 @@ as $$
       case when counted.blockers = 1 and counted.blockeds = 1 then counted.blocked end as blocked
   ) x
   where c.relkind in ('r', 'p', 'v') and not c.relispartition and n.nspname !~ '^(pg_|information_schema$|tacet)'
-    and lower(regexp_replace(c.relname, '[^A-Za-z0-9]', '', 'g'))
-      ~ '(^|user|profile|member|account|contact)s?(block(s|ed|list|edlist|edusers?|users?|edmembers?|edprofiles?|edaccounts?)?|'
-        'mute(s|dusers?|d)?|ignore(s|dusers?|d)?)$'
+    and exists (
+      select
+      from (
+        values
+          (c.relname, true),
+          -- Behind another first word, such as the name of an application or person, the columns have to say it too.
+          (regexp_replace(c.relname, '^[A-Za-z0-9]+_', ''), x.blocker is not null)
+      ) as t (name, is_enough)
+      where t.is_enough and lower(regexp_replace(t.name, '[^A-Za-z0-9]', '', 'g'))
+        ~ '(^|user|profile|member|account|contact)s?(block(s|ed|list|edlist|edusers?|users?|edmembers?|edprofiles?|edaccounts?)?|'
+          'mute(s|dusers?|d)?|ignore(s|dusers?|d)?)$')
 $$;
 
 -- Says which columns keep rows of the default tables from being pushed, and which columns and tables look as if they did and are not

@@ -95,6 +95,8 @@ package struct HiddenShape: Sendable, CustomTestStringConvertible {
     blocks("user_blocks", "user_id", "blocked_user_id"),
     blocks("blocks", "blocker_id", "blocked_id", besides: ", deleted_at timestamptz"),
     blocks("muted_users", "user_id", "muted_user_id", besides: ", expires_at timestamptz"),
+    blocks("chat_muteduser", "user_profile_id", "muted_user_id"),
+    blocks("person_block", "person_id", "target_id"),
   ]
 
   /// All of them.

@@ -52,9 +52,9 @@ extension HostSample {
       sender_name (select name from public.contacts x where x.id = sender_id and sende
       text content
       written created_at
+      only message_type in (0, 1)
       only private is not true
       only coalesce(sender_type::text, '') !~* '^(system|draft|internal|staff|whisper|
-      only message_type in (0, 1)
       members public.conversation_participants
       conversation conversation_id
       user user_id

@@ -73,6 +73,7 @@ extension HostSample {
       seen last_viewed_at
       wants following is not false
       wants muted is not true
+      wants coalesce(notification_level, 1) <> 0
       read marker last_read_message_id >= id
       users public.users
       id id
