@@ -71,7 +71,7 @@ struct HostileInputTests {
 struct MutationTests {
   /// As many as `TACET_MUTATIONS` says; some thousands are enough for every run.
   private static let mutations =
-    ProcessInfo.processInfo.environment["TACET_MUTATIONS"].flatMap { Int($0) } ?? 20_000
+    ProcessInfo.processInfo.environment["TACET_MUTATIONS"].flatMap { Int($0) } ?? 8000
 
   @Test("no mutation of the phrases traps, and no end is before its start", arguments: ["english", "german"])
   func mutations(of name: String) throws {

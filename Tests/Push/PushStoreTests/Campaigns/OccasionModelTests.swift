@@ -65,7 +65,7 @@ struct OccasionStateTests {
     let table = try OccasionTable()
     let scene = try await SlotReportScene()
     try await scene.database.sql(OccasionEvent.preparation(of: scene.user))
-    for part in 0..<50 {
+    for part in 0..<25 {
       var model = OccasionModel(table, SeededGenerator(seed: seed, part: part))
       var (events, expected): ([OccasionEvent], [String]) = ([], [])
       for _ in 0..<60 {

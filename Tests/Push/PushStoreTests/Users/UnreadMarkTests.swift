@@ -190,7 +190,7 @@ struct UnreadMarkTests {
     "whatever people write, read, unread and leave, the count is what counting everything gives", arguments: [3, 9])
   func timelines(readers: Int) async throws {
     var random = SeededGenerator(seed: 20_261_122)
-    for _ in 0..<(24 / readers) { try await timeline(&random, readers: readers) }
+    for _ in 0..<(12 / readers) { try await timeline(&random, readers: readers) }
   }
 
   /// An expression for the ids in the database's order.
