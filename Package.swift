@@ -181,7 +181,7 @@ let package = Package(
       ]),
     support("Support/TestKeys", ["COpenSSL", "Cryptography"]),
     support("Support/TestLogs", [logging]),
-    support("Support/TestPostgres", ["TestProcesses"]),
+    support("Support/TestPostgres", ["CLibpq", "TestProcesses"]),
     support("Support/TestProcesses"),
     support("Support/TestRandomness"),
     support("Support/TestReactors", ["Reactors"]),

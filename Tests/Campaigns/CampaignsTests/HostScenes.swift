@@ -15,22 +15,20 @@ import Testing
 
 /// A host's database of its own.
 protocol HostScene: Sendable {
-  var server: TestPostgres { get }
-  var database: String { get }
+  var scratch: ScratchDatabase { get }
 }
 
 extension HostScene {
-  fileprivate static func created(
-    _ name: String, _ examples: [String]
-  ) async throws -> (server: TestPostgres, database: String) {
-    let server = try await TestPostgres.shared
-    let database = name + "_" + UUID().uuidString.lowercased().filter { $0 != "-" }
-    try await server.psql("create database \(database)")
-    let files = examples.map { Repository.file("db/examples/\($0).sql") }
-    for file in [Repository.hostTables, Repository.install] + files {
-      try await server.psql("\\i '\(try IDTypes.tested(file).path)'", database: database)
+  var server: TestPostgres { scratch.server }
+  var database: String { scratch.name }
+
+  fileprivate static func created(_ examples: [String]) async throws -> ScratchDatabase {
+    let scratch = try await TestPostgres.shared.makeMigratedDatabase()
+    for example in examples {
+      let file = Repository.file("db/examples/\(example).sql")
+      try await scratch.server.psql("\\i '\(try IDTypes.tested(file).path)'", database: scratch.name)
     }
-    return (server, database)
+    return scratch
   }
 
   @discardableResult
@@ -64,13 +62,12 @@ extension HostScene {
 
 /// A host with a coach: a database of its own with the coach's tables, and users to be looked at.
 struct CoachScene: HostScene {
-  let server: TestPostgres
-  let database: String
+  let scratch: ScratchDatabase
   let zone = ZoneNearNoon.name
 
   /// - Parameter more: examples that are applied after the coach's.
   init(with more: String...) async throws {
-    (server, database) = try await Self.created("coach", ["coach"] + more)
+    scratch = try await Self.created(["coach"] + more)
   }
 
   /// A user who wants check-ins every day and has a device.
@@ -190,10 +187,9 @@ final class ScriptedWriter: CheckInWriter, @unchecked Sendable {
 
 /// A host with rituals: a database of its own with their tables, and users who get them.
 struct RitualScene: HostScene {
-  let server: TestPostgres
-  let database: String
+  let scratch: ScratchDatabase
 
-  init() async throws { (server, database) = try await Self.created("ritual", ["ritual"]) }
+  init() async throws { scratch = try await Self.created(["ritual"]) }
 
   /// A user with a device.
   /// - Parameters:

@@ -8,7 +8,7 @@ import Testing
 struct RestartTests {
   @Test("two processes on one port, restarted in turns each second for ten seconds, fail nobody")
   func restarts() async throws {
-    let port = try freePort()
+    let port = try reservedPort()
     let scene = try await ServiceScene(extra: ["LISTEN_ADDRESS": "127.0.0.1:\(port)", "REACTORS": "2"])
     var services = [try await scene.startService(), try await scene.startService()]
     let clients = RestartClients(port: port, opening: 4, keeping: 4)
@@ -29,7 +29,7 @@ struct RestartTests {
 
   @Test("a stop answers the webhook that waits for its outcome, and readiness says from its beginning that it stops")
   func waitingWebhook() async throws {
-    let port = try freePort()
+    let port = try reservedPort()
     let extra = ["LISTEN_ADDRESS": "127.0.0.1:\(port)", "REACTORS": "1", "WEBHOOK_WAIT_MILLISECONDS": "20000"]
     try await ServiceScene.play(extra: extra) { scene, service in
       let conversation = try await Conversation(scene, [.away()])

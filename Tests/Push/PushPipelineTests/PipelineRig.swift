@@ -36,7 +36,9 @@ final class PipelineRig {
     _ body: @escaping @Sendable (PipelineRig, isolated Reactor) async throws -> Void
   ) async throws {
     let shared = try await TestPostgres.shared
-    let conninfo = try await (server ?? shared).makeMigratedDatabase()
+    let scratch = try await (server ?? shared).makeMigratedDatabase()
+    defer { withExtendedLifetime(scratch) {} }
+    let conninfo = scratch.conninfo
     try await onReactor { reactor in
       let rig = try await PipelineRig(
         conninfo, window: window, apps: apps, others(reactor), logger: logger, configure: configure, on: reactor)

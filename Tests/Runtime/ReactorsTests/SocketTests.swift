@@ -49,7 +49,7 @@ struct SocketTests {
   @Test("a refused connection is an error that names the address")
   func refused() async throws {
     try await onReactor { reactor in
-      let port = try freePort()
+      let port = try reservedPort()
       let address = try #require(SocketAddress(numericHost: "127.0.0.1", port: port))
       await #expect(throws: SystemError(operation: "connect to 127.0.0.1:\(port)", code: ECONNREFUSED)) {
         _ = try await Socket.connect(to: address, within: .seconds(5), on: reactor)
@@ -81,7 +81,7 @@ struct SocketTests {
     return String(decoding: buffer[..<count], as: UTF8.self)
   }
 
-  private func freePort() throws -> UInt16 {
+  private func reservedPort() throws -> UInt16 {
     try ListeningSocket(on: #require(SocketAddress(numericHost: "127.0.0.1", port: 0))).address.port
   }
 }

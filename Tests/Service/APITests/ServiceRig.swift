@@ -92,13 +92,9 @@ final class ServiceRig: Sendable {
     pages: @Sendable (inout HTTPRoutes, PerReactor<PushServices>) -> Void = { _, _ in },
     _ body: @Sendable (ServiceRig) async throws -> Void
   ) async throws {
-    var server: TestPostgres?
-    var conninfo = "host=/nowhere user=nobody"
-    if hasDatabase {
-      let shared = try await TestPostgres.shared
-      server = shared
-      conninfo = try await shared.makeMigratedDatabase()
-    }
+    let scratch = hasDatabase ? try await TestPostgres.shared.makeMigratedDatabase() : nil
+    defer { withExtendedLifetime(scratch) {} }
+    let (server, conninfo) = (scratch?.server, scratch?.conninfo ?? "host=/nowhere user=nobody")
     let group = try ReactorGroup(count: 1)
     let result: Result<Void, any Error>
     do {

@@ -5,10 +5,10 @@ package import TestPostgres
 internal import TestReactors
 
 extension TestPostgres {
-  /// A new database with the host's tables and everything of `tacet migrate`; its connection string. The migrations run
-  /// once, and each database is a copy: a third of the time.
-  package func makeMigratedDatabase() async throws -> String {
-    try await makeDatabase(preparedBy: { conninfo in
+  /// A new database with the host's tables and everything of `tacet migrate`. The migrations run once, and each database is a
+  /// copy: a third of the time.
+  package func makeMigratedDatabase() async throws -> ScratchDatabase {
+    try await makeScratchDatabase(preparedBy: { conninfo in
       try await onReactor { reactor in
         try await Migrator.run(
           in: PostgresConfiguration(conninfo: conninfo), createsHostTables: true, ids: .tested,

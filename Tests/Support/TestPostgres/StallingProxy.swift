@@ -15,7 +15,7 @@ package final class StallingProxy: Sendable {
   /// Begins to accept connections for a server's port.
   package init(to upstream: UInt16) throws {
     self.upstream = upstream
-    port = try freePort()
+    port = try reservedPort()
     listening = try makeSocket { bind($0, $1, $2) }(port)
     guard listen(listening, 16) == 0 else { throw TestProcessError(description: "listen: errno \(errno)") }
     let (descriptor, weakSelf) = (listening, WeakProxy(self))
@@ -103,6 +103,9 @@ private func makeSocket(
 ) -> (_ port: UInt16) throws -> Int32 {
   { port in
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    // What holds the port is bound to it too.
+    var isReused: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian

@@ -21,18 +21,12 @@ package final class TestPgBouncer: Sendable {
   package static func launch(
     before server: TestPostgres, poolSize: Int = 2, settings: [String] = []
   ) async throws -> TestPgBouncer {
-    try await onOwnThread {
-      // Its port was free a moment ago; another server of this machine may have been faster, and it does not come up then.
-      for _ in 1..<launchesMax {
-        if let pooler = try? TestPgBouncer(server, poolSize, settings) { return pooler }
-      }
-      return try TestPgBouncer(server, poolSize, settings)
-    }
+    try await onOwnThread { try TestPgBouncer(server, poolSize, settings) }
   }
 
   private init(_ server: TestPostgres, _ poolSize: Int, _ settings: [String]) throws {
     folder = try makeTemporaryFolder("test-pgbouncer", isKept: true)
-    port = try freePort()
+    port = try reservedPort()
     let file = folder + "/pgbouncer.ini"
     let lines = [
       "[databases]", "* = host=\(server.folder) port=\(server.port) user=postgres", "[pgbouncer]",
@@ -55,7 +49,7 @@ package final class TestPgBouncer: Sendable {
     var failure = ""
     for _ in 0..<startPollsMax {
       do {
-        try run([TestPostgres.binaries + "/psql", "-X", "-q", "-d", conninfo(), "-c", "select"])
+        _ = try PlainQuery.run("select 1", through: conninfo())
         return
       } catch {
         failure = "\(error)"
@@ -66,8 +60,6 @@ package final class TestPgBouncer: Sendable {
     throw TestProcessError(description: "the pooler did not start: \(failure)\n\(log)")
   }
 }
-
-private let launchesMax = 3
 
 private let pollMicroseconds: UInt32 = 20_000
 

@@ -151,33 +151,22 @@ package enum TemporaryFiles {
   }
 }
 
-/// A port that is free now, from below the range the kernel hands out by itself, so that it stays free until used. No other test of
-/// this process is given the same.
-package func freePort() throws -> UInt16 {
-  for _ in 0..<portTriesMax {
-    let port = UInt16.random(in: 10_000..<32_768)
-    if try isFree(port), portsGiven.withLock({ $0.insert(port).inserted }) { return port }
-  }
-  throw TestProcessError(description: "no free port in \(portTriesMax) tries")
-}
-
-private let portTriesMax = 100
-
-private let portsGiven = Mutex<Set<UInt16>>([])
-
-private func isFree(_ port: UInt16) throws -> Bool {
-  let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-  guard descriptor >= 0 else { throw TestProcessError(description: "socket: errno \(errno)") }
-  defer { close(descriptor) }
-  var address = sockaddr_in()
+/// A port on 127.0.0.1 that belongs to this process until it ends, however often servers on it come and go. A socket holds it that
+/// never listens: the kernel gives such a port to nobody who asks for any, nor to an outgoing connection, and lets a server listen on
+/// it that sets SO_REUSEADDR, as servers do.
+package func reservedPort() throws -> UInt16 {
+  let holder = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+  var (isReused, address, length) = (Int32(1), sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+  setsockopt(holder, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
   address.sin_family = sa_family_t(AF_INET)
-  address.sin_port = port.bigEndian
   address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
-  return withUnsafePointer(to: &address) { pointer in
+  let isBound = withUnsafeMutablePointer(to: &address) { pointer in
     pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-      bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      bind(holder, $0, length) == 0 && getsockname(holder, $0, &length) == 0
     }
   }
+  guard isBound else { throw TestProcessError(description: "no port: errno \(errno)") }
+  return UInt16(bigEndian: address.sin_port)
 }
 
 /// Runs work that blocks on a thread of its own: the pool's few threads must not wait for a server.

@@ -22,7 +22,7 @@ struct FirefoxTests {
   @Test("subscribes, shows what comes while its page is closed, opens it, clears it, and survives what can happen")
   func push() async throws {
     let work = try makeTemporaryFolder("test-firefox")
-    let (servicePort, pushPort, sitePort) = (try freePort(), try freePort(), try freePort())
+    let (servicePort, pushPort, sitePort) = (try reservedPort(), try reservedPort(), try reservedPort())
     let authority = try CertificateAuthority(name: "Browser test")
     let issued = try authority.issue(for: ["127.0.0.1"])
     for (name, text) in [("ca", authority.certificate), ("cert", issued.certificate), ("key", issued.key)] {

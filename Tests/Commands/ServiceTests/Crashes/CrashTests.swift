@@ -63,7 +63,7 @@ struct CrashRun {
     let postgres = try await TestPostgres.launch(
       settings: ["synchronous_commit=on", "track_commit_timestamp=on"])
     scene = try await ServiceScene(
-      postgres: postgres, route: ways.route, port: try freePort(),
+      postgres: postgres, route: ways.route, port: try reservedPort(),
       extra: [
         "SUPPRESSION_WINDOW_SECONDS": "\(Self.windowSeconds)", "FOLD_WINDOW_SECONDS": "\(ways.foldSeconds)",
         "LOG_LEVEL": "notice",

@@ -17,11 +17,10 @@ struct TestDatabase: Sendable {
   private static let template = Task {
     let database = try await TestDatabase.withHostTables()
     try await database.apply(Repository.install)
-    return database.name
+    return database
   }
 
-  let server: TestPostgres
-  let name: String
+  private let scratch: ScratchDatabase
   /// Whom the store works as; its owner when nil.
   var role: String?
 
@@ -36,13 +35,14 @@ struct TestDatabase: Sendable {
   }
 
   /// A database to which every migration was applied.
-  static func migrated() async throws -> TestDatabase { try await TestDatabase(from: try await template.value) }
+  static func migrated() async throws -> TestDatabase { try await TestDatabase(from: try await template.value.name) }
 
   private init(from template: String) async throws {
-    server = try await TestPostgres.shared
-    name = "test_" + UUID().uuidString.lowercased().filter { $0 != "-" }
-    try await server.psql("create database \(name) template \(template)")
+    scratch = try await TestPostgres.shared.makeScratchDatabase(from: template)
   }
+
+  var server: TestPostgres { scratch.server }
+  var name: String { scratch.name }
 
   var configuration: PostgresConfiguration {
     var configuration = PostgresConfiguration(conninfo: server.conninfo(database: name))

@@ -22,13 +22,12 @@ struct SenderRig: Sendable {
 
   /// Runs a test; everything is stopped afterwards.
   static func run(_ test: (SenderRig) async throws -> Void) async throws {
-    let server = try await TestPostgres.shared
-    let database = String(
-      try #require(try await server.makeMigratedDatabase().split(separator: "=").last))
+    let scratch = try await TestPostgres.shared.makeMigratedDatabase()
+    defer { withExtendedLifetime(scratch) {} }
     let receiver = try await EventReceiver(key: key, logger: RunLogs.logger)
     let result: Result<Void, any Error>
     do {
-      result = .success(try await test(SenderRig(server: server, database: database, receiver: receiver)))
+      result = .success(try await test(SenderRig(server: scratch.server, database: scratch.name, receiver: receiver)))
     } catch {
       result = .failure(error)
     }

@@ -258,24 +258,22 @@ enum TokenTable {
   ///   - registeredAt: when the app handed the token over, in milliseconds since 1970.
   ///   - invalidSince: since when the token is dead by APNs' word, likewise.
   static func isActive(_ token: String, registeredAt: Int, invalidSince: Int64) async throws -> Bool {
-    let server = try await TestPostgres.shared
-    let conninfo = try await server.makeDatabase()
-    for file in migrations { try await server.psql("\\i '\(file.path)'", through: conninfo) }
-    try await server.psql(
+    let scratch = try await TestPostgres.shared.makeMigratedDatabase()
+    try await scratch.server.psql(
       """
       insert into profiles (id) values ('\(user)');
       insert into push_tokens (user_id, device_token, registered_at)
       values ('\(user)', '\(token)', \(time(Int64(registeredAt))));
-      """, through: conninfo)
-    try await server.psql(
-      "select tacet.invalidate_device_token('\(token)', 'Unregistered', \(time(invalidSince)))", through: conninfo)
-    let count = try await server.psql("select count(*) from tacet.device_tokens('\(user)')", through: conninfo)
+      """, database: scratch.name)
+    try await scratch.server.psql(
+      "select tacet.invalidate_device_token('\(token)', 'Unregistered', \(time(invalidSince)))",
+      database: scratch.name)
+    let count = try await scratch.server.psql(
+      "select count(*) from tacet.device_tokens('\(user)')", database: scratch.name)
     return count.trimmingCharacters(in: .whitespacesAndNewlines) == "1"
   }
 
   private static func time(_ milliseconds: Int64) -> String { "to_timestamp(\(milliseconds) / 1000.0)" }
-
-  private static let migrations = [Repository.hostTables, Repository.install]
 }
 
 /// A request, what came back over the wire, and what the service recorded.
