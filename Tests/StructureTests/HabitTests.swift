@@ -66,6 +66,17 @@ struct HabitTests {
     #expect(Dictionary(grouping: names) { $0 }.filter { $1.count > 1 }.keys.sorted() == [])
   }
 
+  @Test("each suite that is to run with every type of ids is one")
+  func suitesOfIDs() {
+    let lines = SourceTree.text("deploy/test").matches(of: /(?m)^id_suites\+?='\|?(.*)'$/)
+    let names = lines.flatMap { $0.1.split(separator: "|").map(String.init) }
+    let declared = SourceTree.tests.filter { $0.path.hasPrefix("Tests/Push/") }.flatMap { file in
+      file.code.compactMap { $0.firstMatch(of: /^struct (\w+)/).map { String($0.1) } }
+    }
+    #expect(names.count > 30)
+    #expect(names.filter { !declared.contains($0) } == [])
+  }
+
   @Test("the top of the repository holds nothing unexpected")
   func top() throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: SourceTree.root.path)

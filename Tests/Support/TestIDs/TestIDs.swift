@@ -16,13 +16,17 @@ extension IDTypes {
 
 extension IDTypes {
   /// SQL of a test, which is written for uuids, with the ids of this run's type.
-  package static func tested(_ sql: String) -> String {
-    let type = tested.messages
-    if type == .uuid { return sql }
+  package static func tested(_ sql: String) -> String { tested.messages.written(sql) }
+}
+
+extension IDTypes.IDType {
+  /// SQL of a test, which is written for uuids, with ids of this type.
+  package func written(_ sql: String) -> String {
+    if self == .uuid { return sql }
     let new =
-      type == .text
+      self == .text
       ? "('user_' || gen_random_uuid())" : "(100000000000000000 + floor(random() * 800000000000000000))::bigint"
-    return sql.replacing("gen_random_uuid()", with: "@new").replacing(/\buuid\b/, with: type.rawValue)
+    return sql.replacing("gen_random_uuid()", with: "@new").replacing(/\buuid\b/, with: rawValue)
       .replacing("@new", with: new)
   }
 }

@@ -20,6 +20,9 @@ postgres_programs() {
   printf '%s\n' "$folder"
 }
 
+# The major version of those programs.
+postgres_version() { "$(postgres_programs)/postgres" --version | sed -E 's/[^0-9]*([0-9]+).*/\1/'; }
+
 # Who runs the server: it refuses to run as root.
 postgres_account() {
   if ((EUID != 0)); then
