@@ -17,17 +17,18 @@ as $$
 $$;
 
 -- tacet.watch also takes
---   presentation   as JSON: subtitle, category, sound, interruption_level, thread_id, relevance_score, image_url, badge, collapse_id, title_loc_key
---                  and the like, as POST /v1/pushes takes them; {column} in texts
+--   presentation   as JSON: subtitle, category, sound, interruption_level, thread_id, relevance_score, image_url, badge, collapse_id,
+--                  title_loc_key and the like, as POST /v1/pushes takes them; {column} in texts
 --   send_at        the column with the time of the push, up to 31 days ahead. The row is read again then
 --   expires_in     how long the push may be sent from then on
 --   composer       what a language model is asked for the body: {"task": "Congratulate a person.", "facts": ["name"], "seconds": 2}. body
 --                  serves where it fails
---   cancel_key     a text with {column}. select tacet.cancel_pushes('workout:17') takes its push back, and later ones of that key for two months
+--   cancel_key     a text with {column}. select tacet.cancel_pushes('workout:17') takes its push back, and later ones of that key for
+--                  two months
 --   surface_table  the surfaces' table. Without it each report of presence searches for a row with the surface: index that column
 --
--- actor: the column of who did it, who gets no push. surface_kind: what users look at; surface would name the column with its id, and here it
--- is the row. In texts {column} is the row's, {actor} the actor's name.
+-- actor: the column of who did it, who gets no push. surface_kind: what users look at; surface would name the column with its id, and
+-- here it is the row. In texts {column} is the row's, {actor} the actor's name.
 select tacet.watch(
   kind => 'request_claimed',
   source => 'public.requests',

@@ -1,8 +1,8 @@
--- An evening ritual on weekdays for all users who want check-ins, without a model. Applied after examples/coach.sql. It shares the cap of the
--- group check_in with the coach: one push a day for each user from both.
+-- An evening ritual on weekdays for all users who want check-ins, without a model. Applied after examples/coach.sql. It shares the cap of
+-- the group check_in with the coach: one push a day for each user from both.
 --
--- audience: a function (moment timestamptz, only_user uuid) returns table (user_id uuid, time_zone text, gap_days int); only_user null: all.
---   Further columns: local_time time for a later hour, slots jsonb, refusal text. gap_days: days between two pushes of the group.
+-- audience: a function (moment timestamptz, only_user uuid) returns table (user_id uuid, time_zone text, gap_days int); only_user null:
+--   all. Further columns: local_time time for a later hour, slots jsonb, refusal text. gap_days: days between two pushes of the group.
 -- material: a function (user_id uuid, moment timestamptz) returns jsonb, what is known of a user. With a third argument time_zone text and
 --   returns table (material jsonb), in SQL without SET, many users are asked at once.
 -- local_time, weekdays: when, by the user's clock; null for PUSH_TRIGGER_TIME. Monday is 1.

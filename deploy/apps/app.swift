@@ -1,6 +1,7 @@
 // A SwiftUI app that registers, reports presence, reads and taps, and logs out.
 //
-// TacetClient is a library of this package, for ids that are UUIDs: .package(path: "../tacet"), product TacetClient. It repeats failed calls.
+// TacetClient is a library of this package, for ids that are UUIDs: .package(path: "../tacet"), product TacetClient. It repeats failed
+// calls.
 
 let push = PushServiceClient(origin: URL(string: "https://push.example.com")!) { try await session.accessToken() }
 
