@@ -1,22 +1,17 @@
-import Foundation
 import Testing
 
 @Suite("The page about security")
 struct SecurityPageTests {
-  /// The rows of its tables; the last cell names tests.
-  private static let rows: [[Substring]] = {
-    let page = SourceTree.root.appending(path: ".github/SECURITY.md")
-    let lines = (try? String(contentsOf: page, encoding: .utf8))?.split(separator: "\n") ?? []
-    return lines.filter { $0.hasPrefix("| ") && !$0.hasPrefix("| protected |") }
-      .map { $0.split(separator: "|").map { $0.trimmingPrefix(" ") } }
-  }()
+  /// Its points, each in one line, with the tests at the end.
+  private static let points = SourceTree.text(".github/SECURITY.md").replacing("\n  ", with: " ").split(separator: "\n")
+    .filter { $0.hasPrefix("- **") }
 
   @Test("each protection names its tests, and they exist")
   func tests() throws {
-    #expect(Self.rows.count > 20)
-    for row in Self.rows {
-      let named = try #require(row.last).matches(of: /`(\w+)(?:\.(\w+))?`/)
-      #expect(!named.isEmpty, "\(row.first ?? "")")
+    #expect(Self.points.count > 20)
+    for point in Self.points {
+      let named = point.matches(of: /`(\w+Tests)(?:\.(\w+))?`/)
+      #expect(!named.isEmpty, "\(point)")
       for name in named {
         let pattern = try Regex("(struct|extension) \(name.1)\\b")
         let suite = SourceTree.tests.filter { file in file.code.contains { $0.contains(pattern) } }

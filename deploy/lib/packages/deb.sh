@@ -36,7 +36,7 @@ copy_pages() {
   while read -r page; do
     install -D -m 644 "$checkout/$page" "$1/$page"
   done < <(cd "$checkout" &&
-    printf '%s\n' README.md openapi.yaml deploy/{,guides/}*.md deploy/grafana-dashboard.json deploy/prometheus-alerts.yml)
+    printf '%s\n' README.md openapi.yaml deploy/{,guides/}*.md deploy/apps/* deploy/{calls,grafana-dashboard.json,prometheus-alerts.yml})
   ln -s ../../tacet/db "$1/db"
   install -m 644 "$checkout/deploy/debian/copyright" "$contents/sbom.cdx.json" "$1/"
   gzip -9n <"$checkout/.github/CHANGELOG.md" >"$1/changelog.gz"
