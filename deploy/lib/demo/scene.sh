@@ -214,7 +214,7 @@ It stays up until Ctrl-C. In a second shell, in $checkout:
   curl -s "\$DEMO_URL/readyz"; echo
   psql -d "\$DEMO_DATABASE" -c \\
     'select user_id, decision, reason, woken_by from tacet.push_log order by claimed_at desc limit 5'
-  curl -s -X POST "\$DEMO_URL/v1/push-trigger?dry_run=true" -H @<(bearer "\$SERVICE_KEY"); echo
+  deploy/calls                     # every operation of the API once
   deploy/smoke "\$DEMO_URL"
 
 The service is $url, the webhook secret $webhook_secret
