@@ -51,6 +51,9 @@ package struct CampaignPace: Equatable, Sendable {
   package var usersPerPage = 2_500
   /// Occasions pushed in a second at most, of slots and of hours each, so that messages of that morning have their share of the database.
   package var pushesPerSecond = 2_000
+  /// For how long what is due gives way to messages, of the quarter of an hour in which slots are pushed: a million users on a small
+  /// machine need the rest of it.
+  var patience = Duration.seconds(5 * 60)
   /// Claims after which an occasion is given up. A cause that kills a process five times kills the sixth too.
   package var attemptsMax = 5
   /// The pause between two looks at the campaigns.
@@ -72,4 +75,16 @@ package struct CampaignPace: Equatable, Sendable {
   /// second is a two-hundredth of the spread: a batch that is lost on its way stays below one push in a hundred. Each batch
   /// costs some milliseconds of the database, whatever its size; larger ones let messages wait behind them.
   func pushesPerBatch(at pushesPerSecond: Int) -> Int { min(max(pushesPerSecond / 8, 1), 256) }
+
+  /// The pause after a batch.
+  ///
+  /// One that takes more than half of its time keeps a machine busy on which messages wait for it. While they come, they have as long for
+  /// themselves.
+  /// - Parameters:
+  ///   - taken: how long it took.
+  ///   - share: its part of a second at the rate.
+  ///   - waited: for how long its oldest occasion was due.
+  func pause(after taken: Duration, of share: Duration, waited: Duration, hasMessages: Bool) -> Duration {
+    max(share - taken, hasMessages && waited < patience ? taken : .zero)
+  }
 }

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Logging
 internal import Postgres
 internal import PushRules
@@ -25,11 +26,14 @@ extension CampaignRunner {
         }
         let isAsking = duty == .writtenOccasions && texts.isAsking
         let most = isAsking ? pace.writtenPerBatch : pace.pushesPerBatch(at: rate.perSecond)
-        let count = try await decideBatch(of: most, duty, on: reactor)
-        if count == 0 { break }
+        let due = try await decideBatch(of: most, duty, on: reactor)
+        guard let oldest = due.map(\.fireAt).min() else { break }
         rate.foundAt = begunAt
-        let time = Duration.seconds(1) * count / rate.perSecond - .nanoseconds(Int64(Reactor.now - begunAt))
-        if time > .zero { await reactor.sleep(for: time) }
+        let pause = pace.pause(
+          after: .nanoseconds(Int64(Reactor.now - begunAt)), of: .seconds(1) * due.count / rate.perSecond,
+          waited: .seconds(Date.now.timeIntervalSince(Date(microseconds: oldest))),
+          hasMessages: !isAsking && hasMessages())
+        if pause > .zero { await reactor.sleep(for: pause) }
       }
       rates[duty] = rate
       return hasBacklog(rate) ? .zero : try await store.timeUntilNextOccasion(of: duty.occasions, on: reactor)
@@ -45,10 +49,10 @@ extension CampaignRunner {
   }
 
   /// Decides a batch: claimed together, and looked at and committed together with others of its campaign.
-  /// - Returns: how many occasions were due.
+  /// - Returns: the occasions that were due.
   private func decideBatch(
     of most: Int, _ duty: Duty, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> Int {
+  ) async throws(PostgresError) -> [Occasion] {
     let due = try await store.claimOccasions(
       most, duty.occasions, waitingMax: pace.pushesPerBatch(at: pace.pushesPerSecond),
       lease: duty == .writtenOccasions ? pace.writingLease : pace.lease,
@@ -75,7 +79,7 @@ extension CampaignRunner {
       try await commit(decided, of: campaign, on: reactor)
     }
     try await write(drafts, on: reactor)
-    return due.count
+    return due
   }
 
   /// What is known against an occasion before anything is asked.

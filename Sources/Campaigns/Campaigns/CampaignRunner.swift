@@ -38,6 +38,7 @@ package final class CampaignRunner {
   let renderer: OccasionRenderer
   let texts: ModelTexts
   let queued: (isolated Reactor) -> Void
+  let hasMessages: () -> Bool
   private let ended = Signal()
   private(set) var isStopped = false
   private var isRunning = false
@@ -57,17 +58,20 @@ package final class CampaignRunner {
   ///   - writer: writes what campaigns with a composer say; nil without a language model.
   ///   - limits: the writer's daily budget.
   ///   - sleep: between its looks it is known when something is due, and nothing is asked before.
+  ///   - hasMessages: whether messages come, to which pushes of campaigns give way.
   ///   - queued: called after pushes were queued, to wake the pipeline.
   package init(
     store: PushDatabase, audiences: PushDatabase? = nil, contents: ContentFetcher? = nil, writer: (any CheckInWriter)?,
     limits: ModelUsageLimits, pace: CampaignPace = CampaignPace(), metrics: CampaignMetrics = CampaignMetrics(),
-    sleep: DatabaseSleep? = nil, logger: Logger, queued: @escaping (isolated Reactor) -> Void
+    sleep: DatabaseSleep? = nil, hasMessages: @escaping () -> Bool = { false }, logger: Logger,
+    queued: @escaping (isolated Reactor) -> Void
   ) {
     self.store = store
     self.audiences = audiences ?? store
     self.pace = pace
     self.metrics = metrics
     self.logger = logger
+    self.hasMessages = hasMessages
     self.queued = queued
     self.sleep = sleep
     pauses = Dictionary(uniqueKeysWithValues: Duty.allCases.map { ($0, WakefulPause(sleep)) })

@@ -39,7 +39,8 @@ final class CampaignDuty {
       tokensMax: settings.dailyTokensMax, costMicrodollarsMax: settings.dailyMicrodollarsMax)
     runner = CampaignRunner(
       store: store, audiences: PushDatabase(pool: audiencePool), contents: contents, writer: model, limits: limits,
-      pace: pace, metrics: metrics, sleep: sleep, logger: logger,
+      pace: pace, metrics: metrics, sleep: sleep,
+      hasMessages: { pipeline.messages.isFlowing(now: Reactor.now) }, logger: logger,
       queued: { pipeline.wake(.due, on: $0) })
   }
 

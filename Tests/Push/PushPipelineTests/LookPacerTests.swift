@@ -147,6 +147,18 @@ struct OthersAboundTests {
   }
 }
 
+@Suite("The flow of messages")
+struct MessageFlowTests {
+  @Test(
+    "it goes on for a second after the last one",
+    arguments: [(nil, 7, false), (7, 1_000_000_006, true), (7, 1_000_000_007, false)])
+  func flow(_ cameAt: UInt64?, _ now: UInt64, _ isFlowing: Bool) {
+    let flow = MessageFlow()
+    if let cameAt { flow.came(now: cameAt) }
+    #expect(flow.isFlowing(now: now) == isFlowing)
+  }
+}
+
 @Suite("Failing looks")
 struct FailingLooksTests {
   private static let millisecond: UInt64 = 1_000_000

@@ -234,6 +234,20 @@ struct SlotRunnerTests {
     #expect(due / rowsPerSecond <= 50)
   }
 
+  /// In milliseconds; how long the oldest has waited, in seconds.
+  @Test(
+    "a batch that keeps the machine busy leaves messages as long for themselves, until it has waited for too long",
+    arguments: [
+      (30, 125, 0, true, 95), (62, 125, 0, true, 63), (63, 125, 0, true, 63), (125, 125, 0, true, 125),
+      (200, 125, 299, true, 200), (200, 125, 300, true, 0), (100, 125, 300, true, 25), (200, 125, 0, false, 0),
+      (125, 125, 0, false, 0), (30, 125, 0, false, 95),
+    ])
+  func messagesFirst(taken: Int, share: Int, waited: Int, hasMessages: Bool, pause: Int) {
+    let found = CampaignPace().pause(
+      after: .milliseconds(taken), of: .milliseconds(share), waited: .seconds(waited), hasMessages: hasMessages)
+    #expect(found == .milliseconds(pause))
+  }
+
   @Test("what is stored is sent on request, and again after a minute")
   func deliver() async throws {
     let scene = try await RitualScene()
