@@ -1396,7 +1396,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.campaign_hour(campaign tacet.campaigns, standard_time time without time zone, zone text, day date) returns timestamp with time zone
 -- tacet.campaign_material(campaign text, user_id uuid) returns jsonb
--- tacet.campaign_page(campaign tacet.campaigns, due_at timestamp with time zone, zones text[] DEFAULT NULL::text[], only_user uuid DEFAULT NULL::uuid, after_user uuid DEFAULT NULL::uuid, users_max bigint DEFAULT NULL::bigint, is_guarded boolean DEFAULT false) returns TABLE(user_id uuid, time_zone text, local_day date, local_time time without time zone, is_considered boolean)
+-- tacet.campaign_page(campaign tacet.campaigns, due_at timestamp with time zone, zones text[] DEFAULT NULL::text[], only_user uuid DEFAULT NULL::uuid, after_user uuid DEFAULT NULL::uuid, users_max bigint DEFAULT NULL::bigint, is_guarded boolean DEFAULT false) returns TABLE(user_id uuid, time_zone text, local_day date, local_time time without time zone, is_considered boolean, pending_day date)
 -- tacet.campaign_presentation(presentation jsonb, named jsonb) returns jsonb
 -- tacet.campaign_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.campaign_push_outcome(push_id uuid, user_id uuid) returns jsonb
@@ -1449,7 +1449,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.enqueue_inserted_messages() returns trigger
 -- tacet.enqueue_message(subject_id uuid) returns boolean
 -- tacet.enqueue_watched() returns trigger
--- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, zones text[] DEFAULT NULL::text[], only_user uuid DEFAULT NULL::uuid, users_max bigint DEFAULT NULL::bigint) returns TABLE(run_id uuid, enrolled integer, is_finished boolean)
+-- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, zones text[] DEFAULT NULL::text[], only_user uuid DEFAULT NULL::uuid, users_max bigint DEFAULT NULL::bigint, request uuid DEFAULT NULL::uuid) returns TABLE(run_id uuid, enrolled integer, is_finished boolean)
 -- tacet.enrol_slots(campaign text, default_slots jsonb, are_new boolean, after_user uuid, users_max bigint, lead_us bigint) returns TABLE(enrolled bigint, moved bigint, last_user uuid)
 -- tacet.entry_lock(campaign text) returns bigint
 -- tacet.erase_users(users_max integer, rows_max integer, settled interval) returns TABLE(erased bigint, finished bigint, has_more boolean)

@@ -18,7 +18,8 @@ $$;
 -- in one of the zones, with nothing that the host or the gate says against it, with an account, and without an occasion of that day or a
 -- later one, which a user has who has crossed the date line. Where the hour has come less than two hours earlier, it is also for those whose
 -- last occasion was in another zone: they may have moved there meanwhile. zones: null for all. local_time: when the user wants the push;
--- null for the campaign's hour. after_user, users_max: null for all users.
+-- null for the campaign's hour. pending_day: of a push that waits for that time of a zone that the user has left; null for none.
+-- after_user, users_max: null for all users.
 --
 -- is_guarded: after an error. The gate is not asked, which every decision asks again, for one user at a time; and users of other zones are
 -- left out before the audience asks more of them, so that a row of one that it cannot read keeps the hours of the others.
@@ -30,7 +31,9 @@ create or replace function tacet.campaign_page(
   campaign tacet.campaigns, due_at timestamptz, zones text[] default null, only_user tacet.user_id default null,
   after_user tacet.user_id default null, users_max bigint default null, is_guarded boolean default false
 )
-returns table (user_id tacet.user_id, time_zone text, local_day date, local_time time, is_considered boolean)
+returns table (
+  user_id tacet.user_id, time_zone text, local_day date, local_time time, is_considered boolean, pending_day date
+)
 language plpgsql stable
 set search_path = pg_catalog, pg_temp
 set enable_seqscan = on
@@ -60,12 +63,13 @@ begin
       select
         p.user_id, z.zone, z.local_day, p.local_time,
         p.refusal is null and (z.is_due or z.was_due and l.time_zone <> z.zone) is true and (l.fire_date >= z.local_day) is not true
-          and ($6 or g.reason is null and ($10 or tacet.has_account(p.user_id)))
+          and ($6 or g.reason is null and ($10 or tacet.has_account(p.user_id))),
+        case when l.status = 'scheduled' and l.fire_at > $1 and l.time_zone <> z.zone and p.local_time is not null then l.fire_date end
       from page p
       left join places z on z.zone_name = p.zone_name and z.gap_days = p.gap_days
       left join lateral (
-        select d.time_zone, d.fire_date from tacet.occasions d
-        where (z.is_due or z.was_due) and d.user_id = p.user_id and d.campaign = ($11).name and d.slot = ''
+        select d.time_zone, d.fire_date, d.fire_at, d.status from tacet.occasions d
+        where (z.is_due or z.was_due or p.local_time is not null and p.refusal is null) and d.user_id = p.user_id and d.campaign = ($11).name and d.slot = ''
         order by d.fire_date desc
         limit 1
       ) l on true

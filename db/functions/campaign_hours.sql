@@ -38,12 +38,14 @@ as $$
 $$;
 
 -- Enrols the users whom a campaign considers for an hour; a user is enrolled once a day. zones: in which the hour has come, and which are
--- served once; their users are due at the time that they want. Null for a request, whose users are due at once. users_max: users of a page
+-- served once; their users are due at the time that they want. Who has moved since an enrolment is due at that time of the new zone. Null
+-- for a request, whose users are due at once. users_max: users of a page
 -- of the audience, in the order of their ids; the next call goes on after them, whichever process makes it, so that a page that fails or
--- takes too long is undone alone; null for all at once. No row when the hour is served or another process serves it, there is no such
--- campaign, or it is not active.
+-- takes too long is undone alone; null for all at once. request: the run of a request that goes on; null for a new one. No row when the
+-- hour or the run is over, another process has it, there is no such campaign, or it is not active, which ends a request.
 create or replace function tacet.enrol_campaign(
-  campaign text, due_at timestamptz, zones text[] default null, only_user tacet.user_id default null, users_max bigint default null
+  campaign text, due_at timestamptz, zones text[] default null, only_user tacet.user_id default null, users_max bigint default null,
+  request uuid default null
 )
 returns table (run_id uuid, enrolled int, is_finished boolean)
 language plpgsql volatile
@@ -57,27 +59,27 @@ declare
 begin
   select c.* into found_campaign from tacet.campaigns c where c.name = enrol_campaign.campaign and c.is_active;
   if not found then
+    update tacet.campaign_runs r set finished_at = clock_timestamp() where r.id = enrol_campaign.request;
     return;
   end if;
-  run_id := gen_random_uuid();
+  run_id := coalesce(request, gen_random_uuid());
   insert into tacet.campaign_runs (id, due_at, only_user, campaign, cause)
   select
     enrol_campaign.run_id, enrol_campaign.due_at, enrol_campaign.only_user, enrol_campaign.campaign,
     case when enrol_campaign.zones is null then 'request' else 'schedule' end
   -- Not left to the conflict, which waits for whoever is at a page.
-  where enrol_campaign.zones is null or not exists (
+  where enrol_campaign.request is null and (enrol_campaign.zones is null or not exists (
     select from tacet.campaign_runs r
-    where r.campaign = enrol_campaign.campaign and r.due_at = enrol_campaign.due_at and r.cause = 'schedule')
+    where r.campaign = enrol_campaign.campaign and r.due_at = enrol_campaign.due_at and r.cause = 'schedule'))
   on conflict do nothing;
   if zones is not null then
-    select r.id, r.last_user into run_id, seen_user
+    select r.id into run_id
     from tacet.campaign_runs r
-    where r.campaign = enrol_campaign.campaign and r.due_at = enrol_campaign.due_at and r.cause = 'schedule'
-      and r.finished_at is null
-    for update skip locked;
-    if not found then
-      return;
-    end if;
+    where r.campaign = enrol_campaign.campaign and r.due_at = enrol_campaign.due_at and r.cause = 'schedule';
+  end if;
+  select r.last_user into seen_user from tacet.campaign_runs r where r.id = run_id and r.finished_at is null for update skip locked;
+  if not found then
+    return;
   end if;
   foreach is_guarded in array array[false, true] loop
     begin
@@ -98,6 +100,26 @@ begin
         where p.is_considered
         on conflict do nothing
         returning 1
+      ), moved as (
+        -- None that was claimed is.
+        update tacet.occasions d
+        set fire_at = w.due_at, available_at = w.due_at, time_zone = w.time_zone
+        from (
+          select
+            f.row_place, p.time_zone,
+            greatest(tacet.civil_instant(p.pending_day + p.local_time, p.time_zone), clock_timestamp()) as due_at
+          from page p
+          cross join lateral (
+            select x.ctid as row_place
+            from tacet.occasions x
+            where x.user_id = p.user_id and x.campaign = enrol_campaign.campaign and x.slot = '' and x.fire_date = p.pending_day
+              and x.status = 'scheduled' and x.attempts = 0
+            limit 1
+            for update skip locked
+          ) f
+          where p.pending_day is not null
+        ) w
+        where d.ctid = w.row_place
       )
       select
         (select count(*) from entered), coalesce(count(*) < users_max, true),

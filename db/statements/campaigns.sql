@@ -13,7 +13,8 @@ select jsonb_build_object(
   'startedAt', (extract(epoch from r.started_at) * 1000000)::bigint,
   'undecided', d.undecided, 'committed', d.committed, 'skipped', d.skipped, 'failed', d.failed,
   'reasons', d.reasons, 'inputTokens', d.input_tokens, 'outputTokens', d.output_tokens,
-  'costMicrodollars', d.cost_microdollars, 'finishedAt', d.finished_at)::text
+  'costMicrodollars', d.cost_microdollars, 'finishedAt', d.finished_at,
+  'isEnrolled', r.finished_at is not null or r.started_at < now() - interval '2 hours')::text
 from tacet.campaign_runs r
 cross join lateral (
   select
@@ -69,25 +70,35 @@ where h.due_at > now();
 select (extract(epoch from s.due_at) * 1000000)::bigint as due_us, s.zones
 from tacet.due_hours(:campaign, time '00:00' + :minutes * interval '1 minute') s;
 
--- name: enrol_hour(campaign text, due_us bigint, zones text[], users_max bigint)
--- Enrols a page of the users whose hour has come, and returns how many were enrolled, and whether more are to be. No row when
--- nothing is left.
+-- name: open_requests
+-- Returns the runs of requests that have more users to enrol: campaign, moment and run. Like an hour, one is given up after two hours.
+
+select r.campaign, (extract(epoch from r.due_at) * 1000000)::bigint as due_us, r.id
+from tacet.campaign_runs r
+where r.cause = 'request' and r.finished_at is null and r.started_at > now() - interval '2 hours'
+order by r.started_at;
+
+-- name: enrol_page(campaign text, due_us bigint, zones text[], request uuid, users_max bigint)
+-- Enrols a page of the users whose hour has come, or whom a request means, and returns how many were enrolled, and whether more are to be.
+-- No row when nothing is left.
 --
--- due_us: the hour, since 1970. zones: its zones, as due_hours returned them. users_max: users of the page.
+-- due_us: the hour or the request's moment, since 1970. zones: the hour's, as due_hours returned them; null for a request. request: its run;
+-- null for an hour. users_max: users of the page.
 
 select e.enrolled, e.is_finished
 from tacet.enrol_campaign(
-  :campaign, timestamptz 'epoch' + :due_us * interval '1 microsecond', :zones, users_max => :users_max) e;
+  :campaign, timestamptz 'epoch' + :due_us * interval '1 microsecond', :zones, users_max => :users_max, request => :request) e;
 
--- name: enrol_campaign(campaign text, only_user_id tacet.user_id)
--- Enrols all users now, whatever the hour. Returns no row when there is no such campaign.
+-- name: enrol_campaign(campaign text, only_user_id tacet.user_id, users_max bigint)
+-- Enrols the first page of all users now, whatever the hour; open_requests returns the run while more are to be. Returns no row when
+-- there is no such campaign.
 --
--- only_user_id: null for all.
+-- only_user_id: null for all. users_max: users of the page.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
 select e.run_id, e.enrolled
 from durable
-cross join lateral tacet.enrol_campaign(:campaign, clock_timestamp(), only_user => :only_user_id) e;
+cross join lateral tacet.enrol_campaign(:campaign, clock_timestamp(), only_user => :only_user_id, users_max => :users_max) e;
 
 -- name: eligible_for_campaign(campaign text, only_user_id tacet.user_id, users_max bigint)
 -- Returns the users whom a campaign would look at now and has not looked at today, in the order of their ids; how many

@@ -6,7 +6,7 @@ internal import Reactors
 
 // Who gets occasions: users whose hour has come, and users with slots.
 extension CampaignRunner {
-  /// Enrols the users of all hours that have come.
+  /// Enrols the users of all hours that have come, and those whom requests have left.
   /// - Returns: how long until the next one comes or something is retried; nil when neither is to come, or the database never sleeps.
   func enrolHours(on reactor: isolated Reactor) async -> Duration? {
     do throws(PostgresError) {
@@ -14,8 +14,9 @@ extension CampaignRunner {
       failedHours = failedHours.filter { Reactor.now - $0.value < pace.failedHourPause.clampedNanoseconds }
       for name in catalogue.scheduled {
         let hours = try await store.dueHours(of: name, minutes: pace.standardMinutes, on: reactor)
-        for hour in hours where !isStopped && failedHours[hour] == nil { try await enrol(hour, on: reactor) }
+        try await enrol(hours, on: reactor)
       }
+      try await enrol(try await store.openRequests(on: reactor), on: reactor)
       guard sleep != nil else { return nil }
       let hour = try await store.timeUntilNextHour(
         of: catalogue.scheduled, minutes: pace.standardMinutes, on: reactor)
@@ -23,6 +24,10 @@ extension CampaignRunner {
     } catch {
       return failed(error)
     }
+  }
+
+  private func enrol(_ hours: [CampaignHour], on reactor: isolated Reactor) async throws(PostgresError) {
+    for hour in hours where !isStopped && failedHours[hour] == nil { try await enrol(hour, on: reactor) }
   }
 
   /// A failed hour does not block others, and it is due again at a later look.
@@ -40,7 +45,7 @@ extension CampaignRunner {
       guard count > 0 else { return }
       logger.info(
         "a campaign's hour has come",
-        metadata: ["campaign": "\(hour.campaign)", "zone": "\(hour.zones[0])", "users": "\(count)"])
+        metadata: ["campaign": "\(hour.campaign)", "zone": "\(hour.zones?.first ?? "all")", "users": "\(count)"])
     } catch {
       metrics.countFailedEnrolment(of: hour.campaign)
       // Another statement may succeed where the server answered, or this one ran out of time.
@@ -48,7 +53,8 @@ extension CampaignRunner {
       failedHours[hour] = Reactor.now
       logger.warning(
         "a campaign's hour cannot be served",
-        metadata: ["campaign": "\(hour.campaign)", "zone": "\(hour.zones[0])"].merging(error.logged) { $1 })
+        metadata: ["campaign": "\(hour.campaign)", "zone": "\(hour.zones?.first ?? "all")"].merging(error.logged) { $1 }
+      )
     }
   }
 

@@ -69,7 +69,7 @@ enum PushTriggerRoute {
     wake()
     let preference = WaitPreference(request.head.fields, default: standardWait)
     let status = try await status(of: run.runID, within: preference.limit, services, on: reactor)
-    return preference.response(status.undecided == 0 ? .ok : .accepted, json(of: status, run.runID).encoded())
+    return preference.response(status.isFinished ? .ok : .accepted, json(of: status, run.runID).encoded())
   }
 
   private static func status(
@@ -80,21 +80,20 @@ enum PushTriggerRoute {
       guard let status = try await services.callers.campaignRun(id, on: reactor) else {
         throw ProblemDetails(.internalServerError)
       }
-      if status.undecided == 0 || Reactor.now >= deadline { return status }
+      if status.isFinished || Reactor.now >= deadline { return status }
       await reactor.sleep(for: lookInterval)
     }
   }
 
   /// How far a run has come; the members in the order of their names.
   private static func json(of status: CampaignRunStatus, _ id: UUID) -> PayloadObject {
-    let isFinished = status.undecided == 0
     var reasons = PayloadObject()
     for (reason, count) in status.reasons.sorted(by: { $0.key < $1.key }) { reasons[reason] = .count(count) }
     return [
       "campaign": .text(status.campaign), "committed": .count(status.committed),
       "cost_microdollars": .count(status.costMicrodollars), "enrolled": .count(status.enrolled),
-      "failed": .count(status.failed), "finished": .boolean(isFinished),
-      "finished_at": isFinished ? .instant(status.finishedAt) : nil, "input_tokens": .count(status.inputTokens),
+      "failed": .count(status.failed), "finished": .boolean(status.isFinished),
+      "finished_at": status.isFinished ? .instant(status.finishedAt) : nil, "input_tokens": .count(status.inputTokens),
       "output_tokens": .count(status.outputTokens), "reasons": .object(reasons), "run_id": .text(id.lowercased),
       "skipped": .count(status.skipped), "started_at": .instant(status.startedAt),
       "undecided": .count(status.undecided),

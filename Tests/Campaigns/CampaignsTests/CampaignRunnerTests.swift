@@ -41,6 +41,19 @@ struct CampaignRunnerTests {
     )
   }
 
+  @Test("enrols those whom a request has left, page by page")
+  func requestPages() async throws {
+    let scene = try await CoachScene()
+    for _ in 0..<5 { _ = try await scene.addUser() }
+    try await scene.withRunner { runner, store, reactor in
+      let run = try #require(try await store.enrol("coach", onlyUser: nil, usersMax: 2, on: reactor))
+      #expect(run.enrolled == 2)
+      await runner.look(on: reactor)
+      let status = try #require(try await store.campaignRun(run.runID, on: reactor))
+      #expect(status.isFinished && status.enrolled == 5 && status.skipped == 5)
+    }
+  }
+
   @Test("an old list of campaigns does not replace one that was read later, and answered before")
   func oldList() async throws {
     let scene = try await CoachScene()

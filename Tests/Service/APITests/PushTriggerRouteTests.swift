@@ -156,6 +156,10 @@ struct PushTriggerRouteTests {
       #expect(late.status == 200)
       let run2 = try late.decode(Run.self)
       #expect(run2.finished && run2.committed == 1 && run2.started_at == run.started_at)
+      // It is not over while users are to be enrolled.
+      try await rig.psql("update tacet.campaign_runs set finished_at = null where id = '\(run.run_id)'")
+      let open = try await rig.ask("GET", Self.path + "/\(run.run_id)").decode(Run.self)
+      #expect(!open.finished && open.undecided == 0 && open.finished_at == nil)
     }
   }
 

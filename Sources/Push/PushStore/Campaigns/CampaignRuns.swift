@@ -11,17 +11,15 @@ package struct StoredCampaign: Equatable, Sendable {
   package let isScheduled: Bool
 }
 
-/// An hour at which a campaign looks at all users of some zones, once.
+/// An hour at which a campaign looks at all users of some zones, once; or the moment of a request that has users left.
 package struct CampaignHour: Hashable, Sendable {
   package let campaign: String
-  /// The hour, microseconds since 1970.
+  /// Microseconds since 1970.
   package let dueAt: Int64
-  /// The zones in which it comes then, by their names in the tz database.
-  package let zones: [String]
-
-  package init(campaign: String, dueAt: Int64, zones: [String]) {
-    (self.campaign, self.dueAt, self.zones) = (campaign, dueAt, zones)
-  }
+  /// The zones in which the hour comes then, by their names in the tz database; nil of a request.
+  package var zones: [String]?
+  /// The run of a request; nil of an hour.
+  package var request: UUID?
 }
 
 // The enrolments of campaigns that come at hours; see db/functions/campaign_hours.sql.
@@ -42,23 +40,33 @@ extension PushDatabase {
     }
   }
 
+  /// The runs of requests that have more users to enrol.
+  package func openRequests(on reactor: isolated Reactor) async throws(PostgresError) -> [CampaignHour] {
+    try await pool.query(.openRequests, on: reactor).map { row throws(PostgresError) in
+      CampaignHour(
+        campaign: try row.decode("campaign"), dueAt: try row.decode("due_us"), request: try row.decode("id"))
+    }
+  }
+
   /// Enrols the next page of the users whose hour this is, whichever process has enrolled those before.
   /// - Returns: the number of users enrolled, and whether all are now, or another process enrols them.
   package func enrol(
     _ hour: CampaignHour, usersMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (enrolled: Int, isFinished: Bool) {
-    let call = StatementCall.enrolHour(
-      campaign: hour.campaign, dueMicroseconds: hour.dueAt, zones: hour.zones, usersMax: usersMax)
+    let call = StatementCall.enrolPage(
+      campaign: hour.campaign, dueMicroseconds: hour.dueAt, zones: hour.zones, request: hour.request,
+      usersMax: usersMax)
     guard let row = try await pool.query(call, on: reactor).first else { return (0, true) }
     return (try row.decode("enrolled"), try row.decode("is_finished"))
   }
 
-  /// Enrols all users now, or one.
+  /// Enrols a first page of all users now, or one.
+  /// - Parameter usersMax: users of the page.
   /// - Returns: the run, and the number of users enrolled; nil when there is no such active campaign.
   package func enrol(
-    _ name: String, onlyUser userID: HostID?, on reactor: isolated Reactor
+    _ name: String, onlyUser userID: HostID?, usersMax: Int = 2_500, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (runID: UUID, enrolled: Int)? {
-    let call = StatementCall.enrolCampaign(campaign: name, onlyUserID: userID)
+    let call = StatementCall.enrolCampaign(campaign: name, onlyUserID: userID, usersMax: usersMax)
     guard let row = try await pool.query(call, on: reactor).first else { return nil }
     return (try row.decode("run_id"), try row.decode("enrolled"))
   }

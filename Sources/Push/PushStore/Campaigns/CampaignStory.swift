@@ -78,6 +78,8 @@ extension PushDatabase {
 package struct CampaignRunStatus: Equatable, Sendable, Codable {
   package var campaign: String
   package var enrolled: Int
+  /// Whether no more users are to be enrolled.
+  package var isEnrolled: Bool
   package var startedAt: Int64
   package var undecided: Int
   /// Users for whom a push was queued.
@@ -92,6 +94,8 @@ package struct CampaignRunStatus: Equatable, Sendable, Codable {
   package var costMicrodollars: Int
   /// When the newest decision was made; nil when there is none.
   package var finishedAt: Int64?
+
+  package var isFinished: Bool { isEnrolled && undecided == 0 }
 }
 
 /// A user's slot, for an explanation. Times are microseconds since 1970.

@@ -250,6 +250,81 @@ struct CampaignHourTests {
         "select enrolled from tacet.enrol_campaign('coach', '2026-06-15 08:00Z', '{Europe/Vienna}')") == "\(enrolled)")
   }
 
+  /// A push at 19:00, of a user whose zone is another than it was; the run's moment is 08:00 in UTC.
+  @Test(
+    "a push that waits for a time that the user prefers comes at that time of the zone where the user is", .uuidsOnly,
+    arguments: [
+      ("Europe/Vienna", "America/New_York", "'19:00'", "", "23:00 America/New_York"),
+      ("Europe/London", "Europe/Vienna", "'19:00'", "", "17:00 Europe/Vienna"),
+      ("Europe/Vienna", "Asia/Tokyo", "'19:00'", "", "10:00 Asia/Tokyo"),
+      ("Europe/Vienna", "Europe/Vienna", "'18:00'", "", "17:00 Europe/Vienna"),
+      ("Europe/Vienna", "Asia/Tokyo", "null", "", "17:00 Europe/Vienna"),
+      ("Europe/Vienna", "Asia/Tokyo", "'19:00'", "attempts = 1", "17:00 Europe/Vienna"),
+      ("Europe/Vienna", "Asia/Tokyo", "'19:00'", "status = 'skipped'", "17:00 Europe/Vienna"),
+      ("Europe/Vienna", "Asia/Tokyo", "'19:00'", "fire_at = '2036-06-16 08:00Z'", "08:00 Europe/Vienna"),
+      ("Europe/Vienna", "Asia/Tokyo", "'19:00'", "fire_at = '2036-06-16 08:00:01Z'", "10:00 Asia/Tokyo"),
+    ])
+  func pendingMovers(lastZone: String, zone: String, time: String, change: String, due: String) async throws {
+    let scene = try await CampaignScene()
+    let user = try await scene.addUser(zone: "'\(zone)'")
+    try await scene.database.sql(
+      """
+      create function public.evening_audience(moment timestamptz, only_user uuid)
+      returns table (user_id uuid, time_zone text, gap_days int, local_time time) language sql stable as $$
+        select c.user_id, c.time_zone, 1, \(time)::time from public.context_profiles c
+      $$;
+      update tacet.campaigns set audience = 'public.evening_audience' where name = 'coach';
+      insert into tacet.occasions (fire_at, available_at, fire_date, user_id, campaign, time_zone)
+      select t.due, t.due, '2036-06-16', '\(user)', 'coach', '\(lastZone)'
+      from (select tacet.civil_instant('2036-06-16 19:00', '\(lastZone)') as due) t;
+      \(change.isEmpty ? "" : "update tacet.occasions set \(change);")
+      select tacet.enrol_campaign('coach', '2036-06-16 08:00Z', '{Africa/Abidjan}')
+      """)
+    let found = try await scene.database.sql(
+      "select to_char(fire_at at time zone 'UTC', 'HH24:MI') || ' ' || time_zone from tacet.occasions")
+    #expect(found == due)
+  }
+
+  @Test("a request enrols a page; runners go on with the rest, each user once, until all are or the campaign is off")
+  func requestPages() async throws {
+    let scene = try await CampaignScene()
+    for _ in 0..<5 { try await scene.addUser() }
+    try await withStore(scene.database) { store, reactor in
+      let run = try #require(try await store.enrol("coach", onlyUser: nil, usersMax: 2, on: reactor))
+      #expect(run.enrolled == 2)
+      let open = try #require(try await store.openRequests(on: reactor).first)
+      #expect(open.request == run.runID && open.zones == nil)
+      #expect(try await store.enrol(open, usersMax: 2, on: reactor) == (2, false))
+      #expect(try await store.campaignRun(run.runID, on: reactor)?.isEnrolled == false)
+      #expect(try await store.enrol(open, usersMax: 2, on: reactor) == (1, true))
+      let status = try await store.campaignRun(run.runID, on: reactor)
+      #expect(status?.isEnrolled == true && status?.enrolled == 5)
+      #expect(try await store.openRequests(on: reactor).isEmpty)
+      #expect(try await store.enrol(open, usersMax: 2, on: reactor) == (0, true))
+    }
+    #expect(try await scene.database.sql("select count(distinct user_id), count(*) from tacet.occasions") == "5|5")
+  }
+
+  @Test("a request that is left is given up after two hours, and at once when its campaign is off")
+  func leftRequests() async throws {
+    let scene = try await CampaignScene()
+    for _ in 0..<3 { try await scene.addUser() }
+    try await withStore(scene.database) { store, reactor in
+      let run = try #require(try await store.enrol("coach", onlyUser: nil, usersMax: 1, on: reactor))
+      for (age, isOpen) in [("1 hour 59 minutes", true), ("2 hours 1 minute", false)] {
+        try await scene.database.sql("update tacet.campaign_runs set started_at = now() - interval '\(age)'")
+        #expect(try await store.openRequests(on: reactor).isEmpty != isOpen, "\(age)")
+        #expect(try await store.campaignRun(run.runID, on: reactor)?.isEnrolled == !isOpen, "\(age)")
+      }
+      try await scene.database.sql(
+        "update tacet.campaign_runs set started_at = now(); update tacet.campaigns set is_active = false")
+      let open = try #require(try await store.openRequests(on: reactor).first)
+      #expect(try await store.enrol(open, usersMax: 1, on: reactor) == (0, true))
+      #expect(try await store.openRequests(on: reactor).isEmpty)
+    }
+    #expect(try await scene.database.sql("select enrolled from tacet.campaign_runs") == "1")
+  }
+
   @Test("its users are enrolled page by page, by whichever process goes on, those whom the gate keeps back passed over")
   func pages() async throws {
     let scene = try await CampaignScene()
