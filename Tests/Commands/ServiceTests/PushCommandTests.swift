@@ -52,7 +52,7 @@ struct PushCommandTests {
       #expect(told.components(separatedBy: " accepted it").count == 4, "\(told)")
       let shown = try #require(try await channels.browserPushes(atLeast: 1).first?.content)
       #expect(shown.contains(#""title":"Hello""#))
-      try #require(await channels.android.waitForMessages(1, within: .seconds(20)))
+      try #require(await channels.android.waitForMessages(1, within: .seconds(60)))
       #expect(
         try await scene.sql("select (select count(*) from tacet.push_log), (select count(*) from tacet.pushes)")
           == "0|0")

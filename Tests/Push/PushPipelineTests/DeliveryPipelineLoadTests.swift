@@ -25,7 +25,7 @@ struct DeliveryPipelineLoadTests {
       #expect(Set(rig.channel.sent.map(\.identifier)).count == 500)
       let sent = "select count(*) from tacet.push_log where decision = 'sent' and devices_accepted = 1"
       #expect(try await rig.value(sent, as: Int64.self, on: reactor) == 500)
-      #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
+      #expect(await rig.pipeline.drain(within: .seconds(60), on: reactor))
       #expect(rig.outcomes(.sent) == 500)
     }
   }
@@ -80,7 +80,7 @@ struct DeliveryPipelineLoadTests {
       try await chat.post(on: reactor)
       rig.pipeline.wake(.webhook, on: reactor)
       rig.channel.release(on: reactor)
-      #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
+      #expect(await rig.pipeline.drain(within: .seconds(60), on: reactor))
       let status = try await rig.store.status(of: .message(id), on: reactor)
       guard case .decided(let outcomes) = status else { throw TestFailure("\(status)") }
       #expect(outcomes.map(\.decision) == [.sent])

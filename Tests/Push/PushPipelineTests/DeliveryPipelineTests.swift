@@ -23,7 +23,7 @@ struct DeliveryPipelineTests {
       #expect(rig.channel.sent.map(\.token) == ["00aa"])
       #expect(rig.channel.sent.map(\.environment) == [.production])
       try await rig.nothingLeft(on: reactor)
-      #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
+      #expect(await rig.pipeline.drain(within: .seconds(60), on: reactor))
       #expect(rig.outcomes(.sent) == 1)
       let isWhole = try await rig.value(
         """

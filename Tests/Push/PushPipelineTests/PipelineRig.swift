@@ -105,7 +105,7 @@ final class PipelineRig {
 
   private func stop(on reactor: isolated Reactor) async throws {
     guard isStarted else { return }
-    guard await pipeline.drain(within: .seconds(10), on: reactor) else { throw TestFailure("not drained") }
+    guard await pipeline.drain(within: .seconds(60), on: reactor) else { throw TestFailure("not drained") }
   }
 
   /// Runs SQL that returns nothing of interest.

@@ -337,7 +337,7 @@ struct SlowEventsTests {
       #expect(try await rig.value(inHand, as: Int64.self, on: reactor) == 1)
       #expect(rig.outcomes(.sent) == 0)
       rig.channel.release(on: reactor)
-      #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
+      #expect(await rig.pipeline.drain(within: .seconds(60), on: reactor))
       try await rig.nothingLeft(on: reactor)
       #expect(rig.outcomes(.sent) == 3)
       let entries = "select string_agg(jsonb_array_length(history)::text, ' ') from tacet.push_log"
@@ -355,7 +355,7 @@ struct SlowEventsTests {
       rig.pipeline.wake(.due, on: reactor)
       try await rig.channel.received(4, on: reactor)
       rig.channel.release(on: reactor)
-      #expect(await rig.pipeline.drain(within: .seconds(10), on: reactor))
+      #expect(await rig.pipeline.drain(within: .seconds(60), on: reactor))
       #expect(rig.channel.sent.count == 4 && rig.channel.sent[3].token == rig.channel.sent[2].token)
       #expect(try await rig.value(Self.sent, as: Int64.self, on: reactor) == 3)
     }

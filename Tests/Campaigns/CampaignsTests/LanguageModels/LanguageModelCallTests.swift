@@ -14,7 +14,7 @@ struct LanguageModelCloseTests {
       let first = rig.start()
       while rig.model.requests.first?.answered == nil { await Task.yield() }
       let other = rig.start()
-      #expect(await rig.simulator.waitForRequests(2, within: .seconds(20)))
+      #expect(await rig.simulator.waitForRequests(2, within: .seconds(60)))
       await rig.client.perform { $0.close(on: $1) }
       for call in [first, other] { #expect(await call.value.error == .closed) }
       #expect(await rig.reply().error == .closed)

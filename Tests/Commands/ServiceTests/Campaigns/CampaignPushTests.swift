@@ -32,13 +32,13 @@ struct CampaignPushTests {
       try await coach.add([user])
       let answer = try await HTTPAnswer.ask("POST", "/v1/push-trigger", at: service.origin, prefer: "wait=30")
       #expect(answer.status == 200 && answer.json["committed"] as? Int == 1, "\(answer.text)")
-      try #require(await coach.scene.simulator.waitForPushes(1, within: .seconds(20)))
+      try #require(await coach.scene.simulator.waitForPushes(1, within: .seconds(60)))
       let record = try #require(coach.scene.simulator.service.withLog { $0.records(PushQuery()).records }.first)
       #expect(record.token.lowercased() == user.devices[0])
       let payload = try JSONDecoder().decode(Payload.self, from: Data(record.payload.utf8))
       #expect(payload.domain == "work" && payload.action == "new_conversation" && payload.push_type == type)
       #expect(!payload.aps.alert.title.isEmpty && !payload.aps.alert.body.isEmpty)
-      #expect(try await coach.scene.settle(within: .seconds(20)) == [:])
+      #expect(try await coach.scene.settle(within: .seconds(60)) == [:])
       let row = try await coach.scene.sql(
         """
         select push_type, decision, content, metadata ->> 'layer', metadata ->> 'campaign'
@@ -77,8 +77,8 @@ struct CampaignFailureTests {
       #expect(answer.json["enrolled"] as? Int == cases.count)
       let sent = cases.count { $0.0.reason == nil }
       #expect(answer.json["committed"] as? Int == sent, "\(answer.text)")
-      #expect(await coach.scene.simulator.waitForPushes(sent, within: .seconds(20)))
-      #expect(try await coach.scene.settle(within: .seconds(20)) == [:])
+      #expect(await coach.scene.simulator.waitForPushes(sent, within: .seconds(60)))
+      #expect(try await coach.scene.settle(within: .seconds(60)) == [:])
       try await body(Scene(coach: coach, service: service, cases: cases))
     }
   }
@@ -232,7 +232,7 @@ struct CampaignStopTests {
     let begun = try await HTTPAnswer.ask("POST", "/v1/push-trigger", at: first.origin, prefer: "respond-async")
     #expect(begun.status == 202)
     let run = try #require(begun.json["run_id"] as? String)
-    #expect(await coach.model.waitForRequests(1, within: .seconds(20)))
+    #expect(await coach.model.waitForRequests(1, within: .seconds(60)))
     try await first.stop()
     let left = try await Self.undecided(coach)
     #expect((1..<Self.count).contains(left), "\(left)")
@@ -247,7 +247,7 @@ struct CampaignStopTests {
     #expect(try await Self.undecided(coach) == left)
 
     let second = try await coach.scene.startService()
-    #expect(await coach.scene.simulator.waitForPushes(Self.count, within: .seconds(30)))
+    #expect(await coach.scene.simulator.waitForPushes(Self.count, within: .seconds(60)))
     let status = try await HTTPAnswer.ask("GET", path, at: second.origin).json
     #expect(status["finished"] as? Bool == true && status["committed"] as? Int == Self.count)
     let devices = coach.scene.simulator.service.withLog { $0.records(PushQuery()).records.map(\.token) }

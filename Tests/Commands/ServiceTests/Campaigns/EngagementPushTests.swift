@@ -45,7 +45,7 @@ struct EngagementPushTests {
   }
 
   private static func record(_ coach: CoachScene) async throws -> (record: APNSPushRecord, payload: Payload) {
-    try #require(await coach.scene.simulator.waitForPushes(1, within: .seconds(30)))
+    try #require(await coach.scene.simulator.waitForPushes(1, within: .seconds(60)))
     let record = try #require(coach.scene.simulator.service.withLog { $0.records(PushQuery()).records.first })
     return (record, try JSONDecoder().decode(Payload.self, from: Data(record.payload.utf8)))
   }
@@ -78,7 +78,7 @@ struct EngagementPushTests {
       )
       #expect(taken == "t")
       #expect(try await coach.scene.sql("select re_engagement_attempts from tacet.activity") == "1")
-      #expect(try await coach.scene.settle(within: .seconds(20)) == [:])
+      #expect(try await coach.scene.settle(within: .seconds(60)) == [:])
       #expect(try await coach.explain(user, campaign: "lapse").contains("A push was sent."))
     }
   }
@@ -122,7 +122,7 @@ struct EngagementPushTests {
     #expect(payload.aps.alert.title == "Workout Time! 🏋️" && payload.aps.category == "WORKOUT")
     #expect(payload.workoutType == "Run" && payload.type == "workout")
     #expect(record.collapseID?.hasPrefix("workout_") == true)
-    #expect(try await coach.scene.settle(within: .seconds(20)) == [:])
+    #expect(try await coach.scene.settle(within: .seconds(60)) == [:])
     #expect(coach.scene.simulator.service.withLog { $0.records(PushQuery()).records.count } == 1)
     try await second.stop()
     await coach.stop()

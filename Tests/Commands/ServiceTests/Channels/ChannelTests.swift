@@ -38,7 +38,7 @@ struct ChannelTests {
       #expect(shown.body == text)
       #expect(shown.tag == message)
       #expect(shown.navigate == "https://chat.example.com/c/\(conversation.id)")
-      try #require(await channels.android.waitForMessages(1, within: .seconds(20)))
+      try #require(await channels.android.waitForMessages(1, within: .seconds(60)))
       let sent = try #require(channels.android.service.messages.first)
       #expect(sent.status == 200, "\(sent)")
       #expect(sent.token == ChannelScene.androidToken && sent.priority == "HIGH")
@@ -198,7 +198,7 @@ struct LocaleTests {
       let shown = try #require(try await channels.browserPushes(atLeast: 1).first?.content)
       #expect(shown.contains(#""title":"Deine Bestellung ist unterwegs""#) && shown.contains(#""body":"2 Artikel""#))
       #expect(shown.contains(#""lang":"de""#))
-      try #require(await channels.android.waitForMessages(1, within: .seconds(20)))
+      try #require(await channels.android.waitForMessages(1, within: .seconds(60)))
       let sent = try #require(channels.android.service.messages.first)
       #expect(sent.status == 200 && sent.isNotification)
       #expect(
@@ -237,7 +237,7 @@ struct PrivateContentTests {
       let message = try await conversation.say(Self.body)
 
       let pushes = try await scene.pushes(of: message, atLeast: 2)
-      try #require(await channels.android.waitForMessages(1, within: .seconds(20)))
+      try #require(await channels.android.waitForMessages(1, within: .seconds(60)))
       let browser = try #require(try await channels.browserPushes(atLeast: 1).first)
       // All that APNs and FCM have got, headers included.
       let captured =
@@ -375,7 +375,7 @@ struct ChannelScene {
 
   /// The document that a browser has got, with its arrival.
   func browserPushes(atLeast count: Int) async throws -> [WebPushRecord] {
-    try #require(await browsers.waitForPushes(count, within: .seconds(20)))
+    try #require(await browsers.waitForPushes(count, within: .seconds(60)))
     return browsers.service.pushes
   }
 }

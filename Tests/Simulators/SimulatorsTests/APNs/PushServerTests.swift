@@ -245,7 +245,7 @@ struct APNSSimulatorTests {
       let connection = try await scene.connect(on: reactor)
       let push = scene.push(try scene.providerToken())
       reactor.start { _ = await connection.outcome(of: push, on: reactor) }
-      #expect(await scene.simulator.waitForPushes(1, within: .seconds(10)))
+      #expect(await scene.simulator.waitForPushes(1, within: .seconds(60)))
     }
   }
 }

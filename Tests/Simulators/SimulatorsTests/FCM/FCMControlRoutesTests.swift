@@ -50,7 +50,7 @@ struct FCMControlRoutesTests {
       #expect(try await asker.control(.get, "/messages/wait?count=1").json["total"] as? Int == 1)
       #expect(try await asker.control(.get, "/messages/wait?count=2&timeout_ms=1").status == 408)
       #expect(try await asker.control(.get, "/messages/wait").status == 400)
-      #expect(await asker.simulator.waitForMessages(1, within: .seconds(20)))
+      #expect(await asker.simulator.waitForMessages(1, within: .seconds(60)))
     }
   }
 

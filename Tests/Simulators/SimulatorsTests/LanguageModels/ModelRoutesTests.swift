@@ -228,7 +228,7 @@ struct ModelControlRoutesTests {
     try await SimulatorRig.run({ $0.script = ModelScript(.init(.hang)) }) { rig in
       async let first = rig.message()
       async let second = rig.completion()
-      #expect(await rig.simulator.waitForRequests(2, within: .seconds(20)))
+      #expect(await rig.simulator.waitForRequests(2, within: .seconds(60)))
       #expect(rig.model.statistics.inFlightMax == 2)
       var released = 0
       while released < 2 { released += rig.model.release() }
@@ -245,7 +245,7 @@ struct ModelControlRoutesTests {
     try await SimulatorRig.run({ $0.script = ModelScript(rules: [.init(steps: steps)]) }) { rig in
       async let first = rig.message()
       async let second = rig.message()
-      #expect(await rig.simulator.waitForRequests(2, within: .seconds(20)))
+      #expect(await rig.simulator.waitForRequests(2, within: .seconds(60)))
       await rig.simulator.stop()
       #expect(await first == nil)
       #expect(await second == nil)

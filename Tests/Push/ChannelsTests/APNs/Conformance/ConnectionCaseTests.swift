@@ -248,7 +248,7 @@ extension ConnectionScript {
       let slow = try stand.request(["path": "/3/device/\(ClientScene.slowToken)"]).inspected
       for _ in 0..<50 { client.open(slow) }
       try await client.flush(on: reactor)
-      guard await stand.simulator.waitForPushes(50, within: .seconds(10)) else { throw CaseFailure("not 50 requests") }
+      guard await stand.simulator.waitForPushes(50, within: .seconds(60)) else { throw CaseFailure("not 50 requests") }
       stand.simulator.connections.strike(.announceStreams(1))
       try await client.wait("SETTINGS", on: reactor) { $0.streamLimits.last == 1 }
       findings.expect(client.answered.isEmpty, "answered before the limit was lowered: \(client.answered)")
@@ -267,7 +267,7 @@ extension ConnectionScript {
       stand.registerSlowToken(delayMilliseconds: 150)
       let scene = try await ClientScene.begin(stand, on: reactor)
       try scene.pushes.start(50, to: ClientScene.slowToken, on: reactor)
-      guard await stand.simulator.waitForPushes(51, within: .seconds(10)) else { throw CaseFailure("not 50 pushes") }
+      guard await stand.simulator.waitForPushes(51, within: .seconds(60)) else { throw CaseFailure("not 50 pushes") }
       scene.strike(.announceStreams(1))
       try await scene.pushes.finish(on: reactor)
       try await scene.pushes.send(5, to: scene.token, on: reactor)

@@ -111,7 +111,7 @@ extension ConnectionScript {
       client.open(slow)
       try await client.flush(on: reactor)
       try await client.wait("two answers", on: reactor) { $0.answered == [1, 3] }
-      guard await stand.simulator.waitForPushes(3, within: .seconds(10)) else { throw CaseFailure("no third request") }
+      guard await stand.simulator.waitForPushes(3, within: .seconds(60)) else { throw CaseFailure("no third request") }
       stand.simulator.connections.strike(.goAway(lastStream: .current, code: 0, debug: shutdown))
       try await client.wait("GOAWAY", on: reactor) { !$0.goAways.isEmpty }
       stand.simulator.connections.strike(.dropAfterProcessing)
@@ -124,7 +124,7 @@ extension ConnectionScript {
       stand.registerSlowToken(delayMilliseconds: 60_000)
       let scene = try await ClientScene.begin(stand, on: reactor)
       try scene.pushes.start(to: ClientScene.slowToken, on: reactor)
-      guard await stand.simulator.waitForPushes(2, within: .seconds(10)) else { throw CaseFailure("no second push") }
+      guard await stand.simulator.waitForPushes(2, within: .seconds(60)) else { throw CaseFailure("no second push") }
       scene.strike(.goAway(lastStream: .current, code: 0, debug: shutdown))
       try await scene.waitForConnection(2, on: reactor)
       scene.strike(.dropAfterProcessing)

@@ -19,7 +19,7 @@ struct FaultTests {
       client.warmUp(.production, on: reactor)
       let campaign = Campaign(scene, over: client, attemptLimit: fault.requestLimit)
       campaign.start(FaultCase.pushes, atOnce: FaultCase.width, on: reactor)
-      #expect(await scene.service.waitForPushes(FaultCase.pushes / 3, within: .seconds(30), on: reactor))
+      #expect(await scene.service.waitForPushes(FaultCase.pushes / 3, within: .seconds(60), on: reactor))
       try await fault.strike(scene, client, reactor)
       await campaign.finished(FaultCase.pushes, on: reactor)
       let tally = FaultTally(fault.name, pushes: FaultCase.pushes, of: scene)

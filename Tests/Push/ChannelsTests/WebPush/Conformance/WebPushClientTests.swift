@@ -265,7 +265,7 @@ struct WebPushFaultTests {
       slow.service.arrange(PushFault(.blackHole, times: 100))
       try await withThrowingTaskGroup(of: DeliveryAttempt.self) { group in
         for _ in 0..<3 { group.addTask { try await slow.send(to: subscription) } }
-        #expect(await slow.simulator.waitForPushes(3, within: .seconds(10)))
+        #expect(await slow.simulator.waitForPushes(3, within: .seconds(60)))
         #expect(await !slow.client.perform { client, _ in client.hasRoom(for: subscription.endpoint) })
         #expect(try await slow.send(to: subscription).reason == "too_many_in_flight")
         try await Self.reachesAnother(slow)
