@@ -69,7 +69,8 @@ begin
       left join places z on z.zone_name = p.zone_name and z.gap_days = p.gap_days
       left join lateral (
         select d.time_zone, d.fire_date, d.fire_at, d.status from tacet.occasions d
-        where (z.is_due or z.was_due or p.local_time is not null and p.refusal is null) and d.user_id = p.user_id and d.campaign = ($11).name and d.slot = ''
+        where (z.is_due or z.was_due or p.local_time is not null and p.refusal is null)
+          and d.user_id = p.user_id and d.campaign = ($11).name and d.slot = ''
         order by d.fire_date desc
         limit 1
       ) l on true

@@ -37,12 +37,12 @@ as $$
   order by h.due_at
 $$;
 
--- Enrols the users whom a campaign considers for an hour; a user is enrolled once a day. zones: in which the hour has come, and which are
--- served once; their users are due at the time that they want. Who has moved since an enrolment is due at that time of the new zone. Null
--- for a request, whose users are due at once. users_max: users of a page
--- of the audience, in the order of their ids; the next call goes on after them, whichever process makes it, so that a page that fails or
--- takes too long is undone alone; null for all at once. request: the run of a request that goes on; null for a new one. No row when the
--- hour or the run is over, another process has it, there is no such campaign, or it is not active, which ends a request.
+-- Enrols the users whom a campaign considers for an hour; a user is enrolled once a day. Who has moved since an enrolment is due at the
+-- wanted time of the new zone. zones: in which the hour has come, and which are served once; their users are due at the time that they
+-- want. Null for a request, whose users are due at once. users_max: users of a page of the audience, in the order of their ids; the next
+-- call goes on after them, whichever process makes it, so that a page that fails or takes too long is undone alone; null for all at once.
+-- request: the run of a request that goes on; null for a new one. No row when the hour or the run is over, another process has it, there is
+-- no such campaign, or it is not active, which ends a request.
 create or replace function tacet.enrol_campaign(
   campaign text, due_at timestamptz, zones text[] default null, only_user tacet.user_id default null, users_max bigint default null,
   request uuid default null

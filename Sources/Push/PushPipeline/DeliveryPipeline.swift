@@ -22,7 +22,6 @@ package final class DeliveryPipeline {
   let signal: WakefulPause
   let idle = Signal()
   let waiters = OutcomeWaiters()
-  let messages = MessageFlow()
   var pacer: LookPacer
   var wakeMark = WakeMark()
   var room = Room()

@@ -123,14 +123,6 @@ struct OthersAboundTests {
     #expect(pacer.waitForEverything(isBroughtByWake: false, now: now) == .zero)
   }
 
-  @Test("messages come for a second after the last", arguments: [(999, true), (1000, false)] as [(UInt64, Bool)])
-  func delay(milliseconds: UInt64, delay: Bool) {
-    var others = OtherKinds()
-    #expect(!others.delayMessages(now: 0))
-    others.messagesCame(now: 7)
-    #expect(others.delayMessages(now: 7 + milliseconds * 1_000_000) == delay)
-  }
-
   @Test(
     "they go on abounding while looks within a second bring sixteen together, however few each",
     arguments: [(8, true), (7, false)])

@@ -41,7 +41,6 @@ extension DeliveryPipeline {
       let asks = pacer.asksForMessages(isWoken: look.isWoken)
       let haveCome = asks ? try await store.hasMessages(limits, on: reactor) : true
       let events = haveCome ? try await store.claimMessages(limits, on: reactor) : []
-      if !events.isEmpty { messages.came(now: Reactor.now) }
       pacer.messagesAnswered(found: events.count, now: Reactor.now)
       look.isAnswered = true
       take(events, within: limits, for: &look, on: reactor)

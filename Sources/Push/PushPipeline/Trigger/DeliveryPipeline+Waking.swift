@@ -3,7 +3,6 @@ internal import Postgres
 package import PushRules
 package import PushStore
 package import Reactors
-internal import Synchronization
 
 /// What made the service look for work; the ledger keeps it for each push.
 package enum WakeCause: String, Sendable {
@@ -50,7 +49,7 @@ package struct PipelineHandle: Sendable {
 
   package init(_ pipeline: DeliveryPipeline, on reactor: isolated Reactor) {
     self.pipeline = ReactorBound(pipeline, on: reactor)
-    messages = pipeline.messages
+    messages = pipeline.pacer.flow
   }
 
   /// Makes the pipeline look for work now. Cheap, and safe to call too often.
@@ -67,23 +66,6 @@ package struct PipelineHandle: Sendable {
   /// Waits until a subject is recorded, or the time is over. Another process may record it.
   package func waitForRecord(of subject: PushSubject, _ limit: Duration) async {
     await pipeline.perform { await $0.waitForRecord(of: subject, limit, on: $1) }
-  }
-}
-
-/// When new messages were claimed last, for any reactor. Moments are monotonic nanoseconds.
-package final class MessageFlow: Sendable {
-  /// For how long messages are expected to go on coming.
-  private static let interval = Duration.seconds(1)
-
-  private let cameAt = Atomic<UInt64>(0)
-
-  package init() {}
-
-  package func came(now: UInt64) { cameAt.store(now, ordering: .relaxed) }
-
-  package func isFlowing(now: UInt64) -> Bool {
-    let cameAt = cameAt.load(ordering: .relaxed)
-    return cameAt > 0 && now &- cameAt < Self.interval.clampedNanoseconds
   }
 }
 

@@ -1,4 +1,5 @@
 internal import Reactors
+internal import Synchronization
 
 /// When the pipeline looks for work, and whether a look is for new messages, which are nearly all there ever is, or for
 /// everything, which costs three times as much.
@@ -9,6 +10,8 @@ struct LookPacer {
   var schedule: PollSchedule
   private var thorough = ThoroughLooks()
   private var others = OtherKinds()
+  /// Also for those on other reactors.
+  let flow = MessageFlow()
   private var messages = FailingLooks()
   private(set) var everything = FailingLooks()
 
@@ -58,14 +61,14 @@ struct LookPacer {
 
   /// How many new events a look for everything takes of those that it may.
   func eventsOfEverything(_ eventsMax: Int, now: UInt64) -> Int {
-    others.abound(now: now) && others.delayMessages(now: now) ? min(eventsMax, OtherKinds.perLook) : eventsMax
+    others.abound(now: now) && flow.isFlowing(now: now) ? min(eventsMax, OtherKinds.perLook) : eventsMax
   }
 
   /// How far back a look for messages has to reach; nil for as far as it can.
   func lookBack(now: UInt64) -> Duration? { thorough.lookBack(now: now) }
 
   mutating func messagesAnswered(found: Int, now: UInt64) {
-    if found > 0 { others.messagesCame(now: now) }
+    if found > 0 { flow.came(now: now) }
     if messages.since != nil { everything.retryNow() }
     messages.succeeded()
   }
@@ -205,7 +208,6 @@ struct OtherKinds {
   static let interval = Duration.seconds(1)
 
   private var aboundAt: UInt64?
-  private var messagesAt: UInt64?
   private var spanBegunAt: UInt64 = 0
   private var spanCount = 0
 
@@ -213,19 +215,28 @@ struct OtherKinds {
     aboundAt.map { now &- $0 < Self.interval.clampedNanoseconds } ?? false
   }
 
-  /// A look has brought messages.
-  mutating func messagesCame(now: UInt64) { messagesAt = now }
-
-  /// Whether messages come that would wait for others.
-  func delayMessages(now: UInt64) -> Bool {
-    messagesAt.map { now &- $0 < Self.interval.clampedNanoseconds } ?? false
-  }
-
   /// A look for everything has brought so many events of other kinds.
   mutating func found(_ count: Int, now: UInt64) {
     if now &- spanBegunAt >= Self.interval.clampedNanoseconds { (spanBegunAt, spanCount) = (now, 0) }
     spanCount += count
     if count >= Self.perLook || (abound(now: now) && spanCount >= Self.perLook) { aboundAt = now }
+  }
+}
+
+/// When new messages were claimed last, for any reactor. Moments are monotonic nanoseconds.
+package final class MessageFlow: Sendable {
+  /// For how long messages are expected to go on coming.
+  private static let interval = Duration.seconds(1)
+
+  private let cameAt = Atomic<UInt64>(0)
+
+  package init() {}
+
+  package func came(now: UInt64) { cameAt.store(now, ordering: .relaxed) }
+
+  package func isFlowing(now: UInt64) -> Bool {
+    let cameAt = cameAt.load(ordering: .relaxed)
+    return cameAt > 0 && now &- cameAt < Self.interval.clampedNanoseconds
   }
 }
 
