@@ -1,10 +1,12 @@
 -- How the other files are applied. Files are applied in the order of their names: this one is the first, and what defaults of
 -- the host contract call comes before contract_*.
+--
+-- A function runs with the search path of its caller. The service and tacet migrate have pg_catalog, pg_temp in their sessions. What
+-- others may call sets it: triggers, functions with their owner's rights, and those that hosts and operators call.
 
 -- Registers a kind of push, or replaces its functions. event_kind: the kind of its events; null where hosts or servers name them.
 create or replace procedure tacet.register_kind(name text, event_kind text, content text, audience text)
 language plpgsql
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into tacet.push_kinds as k (name, event_kind, content, audience)
@@ -23,7 +25,6 @@ $$;
 -- surface; none for a null kind.
 create or replace procedure tacet.join_kinds()
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set check_function_bodies = off
 as $$
 declare
@@ -180,7 +181,6 @@ $$;
 -- Installs a function that is fitted to the host's tables.
 create or replace procedure tacet.define(definition text)
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set check_function_bodies = off
 as $$
 begin
@@ -192,7 +192,6 @@ $$;
 create or replace function tacet.not_wired(function_name text)
 returns boolean
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   raise exception 'tacet.% is not wired to a table of this host', function_name
@@ -224,7 +223,6 @@ create or replace procedure tacet.provide(
   signature text, definition text, is_tried boolean default false, inert text default null
 )
 language plpgsql
-set search_path = pg_catalog, pg_temp
 set check_function_bodies = off
 as $$
 declare
@@ -297,7 +295,6 @@ $$;
 -- server. Every tacet migrate calls it, because the server's tz database grows.
 create or replace procedure tacet.finish_applying()
 language plpgsql
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   opened regprocedure;

@@ -223,7 +223,6 @@ $$;
 -- used. Only of tables that a default reads.
 create or replace procedure tacet.tell_hidden_rows()
 language plpgsql
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   told text;

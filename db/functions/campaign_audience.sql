@@ -35,7 +35,6 @@ returns table (
   user_id tacet.user_id, time_zone text, local_day date, local_time time, is_considered boolean, pending_day date
 )
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = on
 as $$
 begin

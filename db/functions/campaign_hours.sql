@@ -49,7 +49,6 @@ create or replace function tacet.enrol_campaign(
 )
 returns table (run_id uuid, enrolled int, is_finished boolean)
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   found_campaign tacet.campaigns;

@@ -44,7 +44,6 @@ $$;
 create or replace function tacet.said_of_users(audience text, user_ids tacet.user_id[], moment timestamptz)
 returns table (place bigint, zone_name text, gap_days int, refusal text)
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query execute format(
@@ -66,7 +65,6 @@ create or replace function tacet.campaign_refusals(
 )
 returns table (place bigint, refusal text)
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -139,7 +137,6 @@ create or replace function tacet.campaign_situations(
 )
 returns table (user_id tacet.user_id, time_zone text, refusal text, material jsonb)
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -200,7 +197,6 @@ $$;
 create or replace function tacet.campaign_material(campaign text, user_id tacet.user_id)
 returns jsonb
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   material jsonb;

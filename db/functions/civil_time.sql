@@ -84,7 +84,6 @@ $$;
 create or replace function tacet.learn_time_zones()
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   with named as materialized (
     select z.name
@@ -156,7 +155,6 @@ $$;
 create or replace function tacet.zone_like(lost text)
 returns text
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   other text;

@@ -116,7 +116,6 @@ create or replace function tacet.put_preferences(
 )
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   insert into tacet.preferences as p (user_id, quiet_start, quiet_end, quiet_zone, quiet_policy, disabled_kinds)
   values (
@@ -145,7 +144,6 @@ $$;
 create or replace function tacet.choose_content(user_id tacet.user_id, content text)
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   update tacet.preferences p
   set content = choose_content.content

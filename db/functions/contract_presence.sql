@@ -151,7 +151,6 @@ call tacet.provide('may_view(text, tacet.conversation_id, tacet.user_id)', defin
 create or replace function tacet.may_view(surface_kind text, surface_id tacet.conversation_id, user_id tacet.user_id)
 returns boolean
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   looking text;

@@ -56,7 +56,6 @@ create or replace function tacet.register_target(
 )
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- One registration of a user at a time, or two would each see room for the last target.
@@ -102,7 +101,6 @@ create or replace function tacet.renew_target(
 )
 returns boolean
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   former tacet.targets;
@@ -136,7 +134,6 @@ $$;
 create or replace function tacet.keep_wishes(user_id tacet.user_id, channel text, address text, wishes text)
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   delete from tacet.target_wishes w

@@ -64,7 +64,6 @@ $$;
 create or replace function tacet.prune(table_name text, retention interval)
 returns bigint
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   pruned bigint;

@@ -25,7 +25,6 @@ $$;
 create or replace function tacet.note_active_users(user_ids tacet.user_id[], at timestamptz)
 returns bigint
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -147,7 +146,6 @@ $$;
 create or replace function tacet.analyse_engagement()
 returns interval
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -259,7 +259,6 @@ $definition$);
 -- that is disabled or the host's own is left alone.
 create or replace procedure tacet.fit_triggers()
 language plpgsql
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   has_deleted_at boolean := exists (

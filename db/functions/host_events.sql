@@ -95,7 +95,6 @@ $$;
 create or replace function tacet.drop_dead_device(device_token text, reason text, invalid_since timestamptz)
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   users tacet.user_id[];
@@ -123,7 +122,6 @@ $$;
 create or replace function tacet.looked_at_because(log_ids uuid[])
 returns table (log_id uuid, cause text)
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   return query
@@ -188,7 +186,6 @@ $$;
 create or replace function tacet.looked_at_because(log_id uuid)
 returns text
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (select l.cause from tacet.looked_at_because(array[log_id]) l);
@@ -205,7 +202,6 @@ $$;
 create or replace function tacet.check_unread(checks_max int)
 returns bigint
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   due uuid[];
@@ -248,7 +244,6 @@ $$;
 create or replace function tacet.put_unread_preferences(user_id tacet.user_id, kinds text[], afters interval[])
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   delete from tacet.unread_preferences p
   where p.user_id = put_unread_preferences.user_id and p.kind <> all (put_unread_preferences.kinds);
@@ -271,7 +266,6 @@ $$;
 create or replace function tacet.claim_host_events(events_max int, lease interval)
 returns setof tacet.host_events
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   owner tacet.user_id;
@@ -306,7 +300,6 @@ $$;
 create or replace function tacet.claim_host_event(owner tacet.user_id, lease interval)
 returns tacet.host_events
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = off
 as $$
 declare
@@ -359,7 +352,6 @@ create or replace function tacet.settle_host_event(
 )
 returns text
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   owner tacet.user_id;

@@ -55,7 +55,6 @@ $$;
 create or replace function tacet.typed_subject(expression text, source regclass, name name)
 returns text
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case when 'tacet.subject_id' = 'uuid' then expression else (
@@ -70,7 +69,6 @@ $$;
 create or replace function tacet.unused_id(type text)
 returns text
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   select case type when 'bigint' then (-1 - floor(random() * 2e9))::bigint::text else gen_random_uuid()::text end
 $$;

@@ -5,7 +5,6 @@
 create or replace function tacet.is_done(push tacet.pushes)
 returns boolean
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   return tacet.campaign_material(push.campaign, push.user_id) ->> 'skip' is not null;

@@ -6,7 +6,6 @@
 create or replace function tacet.live_activity_content(event_kind text, subject_id tacet.subject_id)
 returns setof tacet.push_content
 language plpgsql stable rows 1
-set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin

@@ -41,7 +41,6 @@ create or replace function tacet.take_cap(
 )
 returns boolean
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into tacet.frequency_caps as f (committed_at, committed_day, user_id, cap_group)

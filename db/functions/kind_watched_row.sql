@@ -6,7 +6,6 @@ create or replace function tacet.watched_row_audience(
 )
 returns setof tacet.push_recipient
 language plpgsql stable rows 10
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   watched tacet.kinds;
@@ -38,7 +37,6 @@ $$;
 create or replace function tacet.watched_row_content(event_kind text, subject_id tacet.subject_id)
 returns setof tacet.push_content
 language plpgsql stable rows 1
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   watched tacet.kinds;
@@ -109,7 +107,6 @@ $$;
 create or replace function tacet.take_row_texts(rows_max int)
 returns table (kind text, subject_id tacet.subject_id, user_id tacet.user_id, composer text, facts text)
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare

@@ -13,7 +13,6 @@ call tacet.join_kinds();
 create or replace function tacet.available_at(send_at timestamptz)
 returns timestamptz
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   select greatest(
     clock_timestamp(),
@@ -79,7 +78,6 @@ $$;
 create or replace function tacet.cancel_user_pushes(user_id tacet.user_id)
 returns bigint
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   found_pushes uuid[] := array(select w.push_id from tacet.waiting_pushes(cancel_user_pushes.user_id) w order by w.push_id);
@@ -106,7 +104,6 @@ $$;
 create or replace function tacet.is_cancelled(cancel_key text, asked_at timestamptz)
 returns boolean
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   return exists (

@@ -83,7 +83,6 @@ $$;
 create or replace function tacet.note_re_engagement(user_id tacet.user_id, moment timestamptz)
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   update tacet.activity a
   set re_engagement_attempts = a.re_engagement_attempts + 1, re_engaged_at = note_re_engagement.moment

@@ -15,7 +15,6 @@ as $$ select announced_id.user_id || ' ' || announced_id.id $$;
 create or replace function tacet.live_activity_of(id text, user_id tacet.user_id)
 returns text
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (
@@ -37,7 +36,6 @@ create or replace function tacet.start_live_activity(
 )
 returns text
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   declared tacet.activity_types;
@@ -115,7 +113,6 @@ create or replace function tacet.update_live_activity(
 )
 returns text
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   running tacet.activities;
@@ -138,7 +135,6 @@ create or replace function tacet.change_live_activity(
 )
 returns text
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   begin
@@ -173,7 +169,6 @@ create or replace function tacet.end_live_activity(
 )
 returns text
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   running tacet.activities;
@@ -210,7 +205,6 @@ $$;
 create or replace function tacet.end_live_activities(user_id tacet.user_id, reason text)
 returns bigint
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   ended bigint;
@@ -232,7 +226,6 @@ $$;
 create or replace function tacet.surely_end_live_activity(id text, reason text)
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   word text;
@@ -265,7 +258,6 @@ create or replace function tacet.push_live_activity(
 )
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   next_version int := running.version + 1;
@@ -341,7 +333,6 @@ $$;
 create or replace function tacet.next_live_activity_push(id uuid, user_id tacet.user_id)
 returns timestamptz
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   sent timestamptz;

@@ -6,7 +6,6 @@
 create or replace function tacet.live_activity_document(what text, declared jsonb, given jsonb)
 returns jsonb
 language plpgsql immutable
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   checked jsonb := '{}';
@@ -32,7 +31,6 @@ $$;
 create or replace function tacet.live_activity_value(what text, name text, type text, may_be_missing boolean, value jsonb)
 returns jsonb
 language plpgsql immutable
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   kind text := jsonb_typeof(value);
@@ -73,7 +71,6 @@ $$;
 create or replace function tacet.live_activity_date(what text, name text, value text)
 returns jsonb
 language plpgsql immutable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   if value ~ '^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-][0-2][0-9]:[0-5][0-9])$' then
@@ -91,7 +88,6 @@ $$;
 create or replace function tacet.live_activity_type_fault(declared tacet.activity_types)
 returns text
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   field record;
@@ -120,7 +116,6 @@ $$;
 create or replace function tacet.live_activity_alert(alert jsonb)
 returns jsonb
 language plpgsql immutable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   if alert is null or alert = 'null' then
@@ -145,7 +140,6 @@ $$;
 create or replace function tacet.check_live_activity_size(attributes jsonb, state jsonb, alert jsonb)
 returns void
 language plpgsql immutable
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   bytes int := octet_length(attributes::text) + octet_length(state::text) + coalesce(octet_length(alert::text), 0);

@@ -7,7 +7,6 @@ create or replace function tacet.put_start_token(
 )
 returns boolean
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   if not exists (select from tacet.activity_types t where t.name = put_start_token.type) then
@@ -48,7 +47,6 @@ create or replace function tacet.put_activity_token(
 )
 returns boolean
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   running tacet.activities;
@@ -95,7 +93,6 @@ $$;
 create or replace function tacet.leave_device(user_ids tacet.user_id[], device_token text)
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   delete from tacet.activity_tokens k
   using tacet.activities a
@@ -110,7 +107,6 @@ $$;
 create or replace function tacet.live_activity_addresses(running tacet.activities, event text, update_id uuid)
 returns json
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Two queries: setting up one for both takes a tenth longer.
@@ -155,7 +151,6 @@ $$;
 create or replace function tacet.drop_dead_token(device_token text, reason text, invalid_since timestamptz)
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   is_ours boolean;
@@ -184,7 +179,6 @@ create or replace function tacet.note_token_environment(
 )
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   update tacet.activity_tokens k

@@ -90,7 +90,6 @@ $$;
 create or replace function tacet.enqueue_message(subject_id tacet.subject_id)
 returns boolean
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   -- Before all else, so that a database that takes no writes says so.

@@ -6,7 +6,6 @@ create or replace function tacet.reserve_model_usage(
 )
 returns boolean
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into tacet.model_usage (day) values (usage_day) on conflict do nothing;
@@ -30,7 +29,6 @@ create or replace function tacet.reserve_model_text(
 )
 returns table (reply text, refusal text)
 language plpgsql volatile rows 1
-set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
 begin
@@ -70,7 +68,6 @@ create or replace function tacet.settle_model_usage(
 )
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   update tacet.model_usage u
   set

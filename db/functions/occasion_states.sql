@@ -97,7 +97,6 @@ $$;
 create or replace function tacet.recall_push(push_id uuid, user_id tacet.user_id)
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   with recalled as (
     delete from tacet.inbox i

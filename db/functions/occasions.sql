@@ -17,7 +17,6 @@ create or replace function tacet.prepare_occasions(
 )
 returns setof tacet.user_id
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   current bigint[];
@@ -120,7 +119,6 @@ create or replace function tacet.advance_slots(
 )
 returns setof bigint
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   with held as materialized (
     select r.place, s.row_place, s.slot, s.time_zone, s.weekdays, greatest(s.next_fire_at, now() - interval '15 minutes') as after
@@ -164,7 +162,6 @@ create or replace function tacet.queue_occasions(
 )
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_variable
 declare
@@ -224,7 +221,6 @@ create or replace function tacet.queue_occasion(
 )
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   select tacet.queue_occasions(
     occasion.campaign, array[occasion.user_id], array[occasion.slot], array[occasion.fire_date], array[occasion.fire_at],
@@ -247,7 +243,6 @@ create or replace function tacet.commit_occasions(
 )
 returns table (place bigint, status text, reason text, push_id uuid)
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -429,7 +424,6 @@ $$;
 create or replace function tacet.deliver_slot(campaign text, user_id tacet.user_id, slot text)
 returns table (refusal text, push_id uuid)
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   found_slot tacet.slots;

@@ -7,7 +7,6 @@ create or replace function tacet.view_surfaces(
 )
 returns table (surface_kind text, surface_id tacet.conversation_id, user_id tacet.user_id, is_viewer boolean, is_skipped boolean)
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   verdicts boolean[] := array(

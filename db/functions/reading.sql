@@ -14,7 +14,6 @@ create or replace function tacet.read_conversation(
   out takes_part boolean, out knows_message boolean, out read_count bigint, out badge bigint, out sync_wait bigint
 )
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   message_ids tacet.message_id[];
@@ -64,7 +63,6 @@ create or replace function tacet.sync_read(
 )
 returns bigint
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   pending_id uuid;
@@ -127,7 +125,6 @@ $$;
 create or replace function tacet.clear_messages(message_ids tacet.message_id[], conversation_ids tacet.conversation_id[])
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   with pushed as materialized (

@@ -25,7 +25,6 @@ $$;
 create or replace function tacet.rehearse_message(is_inserting boolean)
 returns table (step text, outcome text, state text, message text)
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 set lock_timeout = '500ms'
 as $$
 declare
@@ -293,7 +292,6 @@ $$;
 create or replace function tacet.hides_writes(contract_function text, written text, conversation_id tacet.conversation_id)
 returns boolean
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 set lock_timeout = '200ms'
 as $$
 declare

@@ -190,7 +190,6 @@ $$;
 create or replace function tacet.fact_time(facts jsonb, name text)
 returns timestamptz
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   return case when facts ->> name ~ '^\d{4}-\d\d-\d\d[T ]' then (facts ->> name)::timestamptz end;

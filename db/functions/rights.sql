@@ -20,7 +20,6 @@ $$;
 create or replace function tacet.adopt_database(keeps_waiting boolean)
 returns table (what text, dropped bigint)
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   condition text;
@@ -55,7 +54,6 @@ $$;
 create or replace function tacet.close_table(source regclass)
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   stranger text;
@@ -144,7 +142,6 @@ $$;
 create or replace function tacet.grant_services()
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   grantee regrole;

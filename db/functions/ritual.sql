@@ -26,7 +26,6 @@ $$;
 create or replace function tacet.ritual_action(user_id tacet.user_id, action text, day date, moment timestamptz)
 returns jsonb
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   if action <> 'DID_THIS' then

@@ -21,7 +21,6 @@ $$;
 create or replace function tacet.hold_shards(instance_id text, host text, process_id int, version text, lease_us bigint)
 returns table (shard int, epoch bigint, taken_us bigint, is_surplus boolean, is_quiet boolean)
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 declare
@@ -91,7 +90,6 @@ $$;
 create or replace function tacet.give_up_shards(instance_id text, shards int[])
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   update tacet.shards s

@@ -22,7 +22,6 @@ create or replace function tacet.report_slot_action(
 )
 returns table (outcome text, answer jsonb)
 language plpgsql volatile rows 1
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   first_report tacet.notif_events;
@@ -96,7 +95,6 @@ create or replace function tacet.snooze_slot_row(
 )
 returns jsonb
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   minutes int := substring(snooze_slot_row.action from '^SNOOZE_([1-9][0-9]{0,2})$')::int;
@@ -158,7 +156,6 @@ create or replace function tacet.report_slot_events(
 )
 returns setof bigint
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   places bigint[];
@@ -242,7 +239,6 @@ create or replace function tacet.acknowledge_slot_row(
 )
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   update tacet.occasions d
   set
@@ -290,7 +286,6 @@ $$;
 create or replace function tacet.open_slot_row(user_id tacet.user_id, campaign text, slot text, day date, moment timestamptz)
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   select tacet.acknowledge_slot_row(
     open_slot_row.user_id, open_slot_row.campaign, open_slot_row.slot, open_slot_row.day, 'opened', null, open_slot_row.moment);
@@ -320,7 +315,6 @@ $$;
 create or replace function tacet.is_denied(user_id tacet.user_id)
 returns boolean
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   denied text[] := array(select m.device_token from tacet.device_permissions m where m.user_id = is_denied.user_id and m.is_denied);
@@ -340,7 +334,6 @@ create or replace function tacet.note_device_permission(
 )
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into tacet.device_permissions as p (changed_at, user_id, tolerance_seconds, is_denied, device_token)
@@ -390,7 +383,6 @@ $$;
 create or replace function tacet.authorize_device(user_id tacet.user_id, device_token text, auth_status text)
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   select tacet.note_device_permission(
     authorize_device.user_id, authorize_device.device_token, authorize_device.auth_status = 'denied', null,

@@ -8,7 +8,6 @@
 create or replace function tacet.lock_slots(user_id tacet.user_id)
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   select pg_advisory_xact_lock(hashtextextended('slots ' || lock_slots.user_id, 1952539493))
 $$;
@@ -31,7 +30,6 @@ create or replace function tacet.follow_audience(
 )
 returns table (enrolled bigint, moved bigint)
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   found_campaign tacet.campaigns;
@@ -136,7 +134,6 @@ create or replace function tacet.change_slots(
 )
 returns int
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform tacet.lock_slots(change_slots.user_id);
@@ -161,7 +158,6 @@ $$;
 create or replace function tacet.slot_users(campaign text, are_new boolean, after_user tacet.user_id, users_max bigint)
 returns tacet.user_id[]
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 set enable_seqscan = on
 as $$
 declare
@@ -224,7 +220,6 @@ create or replace function tacet.enrol_slots(
 )
 returns table (enrolled bigint, moved bigint, last_user tacet.user_id)
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   page_max bigint := case when are_new then greatest(users_max, 5000) else users_max end;
@@ -282,7 +277,6 @@ create or replace function tacet.replace_slots(
 )
 returns int
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   perform tacet.choose_slots(
@@ -298,7 +292,6 @@ $$;
 create or replace function tacet.move_slots(campaign text, user_id tacet.user_id, zone text, lead_us bigint)
 returns int
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   moved int;
@@ -329,7 +322,6 @@ $$;
 create or replace function tacet.leave_slots(campaign text, user_id tacet.user_id)
 returns int
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   left_count int;
@@ -370,7 +362,6 @@ $$;
 create or replace function tacet.settle_occasions(campaign text, user_id tacet.user_id, reason text)
 returns int
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   is_active boolean := exists (select from tacet.campaigns c where c.name = settle_occasions.campaign and c.is_active);
@@ -424,7 +415,6 @@ create or replace function tacet.choose_slots(
 )
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   -- They may have moved since the caller read them. What follows the audience has its zone from there.
@@ -472,7 +462,6 @@ $$;
 create or replace function tacet.tell_devices(user_id tacet.user_id)
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   told_at timestamptz;

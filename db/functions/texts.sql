@@ -89,7 +89,6 @@ $$;
 create or replace function tacet.unlocalise(kind text, locale text default null)
 returns int
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   with gone as (
     delete from tacet.texts t
@@ -165,7 +164,6 @@ $$;
 create or replace function tacet.user_locale(user_id tacet.user_id)
 returns text
 language plpgsql stable
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   device_keys text;

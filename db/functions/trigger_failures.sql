@@ -7,7 +7,6 @@ create or replace function tacet.count_missed_events(
 )
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   insert into tacet.trigger_failures (kind, sqlstate, message, subject_ids)
@@ -24,7 +23,6 @@ create or replace function tacet.count_trigger_failure(
 )
 returns void
 language sql volatile
-set search_path = pg_catalog, pg_temp
 as $$
   select tacet.count_missed_events(
     'message', failed_state, failed_message, array(

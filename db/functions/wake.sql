@@ -8,7 +8,6 @@
 create or replace function tacet.notify_service(payload text)
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   if exists (
@@ -27,7 +26,6 @@ $$;
 create or replace function tacet.wake(first_subject_id tacet.subject_id)
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   url text;
@@ -58,7 +56,6 @@ $$;
 create or replace function tacet.wake_at(moment timestamptz)
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   wait bigint := extract(epoch from moment - clock_timestamp()) * 1000000;
@@ -92,7 +89,6 @@ $$;
 create or replace function tacet.webhook_headers(body text, secret text)
 returns jsonb
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   webhook_id text := 'msg_' || replace(gen_random_uuid()::text, '-', '');
@@ -115,7 +111,6 @@ $$;
 create or replace function tacet.hmac_sha256(message bytea, key bytea)
 returns bytea
 language plpgsql immutable strict parallel safe
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   block bytea := case when length(key) > 64 then sha256(key) else key end;

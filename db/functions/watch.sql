@@ -4,7 +4,6 @@
 create or replace function tacet.check_presentation(presentation jsonb)
 returns void
 language plpgsql immutable
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   fault text;
@@ -45,7 +44,6 @@ $$;
 create or replace function tacet.check_composer(composer jsonb)
 returns void
 language plpgsql immutable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   if (
@@ -232,7 +230,6 @@ $$;
 create or replace function tacet.drop_watch_triggers(kind text, source regclass, happenings text[] default '{happened,deleted}')
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   what text;

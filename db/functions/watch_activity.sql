@@ -163,7 +163,6 @@ $$;
 create or replace function tacet.queue_changed_rows(type text, subjects tacet.subject_id[])
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   if subjects is not null then
@@ -206,7 +205,6 @@ $$;
 create or replace function tacet.surely_follow_row(type text, subject_id tacet.subject_id)
 returns void
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   watched tacet.watched_activities;
@@ -234,7 +232,6 @@ $$;
 create or replace function tacet.follow_row(watched tacet.watched_activities, subject_id tacet.subject_id)
 returns text
 language plpgsql volatile
-set search_path = pg_catalog, pg_temp
 as $$
 declare
   activity_id text := watched.type || ':' || subject_id;
@@ -291,7 +288,6 @@ $$;
 create or replace function tacet.field_expressions(fields jsonb, declared jsonb)
 returns text
 language plpgsql immutable
-set search_path = pg_catalog, pg_temp
 as $$
 begin
   return (

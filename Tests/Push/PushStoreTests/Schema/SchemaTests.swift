@@ -284,6 +284,19 @@ struct DefinerTests {
     #expect(rows.split(separator: "\n").map(String.init) == expected)
   }
 
+  @Test("and triggers pin the search path, for they run in sessions of others")
+  func searchPaths() async throws {
+    let database = try await TestDatabase.migrated()
+    let unpinned = try await database.sql(
+      """
+      select p.proname from pg_proc p
+      where p.pronamespace = 'tacet'::regnamespace
+        and (p.prosecdef or p.prorettype in ('trigger'::regtype, 'event_trigger'::regtype))
+        and (p.proconfig @> '{"search_path=pg_catalog, pg_temp"}') is not true
+      """)
+    #expect(unpinned == "")
+  }
+
   @Test("read no name that the service's role may write")
   func names() async throws {
     let database = try await TestDatabase.migrated()
