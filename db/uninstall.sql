@@ -4,11 +4,7 @@
 -- tacet.grant_service made there, and the columns, indexes and storage settings that the migrations added, with their data.
 -- Kept: the host's tables and rows, also in tables that --create-host-tables made, whose comment goes; columns and indexes that
 -- the host had before; roles and their grants. A view, policy or default of the host that depends on schema tacet stops it, and
--- then nothing is dropped.
-
-\set ON_ERROR_STOP on
-begin;
-set local lock_timeout = '2s';
+-- then nothing is dropped: it is one statement, which tacet migrate runs too where it installs anew.
 
 do $$
 declare
@@ -18,6 +14,7 @@ begin
   if to_regclass('tacet.host_additions') is null then
     raise exception 'schema tacet is not installed';
   end if;
+  perform set_config('lock_timeout', '2s', true), set_config('client_min_messages', 'warning', true);
 
   if obj_description(to_regclass('public.push_log'), 'pg_class') = 'Created by tacet migrate.' then
     drop view public.push_log;
@@ -70,9 +67,6 @@ begin
   loop
     execute found.line;
   end loop;
+  drop schema tacet cascade;
 end
 $$;
-
-set local client_min_messages = warning;
-drop schema tacet cascade;
-commit;

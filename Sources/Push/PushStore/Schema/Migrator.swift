@@ -218,8 +218,7 @@ package struct Migration: Sendable {
 
   /// Takes an installation away inside the transaction that makes it anew, with what `tacet init` has made beside it.
   static let removal = """
-    \(SQLFiles.uninstall.split(separator: "\n").filter { !["begin;", "commit;"].contains($0) && $0.first != "\\" }
-      .joined(separator: "\n"))
+    \(SQLFiles.uninstall)
     drop schema if exists tacet_host cascade;
     set local client_min_messages = notice;
 
