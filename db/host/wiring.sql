@@ -1,17 +1,32 @@
 -- What tacet init writes and, in schema pg_temp, what tacet init --check runs; up to "-- template" it is definitions. Text in braces is filled
 -- from tacet.host: {messages.sender} is that line's value, {messages.sender::} a cast to its type where its index needs one, {name} a
 -- definition. A line with a name that is not there is left out, and so is one that ends in "-- if" and words of which one is not so ("!"
--- negates); such a line alone is of all lines up to "-- end". Aliases are the same everywhere: m a message, p a member, u a user, d a device,
--- r a read, b a block, s a user's presence.
+-- negates); such a line alone is of all lines up to "-- end". A definition without a line is not there. Aliases are the same everywhere: m a
+-- message, p a member, u a user, d a device, r a read, b a block, s a user's presence.
 
+-- define conversation
+{messages.conversation}
+least({messages.sender}, {messages.recipient})::text || '/' || greatest({messages.sender}, {messages.recipient})::text
+-- end
+-- define birth
+null::timestamptz -- if !messages.written
+tacet_host.as_moment({messages.written}) -- if !is_unzoned
+-- Of any zone, so it is the latest moment that it can be; where that is not over, the insert counts. -- if is_unzoned
+nullif(least(tacet_host.as_moment({messages.written}) + interval '13 hours', now()), now()) -- if is_unzoned
+-- end
+-- define position
+{read.place}
+{messages.written} -- if !read.place
+id -- if !read.place !messages.written
+-- end
 -- define messages
 (select
   {messages.recipient} as recipient_id,
   {messages.sender_name}::text as sender_name,
   {read.flag} as is_read,
-  {readers} as readers,
-  id, {conversation} as conversation_id, {messages.sender} as sender_id, {body} as body, {birth} as created_at,
-  {position} as position
+  tacet_host.as_list({read.array}) as readers,
+  id, {conversation} as conversation_id, {messages.sender} as sender_id, tacet_host.as_text({messages.text}) as body,
+  {birth} as created_at, {position} as position
 from {messages.table}
 where {messages.only}
 )
@@ -20,7 +35,12 @@ where {messages.only}
 select
   {members.unread} as unread,
   {members.reasons} as reasons, -- if check
-  {members.conversation} as conversation_id, {members.user} as user_id, {seen_at} as seen_at, {left_at} as left_at,
+  '' as reasons, -- if check !members.reasons
+  tacet_host.as_moment({members.seen}) as seen_at,
+  null::timestamptz as seen_at, -- if !members.seen
+  tacet_host.as_moment({members.left}) as left_at,
+  null::timestamptz as left_at, -- if !members.left
+  {members.conversation} as conversation_id, {members.user} as user_id,
   {members.only} and
   true as takes_part,
   {members.only} and
@@ -35,7 +55,7 @@ from ( -- if members.latest
 -- define users
 (select
   {users.name}::text as name,
-  {zone} as zone,
+  tacet_host.as_text({users.zone}) as zone,
   {users.reasons} as reasons, -- if check
   {users.id} as user_id,
   {users.only} and
@@ -45,29 +65,42 @@ from {users.table})
 -- end
 -- define reads
 (select
-  {read.message} as message_id,
-  {read.conversation} as conversation_id, {mark} as mark,
-  {read.user} as user_id
+  distinct on ({read.conversation}, {read.user}) -- if repeats_marks
+  {read.conversation} as conversation_id, {read.mark} as mark, {read.user} as user_id
+  {read.message} as message_id, {read.user} as user_id
+  {members.conversation} as conversation_id, {read.mark} as mark, {members.user} as user_id -- if !read.table
 from {read.table}
+from {members.table} -- if !read.table
 where {read.only}
+order by {read.conversation}, {read.user}, {read.mark} desc nulls last -- if repeats_marks
 )
 -- end
 -- define device_token
 device_token -- if own_devices
 lower(substring({devices.token}::text from '[0-9A-Fa-f]{64,}$'))
 -- end
+-- define registered_at
+registered_at -- if own_devices
+tacet_host.as_moment({devices.registered})
+null::timestamptz -- if !own_devices !devices.registered
+-- end
+-- define devices_table
+tacet_host.devices -- if own_devices
+{devices.table}
+-- end
 -- define devices
 (select
   user_id, environment, app, -- if own_devices
   {devices.user} as user_id,
-  case when lower({devices.environment}) in ('sandbox', 'development') then 'sandbox' -- if !sandbox_flag
-    when {devices.environment} <> '' then 'production' end as environment, -- if !sandbox_flag
-  case when {devices.environment} then 'sandbox' else 'production' end as environment, -- if sandbox_flag
+  case when lower({devices.environment}::text) in ('sandbox', 'development', 'true') then 'sandbox'
+    when {devices.environment}::text <> '' then 'production' end as environment,
+  null::text as environment, -- if !own_devices !devices.environment
   {devices.app}::text as app,
+  null::text as app, -- if !own_devices !devices.app
   {devices.only} and
   coalesce(lower({devices.platform}), 'ios') in ('', 'ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns', 'apple') and
   true as is_used, {device_token} as device_token, {registered_at} as registered_at
-from {devices.table})
+from {devices_table})
 -- end
 -- define block
 exists (
@@ -92,9 +125,11 @@ then
   foreign key (user_id) references {users.table} ({users.id}) on delete cascade;
 end if;
 -- end
--- define index
-create index concurrently if not exists {index} on {table} ({columns}); -- if !blocks_writers
-create index if not exists {index} on {table} ({columns}); -- if blocks_writers
+-- define member_index
+, ('tacet_participants_user_idx{number}', $body${members.relation}$body$, array[$body${members.user}$body$], null)
+-- end
+-- define block_index
+, ('tacet_blocks_idx{number}', $body${blocks.relation}$body$, array[$body${blocks.blocker}$body$, $body${blocks.blocked}$body$], null)
 -- end
 -- template
 -- if !check
@@ -144,6 +179,27 @@ create index if not exists devices_user_id_idx on tacet_host.devices (user_id, r
 -- end
 -- end
 
+-- Values of your tables as Tacet reads them, whatever their type is. A time without a zone is taken for UTC, and a number for seconds,
+-- milliseconds or microseconds since 1970: of a moment after 1973 only one of the three fits. Of JSON it takes the member that editors of
+-- rich text put the plain text into.
+create or replace function tacet_host.as_moment(value timestamptz) returns timestamptz language sql immutable as $$ select value $$;
+create or replace function tacet_host.as_moment(value timestamp) returns timestamptz language sql immutable
+as $$ select value at time zone 'UTC' $$;
+create or replace function tacet_host.as_moment(value text) returns timestamptz language sql stable
+as $$ select value::timestamptz $$;
+create or replace function tacet_host.as_moment(value float8) returns timestamptz language sql immutable
+as $$ select to_timestamp(nullif(value, 0) / case when value > 1e14 then 1e6 when value > 1e11 then 1e3 else 1 end) $$;
+create or replace function tacet_host.as_text(value text) returns text language sql immutable as $$ select value $$;
+create or replace function tacet_host.as_text(value json) returns text language sql immutable as $$
+  select case when json_typeof(value) = 'string' then value #>> '{}' else coalesce(value ->> 'text', value ->> 'txt', value ->> 'body') end
+$$;
+create or replace function tacet_host.as_text(value jsonb) returns text language sql immutable as $$ select tacet_host.as_text(value::json) $$;
+create or replace function tacet_host.as_list(value anyarray) returns anyarray language sql immutable as $$ select value $$;
+create or replace function tacet_host.as_list(value json) returns text[] language sql immutable
+as $$ select array(select json_array_elements_text(value)) $$;
+create or replace function tacet_host.as_list(value jsonb) returns text[] language sql immutable
+as $$ select array(select jsonb_array_elements_text(value)) $$;
+
 -- One message, for the rules and the text of its push. No row for what is not pushed.
 create or replace function tacet.message_context(message_id {message_type})
 returns table (
@@ -159,20 +215,20 @@ as $body$
       m.sender_name, -- if messages.sender_name
       null::text), left(m.body, 4096), m.created_at,
     null::{user_type}[], -- if !reading
-    array( -- if mark
-      select r.user_id::{user_type} -- if mark
-      from {reads} r -- if mark
-      where r.conversation_id = m.conversation_id -- if mark
-        and r.mark >= m.position -- if mark !first_unread
+    array( -- if read.mark
+      select r.user_id::{user_type} -- if read.mark
+      from {reads} r -- if read.mark
+      where r.conversation_id = m.conversation_id -- if read.mark
+        and r.mark >= m.position -- if read.mark !first_unread
         and (r.mark > m.position) is not false -- if first_unread
-    ), -- if mark
+    ), -- if read.mark
     array(select r.user_id::{user_type} from {reads} r where r.message_id = m.id), -- if read.message
     case when m.is_read then array( -- if read.flag
       select p.user_id::{user_type} from ({members}) p -- if read.flag listed
       where p.conversation_id = m.conversation_id and p.takes_part and p.user_id is distinct from m.sender_id -- if read.flag listed
       select m.recipient_id::{user_type} -- if read.flag pairs
     ) end, -- if read.flag
-    m.readers::{user_type}[], -- if readers
+    m.readers::{user_type}[], -- if read.array
     null::{user_type}[], null::timestamptz
   from {messages} m
   left join {users} u on u.user_id = m.sender_id -- if users.name
@@ -263,14 +319,14 @@ begin
     select coalesce(sum(p.unread), 0)::bigint -- if members.unread
     select count(*) -- if !members.unread
     from ({members}) p -- if listed
-    left join {reads} r on r.conversation_id = p.conversation_id and r.user_id = p.user_id -- if counted mark
+    left join {reads} r on r.conversation_id = p.conversation_id and r.user_id = p.user_id -- if counted read.mark
     cross join lateral ( -- if counted
       select -- if counted
       from ( -- if counted
         select m.* -- if counted
         from {messages} m -- if counted
         where m.conversation_id = p.conversation_id and m.sender_id is distinct from p.user_id -- if counted
-          and m.position > coalesce(r.mark, {beginning}) -- if counted mark !first_unread
+          and m.position > coalesce(r.mark, {beginning}) -- if counted read.mark !first_unread
           and m.position >= r.mark -- if counted first_unread
         order by m.position desc -- if counted
         limit 100 -- if counted
@@ -278,7 +334,7 @@ begin
       where true -- if counted
         and not exists (select from {reads} r where r.message_id = m.id and r.user_id = p.user_id) -- if counted read.message
         and m.is_read is not true -- if counted read.flag
-        and (p.user_id::{user_type} = any (m.readers::{user_type}[])) is not true -- if counted readers
+        and (p.user_id::{user_type} = any (m.readers::{user_type}[])) is not true -- if counted read.array
     ) unread -- if counted
     where p.user_id = unread_count.user_id{members.user::} and p.wants_pushes -- if listed
     from ( -- if pairs
@@ -287,7 +343,7 @@ begin
       where m.recipient_id = unread_count.user_id{messages.recipient::} -- if pairs
         and not exists (select from {reads} r where r.message_id = m.id and r.user_id = m.recipient_id) -- if pairs read.message
         and m.is_read is not true -- if pairs read.flag
-        and (m.recipient_id::{user_type} = any (m.readers::{user_type}[])) is not true -- if pairs readers
+        and (m.recipient_id::{user_type} = any (m.readers::{user_type}[])) is not true -- if pairs read.array
       limit 100 -- if pairs
     ) unread -- if pairs
   );
@@ -312,7 +368,7 @@ as $body$
 $body$;
 -- end
 
--- if zone
+-- if users.zone
 -- For quiet hours that name no zone.
 create or replace function tacet.user_time_zone(user_id {user_type})
 returns text
@@ -370,7 +426,7 @@ create or replace function tacet.invalidate_device_token(device_token text, reas
 returns void
 language sql volatile
 as $body$
-  delete from {devices.table} -- if is_deleted
+  delete from {devices_table} -- if is_deleted
   update {devices.table} set {devices.token} = {nothing}
   update {devices.table} set {devices.dead} = now() -- if !is_deleted !nothing
   where {device_token} = invalidate_device_token.device_token
@@ -448,11 +504,11 @@ $body$;
 -- end
 
 -- if check
--- What becomes of a message, and of the newest messages of some conversations, as JSON; null where none is pushed. Everybody whom the tables
--- name beside a message is there, with what keeps the push away. At most 200 messages, 5 conversations and 20 people are looked at.
--- has_badges: without the wiring's indexes counting takes long in a large table.
+-- What becomes of a message, and of the newest messages of some conversations, line by line. Everybody whom the tables name beside a message
+-- is there, with what keeps the push away. At most 200 messages, 5 conversations and 20 people are looked at. has_badges: without the
+-- wiring's indexes counting takes long in a large table.
 create function tacet.played(inserted {message_type}, has_badges boolean)
-returns jsonb
+returns text
 language sql stable
 as $body$
   with newest as materialized (
@@ -462,26 +518,40 @@ as $body$
       select distinct on (n.conversation_id) n.* from newest n order by n.conversation_id, n.position desc
     ) n order by n.position desc limit 5
   )
-  select jsonb_agg(jsonb_build_object(
-    'message', c.id::text, 'conversation', m.conversation_id::text, 'title', left(m.sender_name, 80), 'preview', left(m.body, 80),
-    'people', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-        'user', w.user_id::text,
-        'reasons', concat_ws('; ',
+  select string_agg(concat_ws(E'\n',
+    regexp_replace(format('message %s of %s: %s: %s', c.id, m.conversation_id, left(coalesce(m.sender_name, 'without a name'), 80),
+      left(coalesce(m.body, 'without a text'), 80)), '[[:cntrl:]]', ' ', 'g'),
+    format('  %s of %s people would get it, %s of them %s a device', p.reached, p.people, p.devices,
+      case when p.devices = 1 then 'has' else 'have' end), p.lines,
+    case when p.reached = 0 then '  warning: nobody would get it'
+      when p.devices = 0 then '  warning: none of those who would get it has a device' end), E'\n')
+  from (select inserted as id where inserted is not null union select chosen.id::{message_type} from chosen) c
+  cross join lateral tacet.message_context(c.id) m
+  cross join lateral (
+    select
+      count(*) as people, count(*) filter (where w.reasons = '') as reached,
+      count(*) filter (where w.reasons = '' and w.has_device) as devices,
+      string_agg(regexp_replace(case
+        when w.reasons <> '' then format('  not %s: %s', w.user_id, w.reasons)
+        else concat('  ', w.user_id, ', badge ' || w.badge, case when not w.has_device then ', without a device' end)
+      end, '[[:cntrl:]]', ' ', 'g'), E'\n') as lines
+    from (
+      select
+        w.user_id, exists (select from tacet.device_tokens(w.user_id)) as has_device,
+        case when has_badges then tacet.unread_count(w.user_id) end as badge,
+        concat_ws('; ',
           case when w.user_id = m.sender_id then 'is the sender' end, nullif(w.reasons, ''),
           (select nullif(u.reasons, '') from {users} u where u.user_id = w.user_id{users.id::}), -- if users.reasons
           case when tacet.has_blocked(w.user_id, m.sender_id) then 'has blocked the sender' end,
-          case when w.user_id = any (m.read_by) then 'has read it' end),
-        'hasDevice', exists (select from tacet.device_tokens(w.user_id)), 'badge',
-        case when has_badges then tacet.unread_count(w.user_id) end)), '[]')
+          case when w.user_id = any (m.read_by) then 'has read it' end) as reasons
       from (
         select p.user_id::{user_type}, p.reasons from ({members}) p where p.conversation_id = m.conversation_id{members.conversation::} -- if listed
         select s.user_id, '' as reasons from tacet.seen_by(m.conversation_id) s -- if pairs
         select u.user_id::{user_type}, '' as reasons from {users} u -- if everyone
         limit 20
-      ) w)))
-  from (select inserted as id where inserted is not null union select chosen.id::{message_type} from chosen) c
-  cross join lateral tacet.message_context(c.id) m
+      ) w
+    ) w
+  ) p
 $body$;
 
 -- A copy of the newest message, with an id that no other gets, and its insert as the application does it: without what the table fills in
@@ -557,15 +627,43 @@ end
 $body$;
 commit;
 
--- if index
--- Indexes, which psql builds one after the other while others write. Those of partitioned tables block writers: build them
--- beforehand on each partition if these are large.
+-- Indexes that the functions need and your tables lack: psql builds one after the other while others write. Those of partitioned tables
+-- block writers: build them beforehand on each partition if these are large.
 select format('drop index concurrently %s', i.indexrelid::regclass)
 from pg_index i
-where not i.indisvalid and i.indexrelid = any (array[{index_names}])
+join pg_class c on c.oid = i.indexrelid
+where not i.indisvalid and c.relname ~ '^tacet_(participants|reads|devices|messages|recipients|blocks)_'
 \gexec
-{index}
--- end
+with wanted (name, source, columns, expression) as (
+  values
+    -- Names are not indented, because they may have line breaks.
+    (null, null, null::text[], null)
+, ('tacet_participants_idx', $body${members.relation}$body$, array[$body${members.conversation}$body$, $body${members.user}$body$], null)
+{member_index}
+, ('tacet_reads_idx', $body${read.relation}$body$, array[$body${read.message}$body$, $body${read.user}$body$], null)
+, ('tacet_reads_idx', $body${read.relation}$body$, array[$body${read.conversation}$body$, $body${read.user}$body$], null)
+, ('tacet_messages_idx', $body${messages.relation}$body$, array[$body${messages.conversation}$body$, $body${position}$body$], null) -- if reading
+, ('tacet_recipients_idx', $body${messages.relation}$body$, array[$body${messages.recipient}$body$], null) -- if reading
+{block_index}
+, ('tacet_devices_user_idx', $body${devices.relation}$body$, array[$body${devices.user}$body$], null)
+, ('tacet_devices_token_idx', $body${devices.relation}$body$, '{}', $body$({device_token})$body$) -- if !own_devices
+)
+select format(
+  'create index %s if not exists %I on %s (%s)', case when c.relkind = 'r' then 'concurrently' end, w.name, w.source,
+  coalesce(w.expression, k.names))
+from wanted w
+join pg_class c on c.oid = w.source::regclass and c.relkind in ('r', 'p')
+cross join lateral (
+  select count(*) as count, array_agg(a.attnum order by n.place) as numbers, string_agg(n.name, ', ' order by n.place) as names
+  from unnest(w.columns) with ordinality n (name, place)
+  join pg_attribute a on a.attrelid = c.oid and n.name in (a.attname, '"' || replace(a.attname, '"', '""') || '"')
+) k
+where w.expression is not null or k.count = cardinality(w.columns) and not exists (
+  select
+  from pg_index i
+  where i.indrelid = c.oid and i.indisvalid and i.indpred is null
+    and (i.indkey::int2[])[0:cardinality(w.columns) - 1] = k.numbers)
+\gexec
 
 -- Now run tacet doctor. It plays a message through these functions and undoes it.
 -- end

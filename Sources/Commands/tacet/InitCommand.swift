@@ -83,7 +83,7 @@ private struct InitWork: Sendable {
     let wanted = try said ?? HostProposal.mapping(of: schema, role: role)
     if said == nil, !isChecking { try Self.write(wanted.text, to: mapping, replacing: nil) }
     let unsure = wanted.unsure
-    guard unsure.isEmpty else { throw UnsureMapping(lines: unsure.map(\.description), file: from ?? mapping) }
+    guard unsure.isEmpty else { throw UnsureMapping(lines: unsure.map(\.text), file: from ?? mapping) }
     let wiring = try await look.wiring(wanted, schema, on: reactor)
     if isChecking {
       for line in try await look.check(wiring, appRole: appRole, on: reactor) { print(line) }

@@ -28,6 +28,6 @@ package struct ProductHost: Sendable, CustomTestStringConvertible {
   /// All of them.
   package static let all = [
     moodle, buddyPress, xenForo, privateChat, prismaMessenger, laravelMessenger, campfire, byobu, humHub, pinax, talk,
-    supabaseAuth, lemmy, flarum,
+    supabaseAuth, lemmy, flarum, mastodon, synapse,
   ]
 }

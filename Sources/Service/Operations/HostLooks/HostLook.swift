@@ -14,9 +14,9 @@ package struct HostLook {
   package func schema(on reactor: isolated Reactor) async throws -> (schema: HostSchema, leftOut: Int) {
     let found = try await database.hostTables(on: reactor)
     var schema = try HostSchema(tables: found.tables, hidden: found.hidden, blocks: found.blocks)
-    for sample in schema.samples {
-      guard let document = try? await database.hostText(sample.sql, on: reactor) else { continue }
-      try schema.add(sample: document, of: sample.table)
+    for table in schema.tables where table.isSampled {
+      guard let document = try? await database.hostText(table.sample, on: reactor) else { continue }
+      try schema.add(sample: document, of: table.fullName)
     }
     return (schema, found.leftOut)
   }
@@ -26,7 +26,6 @@ package struct HostLook {
   package func wiring(
     _ mapping: HostMapping, _ schema: HostSchema, on reactor: isolated Reactor
   ) async throws -> WiringFile {
-    try mapping.requireSure()
     var types = try MappingTypes(mapping, schema)
     for question in types.questions {
       do {
@@ -60,8 +59,7 @@ package struct HostLook {
         lines.append("warning: \(appRole) cannot insert a copy of the newest message: \(error.message)")
       }
     }
-    let service = wiring.mapping.section(.role)?.head.value
-    for role in [nil, service].prefix(service == nil ? 1 : 2) {
+    for role in wiring.role.map({ [nil, $0] }) ?? [nil] {
       if let role { lines.append("as \(role):") }
       lines += try await played(inserted, wiring.ids, as: role, on: reactor)
     }
@@ -73,15 +71,14 @@ package struct HostLook {
     _ inserted: String?, _ ids: MappingIDs, hasBadges: Bool = true, as role: String?, on reactor: isolated Reactor
   ) async throws -> [String] {
     let message = "\(inserted?.quotedLiteral ?? "null")::\(ids.messages.rawValue)"
-    do {
-      let document = try await database.hostText(
-        "select pg_temp.played(\(message), \(hasBadges))::text", as: role, on: reactor)
-      let played = try PlayedMessage.all(document)
-      let isHidden = inserted != nil && !played.contains { $0.message == inserted }
-      return (played.isEmpty ? ["no message is there that would be pushed: write one and check again"] : [])
-        + played.flatMap(\.lines)
+    do throws(PostgresError) {
+      let played = try await database.hostText(
+        "select pg_temp.played(\(message), \(hasBadges))", as: role, on: reactor)
+      let lines = (played ?? "").split(separator: "\n").map(String.init)
+      let isHidden = inserted.map { id in !lines.contains { $0.hasPrefix("message \(id) of ") } } ?? false
+      return (lines.isEmpty ? ["no message is there that would be pushed: write one and check again"] : lines)
         + (isHidden ? ["warning: what was inserted is not seen: a line only or row-level security hides it"] : [])
-    } catch let error as PostgresError {
+    } catch {
       if error.sqlState == .queryCanceled, hasBadges {
         return try await played(inserted, ids, hasBadges: false, as: role, on: reactor)
           + ["no badge is counted, because that takes too long without the indexes of the wiring"]

@@ -11,52 +11,57 @@ package struct HostMapping: Equatable, Sendable {
     case messages, members, read, users, blocks, devices, role
   }
 
-  package struct Line: Equatable, Sendable, CustomStringConvertible {
-    /// A part's name, or a key; empty for a comment alone.
-    var key: String
-    var value: String
-    var comment: String?
-    var isUnsure = false
-    /// Counted from 1; 0 where nothing was read.
-    var number = 0
+  package struct Line: Equatable, Sendable {
+    /// A part's name, or which column of the part it says.
+    let key: String
+    let value: String
+    let isUnsure: Bool
+    /// Counted from 1; 0 where no line says it.
+    let number: Int
+    /// As it is in the file.
+    package let text: String
 
-    init(_ key: String, _ value: String, _ comment: String? = nil, isUnsure: Bool = false) {
-      (self.key, self.value, self.comment, self.isUnsure) = (key, value, comment?.onOneLine, isUnsure)
+    /// What the line says besides.
+    fileprivate func saying(_ key: String, _ value: Substring) -> Line {
+      Line(key: key, value: String(value.trimmed), isUnsure: isUnsure, number: number, text: text)
     }
-
-    package var description: String { HostMapping.written(self, indent: "") }
   }
 
-  package struct Section: Equatable, Sendable {
+  struct Section: Equatable, Sendable {
     let part: Part
-    var head: Line
-    var lines: [Line]
-
-    init(_ part: Part, _ value: String, _ comment: String? = nil, isUnsure: Bool = false, _ lines: [Line] = []) {
-      (self.part, self.lines) = (part, lines)
-      head = Line(part.rawValue, value, comment, isUnsure: isUnsure)
-    }
-
-    mutating func add(_ key: String, _ value: String, _ comment: String? = nil, isUnsure: Bool = false) {
-      lines.append(Line(key, value, comment, isUnsure: isUnsure))
-    }
+    let head: Line
+    var lines: [Line] = []
 
     func all(_ key: String) -> [Line] { lines.filter { $0.key == key } }
     func value(_ key: String) -> String? { lines.first { $0.key == key }?.value }
-    /// A condition on each row that counts: all of a key's lines.
-    func conditions(_ keys: String...) -> [String] { lines.filter { keys.contains($0.key) }.map(\.value) }
+
+    /// The word that begins what a part is, where that may be one.
+    var word: String { String(head.value.prefix { !$0.isWhitespace }) }
+
+    /// Whether no table is named. Only some words of `read` have something behind them.
+    var isWord: Bool { part.rules.words.contains(part == .read ? word : head.value) }
   }
 
-  /// What stands before the first part.
-  var preface: [Line] = []
-  var sections: [Section]
+  /// The longest file, in bytes.
+  package static let bytesMax = 65_536
 
-  init(_ sections: [Section]) { self.sections = sections }
+  /// The file.
+  package let text: String
+  private(set) var sections: [Section] = []
+  /// Whether a marker says what is the first that is unread, and not how far a member has read.
+  private(set) var isFirstUnread = false
 
-  func section(_ part: Part) -> Section? { sections.first { $0.part == part } }
   func all(_ part: Part) -> [Section] { sections.filter { $0.part == part } }
   /// Where a part is not said, without a table.
-  subscript(part: Part) -> Section { section(part) ?? Section(part, part.rules.words.last ?? "") }
+  subscript(part: Part) -> Section {
+    let unsaid = Line(key: part.rawValue, value: part.rules.words.last ?? "", isUnsure: false, number: 0, text: "")
+    return all(part).first ?? Section(part: part, head: unsaid)
+  }
+
+  /// The part whose table has the columns of a line.
+  func home(of line: Line, in section: Section) -> Section {
+    ["flag", "array", "place"].contains(line.key) ? self[.messages] : section.isWord ? self[.members] : section
+  }
 
   /// What nobody has confirmed.
   package var unsure: [Line] { sections.flatMap { [$0.head] + $0.lines }.filter(\.isUnsure) }
@@ -75,26 +80,27 @@ package struct MappingFault: Error, Equatable, Sendable, CustomStringConvertible
 
 /// The lines of each part.
 private struct PartRules {
-  let needed: [String]
+  /// Lines that belong together: all of one set are there, and not of another.
+  let needed: [[String]]
   let others: [String]
   /// What stands for no table; where the part is not said, the last.
   let words: [String]
 
-  init(needed: String = "", others: String = "", words: String = "") {
+  init(_ needed: String..., others: String = "", words: String = "") {
     func all(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
-    (self.needed, self.others, self.words) = (all(needed), all(others), all(words))
+    (self.needed, self.others, self.words) = (needed.map(all), all(others), all(words))
   }
 
   static let all: [HostMapping.Part: PartRules] = [
-    .messages: PartRules(needed: "sender text", others: "conversation recipient sender_name written only"),
+    .messages: PartRules(
+      "conversation sender text", "recipient sender text", others: "sender_name written only"),
     .members: PartRules(
-      needed: "conversation user", others: "only wants seen left unread latest", words: "everyone recipient"),
-    .read: PartRules(needed: "user", others: "conversation message marker only", words: "flag array marker none"),
-    .users: PartRules(needed: "id", others: "name zone only wants", words: "none"),
-    .blocks: PartRules(needed: "blocker blocked", others: "only"),
-    .devices: PartRules(
-      needed: "user token", others: "platform app environment registered dead only", words: "own"),
-    .role: PartRules(),
+      "conversation user", others: "only wants seen left unread latest", words: "everyone recipient"),
+    .read: PartRules("message user", "conversation user marker", others: "only", words: "flag array marker none"),
+    .users: PartRules("id", others: "name zone only wants", words: "none"),
+    .blocks: PartRules("blocker blocked", others: "only"),
+    .devices: PartRules("user token", others: "platform app environment registered dead only", words: "own"),
+    .role: PartRules(""),
   ]
   /// Lines that may come more than once: conditions, all of which hold, and users that a row names beside each other.
   static let repeated: Set<String> = ["only", "wants", "user"]
@@ -104,120 +110,110 @@ extension HostMapping.Part {
   fileprivate var rules: PartRules { PartRules.all[self] ?? PartRules() }
 }
 
-extension HostMapping.Section {
-  /// The word that begins what a part is, where that may be one.
-  var word: String { String(head.value.prefix { !$0.isWhitespace }) }
-
-  /// Whether no table is named. Only some words of `read` have something behind them.
-  var isWord: Bool { part.rules.words.contains(part == .read ? word : head.value) }
-}
-
 // Reading.
 extension HostMapping {
-  /// The longest file, in bytes.
-  package static let bytesMax = 65_536
-
   /// Reads a file.
-  /// - Throws: ``MappingFault`` for the first line that cannot be used, and for what is missing.
+  /// - Throws: ``MappingFault`` for the first line that cannot be used; where nothing is unsure, also for what is missing.
   package init(_ text: String) throws(MappingFault) {
     guard text.utf8.count <= Self.bytesMax, !text.utf8.contains(0) else {
       throw MappingFault(0, "a mapping has at most \(Self.bytesMax) bytes, and none is zero")
     }
-    self.init([])
-    for (number, line) in zip(1..., text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)) {
-      var line = try Self.line(Substring(line), number)
-      line.number = number
-      if let part = Part(rawValue: line.key) {
-        guard part == .blocks || section(part) == nil else { throw MappingFault(number, "\(part) is said before") }
-        guard !line.value.isEmpty || line.isUnsure else { throw MappingFault(number, "\(part) needs a table") }
-        sections.append(Section(part, ""))
-        sections[sections.count - 1].head = line
-      } else if line.key.isEmpty {
-        if line.comment == nil { continue }
-        if sections.isEmpty { preface.append(line) } else { sections[sections.count - 1].lines.append(line) }
-      } else {
-        try add(line)
-      }
+    self.text = text
+    for (number, said) in zip(1..., text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)) {
+      if let line = try Self.line(said, number) { try add(line) }
     }
+    guard unsure.isEmpty else { return }
     try checkWhole()
+    try spellOutReads()
   }
 
   private mutating func add(_ line: Line) throws(MappingFault) {
+    func fault(_ text: String) -> MappingFault { MappingFault(line.number, "\(line.key) \(text)") }
+    guard !line.value.isEmpty || line.isUnsure else { throw fault("has no value") }
+    if let part = Part(rawValue: line.key) {
+      guard part == .blocks || all(part).isEmpty else { throw fault("is said before") }
+      return sections.append(Section(part: part, head: line))
+    }
     guard let section = sections.last else {
-      let parts = Part.allCases.map(\.rawValue).joined(separator: ", ")
-      throw MappingFault(line.number, "\(line.key) belongs to no part; the parts are \(parts)")
+      throw fault("belongs to no part; the parts are \(Part.allCases.map(\.rawValue).joined(separator: ", "))")
     }
-    let known = section.part.rules.needed + section.part.rules.others
+    let known = section.part.rules.needed.flatMap { $0 } + section.part.rules.others
     guard known.contains(line.key) else {
-      throw MappingFault(
-        line.number, "\(section.part) has no \(line.key); its lines are \(known.joined(separator: ", "))")
+      throw fault("is no line of \(section.part); those are \(known.joined(separator: ", "))")
     }
-    guard !line.value.isEmpty || line.isUnsure else { throw MappingFault(line.number, "\(line.key) has no value") }
     guard PartRules.repeated.contains(line.key) || section.value(line.key) == nil else {
-      throw MappingFault(line.number, "\(line.key) of \(section.part) is said before")
+      throw fault("of \(section.part) is said before")
     }
     sections[sections.count - 1].lines.append(line)
   }
 
-  /// What each part must have. Of what is unsure only that it is.
   private func checkWhole() throws(MappingFault) {
-    for part in [Part.messages, .members] where section(part) == nil {
+    for part in [Part.messages, .members] where all(part).isEmpty {
       throw MappingFault(0, "there is no line \(part)")
     }
-    for section in sections where section.part != .role && !section.head.isUnsure {
-      if section.isWord {
-        if let line = section.lines.first(where: { !$0.key.isEmpty }) {
-          throw MappingFault(line.number, "\(section.part) \(section.head.value) has no lines of its own")
-        }
-        continue
+    for section in sections {
+      if section.isWord, let line = section.lines.first {
+        throw MappingFault(line.number, "\(section.part) \(section.head.value) has no lines of its own")
       }
-      for key in section.part.rules.needed where section.value(key) == nil {
-        throw MappingFault(section.head.number, "\(section.part) needs a line \(key)")
+      let needed = section.part.rules.needed
+      let isWhole = needed.count { $0.allSatisfy { key in section.value(key) != nil } } == 1
+      guard section.isWord || isWhole else {
+        let sets = needed.map { $0.joined(separator: ", ") }.joined(separator: "; or else ")
+        throw MappingFault(section.head.number, "\(section.part) needs lines \(sets)")
       }
     }
-    if let role = section(.role)?.head, role.value.first != "\"", role.value != role.value.quotedIdentifier {
+    let (members, role) = (self[.members].head, self[.role].head)
+    guard (members.value == "recipient") == (self[.messages].value("recipient") != nil) else {
+      throw MappingFault(
+        members.number,
+        "a line recipient of messages and members recipient belong together: the two are the conversation")
+    }
+    guard role.value.isEmpty || role.value.first == "\"" || role.value == role.value.quotedIdentifier else {
       throw MappingFault(
         role.number, "\(role.value) is no name of a role; other than small letters belong in double quotes")
     }
-    let (messages, members, read) = (self[.messages], self[.members], self[.read])
-    guard !messages.head.isUnsure else { return }
-    let isPair = members.head.value == "recipient"
-    if !members.head.isUnsure, isPair != (messages.value("recipient") != nil) {
-      throw MappingFault(
-        members.head.number,
-        "a line recipient of messages and members recipient belong together: the two are the conversation")
+  }
+
+  /// `read flag CONDITION` says a line itself, and a marker says two: `last_read_at >= created_at`, or `first_unread > id`.
+  private mutating func spellOutReads() throws(MappingFault) {
+    guard let place = sections.firstIndex(where: { $0.part == .read }) else { return }
+    let (section, head) = (sections[place], sections[place].head)
+    if section.isWord, head.value != "none" {
+      sections[place].lines = [head.saying(section.word, head.value.dropFirst(section.word.count))]
     }
-    if !members.head.isUnsure, isPair == (messages.value("conversation") != nil) {
-      throw MappingFault(
-        messages.head.number, "messages need a line conversation, or a line recipient, and not both")
+    guard let marker = sections[place].lines.firstIndex(where: { $0.key == "marker" }) else { return }
+    let line = sections[place].lines.remove(at: marker)
+    guard let sign = line.value.firstMatch(of: #/ >=? /#) else {
+      throw MappingFault(line.number, "a marker is MARK >= PLACE, or FIRST_UNREAD > PLACE")
     }
-    let isMarker = read.value("marker") != nil && read.value("conversation") != nil
-    if !read.isWord, !read.head.isUnsure, isMarker == (read.value("message") != nil) {
-      throw MappingFault(
-        read.head.number, "a table of reads needs a line message, or lines conversation and marker")
-    }
+    isFirstUnread = !sign.output.contains("=")
+    sections[place].lines += [
+      line.saying("mark", line.value[..<sign.range.lowerBound]),
+      line.saying("place", line.value[sign.range.upperBound...]),
+    ]
   }
 
   /// What nothing may be wired with.
-  package func requireSure() throws(MappingFault) {
+  func requireSure() throws(MappingFault) {
     guard let line = unsure.first else { return }
     let what = line.value.isEmpty ? "write what it is" : "delete the mark if it is right, or the line"
     throw MappingFault(line.number, "\(line.key) is marked ?: \(what)")
   }
 
-  private static func line(_ text: Substring, _ number: Int) throws(MappingFault) -> Line {
-    let (said, comment) = try parted(text, number)
-    var words = said.drop(while: \.isWhitespace)
-    let isUnsure = words.first == "?"
-    if isUnsure { words = words.dropFirst().drop(while: \.isWhitespace) }
-    let key = words.prefix { !$0.isWhitespace }
-    let value = words.dropFirst(key.count).trimmed
-    return Line(String(key), String(value), comment, isUnsure: isUnsure)
+  /// Nil for a line that says nothing.
+  private static func line(_ text: Substring, _ number: Int) throws(MappingFault) -> Line? {
+    var said = try withoutComment(text, number).trimmed
+    let isUnsure = said.first == "?"
+    if isUnsure { said = said.dropFirst().trimmed }
+    let key = said.prefix { !$0.isWhitespace }
+    let value = String(said.dropFirst(key.count).trimmed)
+    return key.isEmpty
+      ? nil : Line(key: String(key), value: value, isUnsure: isUnsure, number: number, text: String(text))
   }
 
-  /// What a line says, and its comment. In quotes no comment begins, and `#>>` begins none. Read scalar by scalar: a quote with a
-  /// combining mark behind it is a quote to PostgreSQL.
-  private static func parted(_ text: Substring, _ number: Int) throws(MappingFault) -> (Substring, String?) {
+  /// In quotes no comment begins, and `#>>` begins none. Read scalar by scalar: a quote with a combining mark behind it is a quote to
+  /// PostgreSQL.
+  private static func withoutComment(_ text: Substring, _ number: Int) throws(MappingFault) -> Substring {
     let scalars = text.unicodeScalars
     var quote: Unicode.Scalar?
     var isAfterSpace = true
@@ -227,52 +223,14 @@ extension HostMapping {
         if scalar == open { quote = nil }
       } else if scalar == "'" || scalar == "\"" {
         quote = scalar
-      } else if scalar == "#", isAfterSpace {
-        let next = scalars.index(after: place)
-        if next == scalars.endIndex || scalars[next].properties.isWhitespace {
-          return (text[..<place], String(text[next...].trimmed))
-        }
+      } else if scalar == "#", isAfterSpace,
+        scalars[place...].dropFirst().first?.properties.isWhitespace != false
+      {
+        return text[..<place]
       }
       isAfterSpace = scalar.properties.isWhitespace
     }
     guard quote == nil else { throw MappingFault(number, "a quote is not closed") }
-    return (text, nil)
-  }
-
-  /// With the tables as the catalog knows them: a session may look for bare names elsewhere.
-  func qualified(by schema: HostSchema) -> HostMapping {
-    var mapping = self
-    for place in mapping.sections.indices where mapping.sections[place].part != .role && !mapping.sections[place].isWord
-    {
-      mapping.sections[place].head.value = schema.table(named: sections[place].head.value)?.sql ?? ""
-    }
-    return mapping
-  }
-}
-
-// Writing.
-extension HostMapping {
-  private static let keyWidth = 14
-  private static let commentColumn = 46
-
-  /// The file.
-  package var text: String {
-    let parts = sections.map { section in
-      ([Self.written(section.head, indent: "")] + section.lines.map { Self.written($0, indent: "  ") })
-        .joined(separator: "\n")
-    }
-    return (preface.map { Self.written($0, indent: "") } + parts).joined(separator: "\n") + "\n"
-  }
-
-  fileprivate static func written(_ line: Line, indent: String) -> String {
-    guard !line.key.isEmpty else { return "\(indent)# \(line.comment ?? "")" }
-    func padded(_ text: String, _ width: Int) -> String {
-      text + String(repeating: " ", count: max(1, width - text.count))
-    }
-    let said = padded((line.isUnsure ? "? " : indent) + line.key, keyWidth) + line.value
-    guard let comment = line.comment, !comment.isEmpty else {
-      return said.last == " " ? String(said[...].trimmed) : said
-    }
-    return "\(padded(said, commentColumn))# \(comment)"
+    return text
   }
 }

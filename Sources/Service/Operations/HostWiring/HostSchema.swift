@@ -7,8 +7,6 @@ package struct HostSchema: Equatable, Sendable {
   package var tables: [HostTable]
 
   var blocks: [BlockTable]
-  /// Facts by the full name of a table and a column; only of tables that were sampled.
-  private var contents: [String: [String: ColumnFacts]] = [:]
 
   /// - Parameter tables: in the order of their names.
   package init(_ tables: [HostTable]) { (self.tables, blocks) = (tables, []) }
@@ -21,20 +19,17 @@ package struct HostSchema: Equatable, Sendable {
   /// - Throws: `DecodingError` for a document of another shape.
   package init(tables: [String], hidden: [String], blocks: [String]) throws {
     let decoder = JSONDecoder()
-    func decoded<Value: Decodable>(_ documents: [String], as type: Value.Type) throws -> [Value] {
-      try documents.map { try decoder.decode(type, from: Data($0.utf8)) }
+    func decoded<Value: Decodable>(_ documents: [String]) throws -> [Value] {
+      try documents.map { try decoder.decode(Value.self, from: Data($0.utf8)) }
     }
-    self.tables = try decoded(tables, as: HostTable.self)
-    self.blocks = try decoded(blocks, as: BlockTable.self)
-    let hidden = Dictionary(grouping: try decoded(hidden, as: HidingColumn.self)) { "\($0.schema).\($0.table)" }
-    for place in self.tables.indices { self.tables[place].hiding = hidden[self.tables[place].fullName] ?? [] }
+    (self.tables, self.blocks) = (try decoded(tables), try decoded(blocks))
+    let hiding: [HidingColumn] = try decoded(hidden)
+    for place in self.tables.indices { self.tables[place].hiding = hiding.filter { $0.isOf(self.tables[place]) } }
   }
 
   /// The table that an operator names, quoted or not: with its schema, or without where that is clear.
   func table(named name: String) -> HostTable? {
-    if let exact = tables.first(where: { $0.sql == name }) ?? tables.first(where: { $0.fullName == name }) {
-      return exact
-    }
+    if let exact = tables.first(where: { $0.sql == name || $0.fullName == name }) { return exact }
     let same = tables.filter { $0.name == name }
     return same.count == 1 ? same[0] : same.first { $0.schema == "public" }
   }
@@ -42,6 +37,15 @@ package struct HostSchema: Equatable, Sendable {
   /// The table that a foreign key names; nil where it is in a schema that is not looked at.
   func table(of reference: HostReference) -> HostTable? {
     tables.first { $0.schema == reference.schema && $0.name == reference.table }
+  }
+
+  /// - Parameter document: as ``HostTable/sample`` asks for it.
+  package mutating func add(sample document: String, of table: String) throws {
+    let facts = try JSONDecoder().decode([String: ColumnFacts].self, from: Data(document.utf8))
+    guard let place = tables.firstIndex(where: { $0.fullName == table }) else { return }
+    for column in tables[place].columns.indices {
+      tables[place].columns[column].facts = facts[tables[place].columns[column].name]
+    }
   }
 }
 
@@ -55,7 +59,7 @@ package struct HostTable: Equatable, Sendable, Decodable {
   /// PostgreSQL's estimate; before the first analysis one from the table's size.
   let rows: Double
   let hasRowSecurity: Bool
-  let columns: [HostColumn]
+  var columns: [HostColumn]
   /// The valid ones without a predicate, the primary key first.
   let indexes: [HostIndex]
   let references: [HostReference]
@@ -69,17 +73,34 @@ package struct HostTable: Equatable, Sendable, Decodable {
   /// As operators write it, and as questions show it. Not quoted.
   package var fullName: String { "\(schema).\(name)" }
 
+  var sql: String { "\(schema.onOneLineOfSQL).\(name.onOneLineOfSQL)" }
+
+  /// As `regclass` reads it, which knows no `U&`.
+  var relation: String { "\(schema.quotedIdentifier).\(name.quotedIdentifier)" }
+
   func column(_ name: String) -> HostColumn? { columns.first { $0.name == name } }
 
-  /// The column by which a row is found: the primary key's only one, else the one of a unique index that is called `id`. A
-  /// partitioned table has other columns in its key. A view has no key, and its `id` is believed.
-  var key: HostColumn? {
-    let primary = indexes.first(where: \.isPrimary)?.columns
-    if let primary, primary.count == 1 { return column(primary[0]) }
-    guard let id = column("id") else { return nil }
-    let isUnique = indexes.contains { $0.isUnique && $0.columns == ["id"] }
-    return isUnique || !isTable || isPartitioned && primary?.contains("id") == true ? id : nil
+  /// The column that a line of a mapping names; nil where it says an expression.
+  func column(saying value: String?) -> HostColumn? { columns.first { $0.sql == value || $0.name == value } }
+
+  /// A line's value as SQL, which stays one expression.
+  func sql(_ value: String) -> String { column(saying: value)?.sql ?? "(\(value))" }
+
+  /// The primary key, of several columns perhaps; where there is none, the first unique column.
+  var keyColumns: [String] {
+    (indexes.first(where: \.isPrimary) ?? indexes.first { $0.isUnique && $0.columns.count == 1 })?.columns ?? []
   }
+
+  /// The column by which a row is found: the key's only one, else the one of a unique index that is called `id`. A partitioned table
+  /// has other columns in its key. A view has no key, and its `id` is believed.
+  var key: HostColumn? {
+    if keyColumns.count == 1 { return column(keyColumns[0]) }
+    let isFound = isUnique(["id"]) || !isTable || isPartitioned && keyColumns.contains("id")
+    return isFound ? column("id") : nil
+  }
+
+  /// The column by which the trigger and Tacet know a message, where it is unique; else the key.
+  var messageKey: HostColumn? { isUnique(["id"]) ? column("id") : key }
 
   /// What a column refers to; by itself rather than as a part of a key of several.
   func reference(of column: String) -> HostReference? {
@@ -92,9 +113,6 @@ package struct HostTable: Equatable, Sendable, Decodable {
     return references.contains { ($0.column, $0.schema, $0.table) == (column.name, table.schema, table.name) }
   }
 
-  /// Whether an index begins with these columns.
-  func hasIndex(_ columns: [String]) -> Bool { indexes.contains { $0.columns.starts(with: columns) } }
-
   /// Whether rows repeat no values of these columns, in any order.
   func isUnique(_ columns: Set<String>) -> Bool { indexes.contains { $0.isUnique && Set($0.columns) == columns } }
 }
@@ -104,6 +122,10 @@ package struct HostColumn: Equatable, Sendable, Decodable {
   let name: String
   let type: String
   let isNullable: Bool
+  /// Nil where the table was not sampled.
+  var facts: ColumnFacts?
+
+  var sql: String { name.onOneLineOfSQL }
 
   var isText: Bool { ["text", "varchar", "bpchar", "citext", "name"].contains(type) }
   var isJSON: Bool { ["json", "jsonb"].contains(type) }
@@ -129,6 +151,8 @@ struct HidingColumn: Equatable, Sendable, Decodable {
   let words: String?
   /// Whether a member still takes part, and only wants no push.
   let isWish: Bool?
+
+  func isOf(_ table: HostTable) -> Bool { schema == table.schema && self.table == table.name }
 }
 
 /// A table that says whom a user does not want to hear from. Without the columns where they are not understood.
@@ -166,102 +190,90 @@ package struct ColumnFacts: Equatable, Sendable, Decodable {
   let values: [Int64]?
 }
 
-extension HostSchema {
-  /// Rows of a table that are sampled.
-  private static let sampleMax = 500
-
-  /// What is asked of the contents of tables that may hold messages, members or devices: each statement returns one document, facts by
-  /// column. Facts of texts are sizes alone.
-  package var samples: [(table: String, sql: String)] {
-    tables.filter { $0.isTable && HostProposal.isSampled($0) }.map { table in
-      let facts = table.columns.filter { $0.isText || $0.isInteger }.map { column in
-        let name = column.name.quotedIdentifier
-        let values =
-          column.isInteger
-          ? "(select jsonb_agg(v) from (select distinct \(name) as v from s where \(name) is not null order by v limit 9) d)"
-          : "null"
-        return """
-          \(column.name.quotedLiteral), jsonb_build_object('length', (select avg(length(\(name)::text)) from s),
-            'tokens', (select avg((\(name)::text ~ '[0-9A-Fa-f]{64,}$')::int) from s), 'values', \(values))
-          """
-      }
-      return (
-        table.fullName,
-        """
-        with s as materialized (select * from \(table.sql) limit \(Self.sampleMax))
-        select jsonb_build_object(\(facts.prefix(40).joined(separator: ", ")))::text
-        """
+extension HostTable {
+  /// Asks for facts of at most 500 rows, by column, as one document: of texts sizes alone.
+  package var sample: String {
+    let sampled = columns.filter { $0.isText || $0.isInteger }.prefix(40).map(\.sql).joined(separator: ", ")
+    return """
+      with facts as (
+        select c.key, avg(length(c.value)) as length, avg((c.value ~ '[0-9A-Fa-f]{64,}$')::int) as tokens,
+          (array_agg(distinct c.value::int8) filter (where c.value ~ '^-?[0-9]{1,18}$'))[:9] as values
+        from (select \(sampled) from \(sql) limit 500) s
+        cross join jsonb_each_text(to_jsonb(s)) c
+        where c.value is not null
+        group by c.key
       )
+      select jsonb_object_agg(f.key, to_jsonb(f))::text from facts f
+      """
+  }
+}
+
+// Why a table cannot serve, and what would help.
+extension HostSchema {
+  /// - Throws: ``MappingFault`` for a table that is not there, and for one that cannot serve.
+  func check(_ mapping: HostMapping) throws(MappingFault) {
+    for section in mapping.sections where section.part != .role && !section.isWord && !section.head.value.isEmpty {
+      guard let table = table(named: section.head.value) else {
+        throw MappingFault(section.head.number, "there is no table \(section.head.value)")
+      }
+      if section.part == .messages, let fault = messagesFault(table) {
+        throw MappingFault(section.head.number, fault)
+      }
+      for line in section.lines where ["conversation", "sender"].contains(line.key) {
+        guard let fault = table.column(saying: line.value).flatMap({ tenants(of: $0, in: table) }) else { continue }
+        throw MappingFault(line.number, fault)
+      }
     }
   }
 
-  /// - Parameter document: as a statement of ``samples`` returns it.
-  package mutating func add(sample document: String, of table: String) throws {
-    contents[table] = try JSONDecoder().decode([String: ColumnFacts].self, from: Data(document.utf8))
-  }
-
-  /// Why a table cannot hold messages, and what would help; nil where it can.
+  /// Nil where a table can hold the messages.
   func messagesFault(_ table: HostTable) -> String? {
     guard table.isTable else { return "\(table.fullName) is a view, and the trigger belongs to a table: name that" }
     if table.messageKey?.name == "id" { return nil }
-    let key = table.indexes.first(where: \.isPrimary)?.columns ?? []
+    let key = table.keyColumns
+    guard !key.isEmpty else { return "\(table.fullName) has no key: its messages need a column id that is unique" }
     if key.count > 1, key.contains("id") {
       return """
         ids of \(table.fullName) may repeat, because its key is (\(key.joined(separator: ", "))). A unique index on id alone would \
         help. Where another tenant has the same id, keep the messages in a table whose id is of both: \
-        \(table.generatedColumn(of: key))
+        \(table.generatedColumn("tacet_id", of: key))
         """
     }
-    guard !key.isEmpty else { return "\(table.fullName) has no key: its messages need a column id that is unique" }
     return """
-      the trigger reads a column id, which \(table.fullName) lacks. One that is generated would help: alter table \(table.sql) \
-      add column id \(table.key?.type ?? "text") generated always as (\(key.map(\.quotedIdentifier).joined(separator: " || ':' || "))) \
-      stored; and a unique index on it
+      the trigger reads a column id, which \(table.fullName) lacks. One that is generated would help: \
+      \(table.generatedColumn("id", table.key?.type, of: key)) and a unique index on it
       """
   }
 
-  func facts(_ column: HostColumn, of table: HostTable) -> ColumnFacts? { contents[table.fullName]?[column.name] }
-
-  /// Why the values of a column may each mean rows of several tenants, and what would help; nil where each means one row.
+  /// Where the values of a column may each mean rows of several tenants; nil where each means one row.
   func tenants(of column: HostColumn, in table: HostTable) -> String? {
-    var found: (target: HostTable, key: [String], columns: [String])?
+    var found: (target: HostTable, columns: [String])?
     if let reference = table.reference(of: column.name) {
       guard reference.columns.count > 1, let target = self.table(of: reference), !target.isUnique([reference.target])
       else { return nil }
-      found = (target, target.indexes.first(where: \.isPrimary)?.columns ?? [], reference.columns)
+      found = (target, reference.columns)
     } else if let target = tables.first(where: { NameKey($0.name) == NameKey(column: column.name) && $0 != table }),
-      target.isTable, !target.isPartitioned, target.key == nil, target.column("id") != nil,
-      let key = target.indexes.first(where: \.isPrimary)?.columns, key.count > 1, key.contains("id")
+      target.isTable, !target.isPartitioned, target.key == nil, target.keyColumns.contains("id")
     {
-      found = (target, key, key.filter { $0 != "id" } + [column.name])
+      found = (target, target.keyColumns.filter { $0 != "id" } + [column.name])
     }
-    guard let found else { return nil }
+    guard let (target, columns) = found else { return nil }
     return """
-      \(found.target.fullName) has the key (\(found.key.joined(separator: ", "))), so \(column.name) alone may mean rows of several \
-      tenants. A column of both in each table that names it would help: \(table.generatedColumn(of: found.columns))
+      \(target.fullName) has the key (\(target.keyColumns.joined(separator: ", "))), so \(column.name) alone may mean rows of several \
+      tenants. A column of both in each table that names it would help: \
+      \(table.generatedColumn("tacet_\(column.name)", of: columns))
       """
   }
 }
 
 extension HostTable {
-  /// A statement that makes one column of several.
-  func generatedColumn(of columns: [String]) -> String {
-    let parts = columns.map { "\($0.quotedIdentifier)::text" }.joined(separator: " || ':' || ")
-    let name = "tacet_\(columns.last ?? "id")".quotedIdentifier
-    return "alter table \(sql) add column \(name) text generated always as (\(parts)) stored;"
+  /// A statement that makes one column of others.
+  fileprivate func generatedColumn(_ name: String, _ type: String? = nil, of columns: [String]) -> String {
+    let cast = columns.count == 1 ? "" : "::text"
+    let parts = columns.map { $0.quotedIdentifier + cast }.joined(separator: " || ':' || ")
+    let column = "\(name.quotedIdentifier) \(type ?? "text")"
+    return "alter table \(sql) add column \(column) generated always as (\(parts)) stored;"
   }
-}
-
-// Tables of a host in SQL.
-extension HostTable {
-  var sql: String { "\(schema.onOneLineOfSQL).\(name.onOneLineOfSQL)" }
-
-  /// The column by which the trigger and Tacet know a message, where it is unique; else the key.
-  var messageKey: HostColumn? { isUnique(["id"]) ? column("id") : key }
-}
-
-extension HostColumn {
-  var sql: String { name.onOneLineOfSQL }
 }
 
 extension String {

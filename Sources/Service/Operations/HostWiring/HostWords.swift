@@ -10,11 +10,8 @@ struct NameKey: Equatable {
   /// The name of a column without the ending that makes it a reference: `userid`, `user_id` and `user` are `user`.
   init(column name: String) {
     let whole = Self.plain(name)
-    for ending in ["uuid", "id"] where whole.hasSuffix(ending) && whole.count > ending.count {
-      text = String(whole.dropLast(ending.count))
-      return
-    }
-    text = whole
+    let ending = ["uuid", "id"].first { whole.hasSuffix($0) && whole.count > $0.count }
+    text = String(whole.dropLast(ending?.count ?? 0))
   }
 
   /// The name without case and punctuation alone.
@@ -24,19 +21,7 @@ struct NameKey: Equatable {
 
   /// The words of a name in the singular, as underscores and capitals part them.
   static func words(of name: String) -> [String] {
-    var words: [String] = []
-    var isInside = false
-    for character in name {
-      guard character.isASCII, character.isLetter || character.isNumber else {
-        isInside = false
-        continue
-      }
-      let startsWord = !isInside || character.isUppercase && words.last?.last?.isUppercase == false
-      if startsWord { words.append("") }
-      words[words.count - 1].append(character)
-      isInside = true
-    }
-    return words.map { singular($0.lowercased()) }
+    name.matches(of: /[A-Z]*[a-z0-9]+|[A-Z0-9]+/).map { singular($0.output.lowercased()) }
   }
 
   /// The place among words: words that are the whole name come before words that end it. Nil when it ends in no word.
@@ -64,39 +49,27 @@ struct NameKey: Equatable {
 
 /// A list of names in `hosts.vocabulary`.
 enum HostWords: String, CaseIterable {
-  case messages, members, users, otherSenders, devices, others, memberWords, bodies, conversations, senders
-  case recipients, notSenders, notBodies, created, kinds, memberColumns, pairs, notMembers, looks, reads
+  case messages, vagueMessages, members, users, otherSenders, devices, others, memberWords, bodies, conversations
+  case memberships, senders, recipients, notSenders, notBodies, created, kinds, memberColumns, pairs, notMembers, looks,
+    reads
   case readMessages, firstUnread, unread, wishes, reading, readers, readFlags, names, wholeNames, firstNames
   case lastNames, zones, existing, tokens, vagueTokens, platforms, apps, environments, sandboxes, registered
   case invalid, forums
 
   /// Words by list, with how much each says.
-  private static let lists: [String: [(word: String, weight: Int)]] = {
-    var lists: [String: [(word: String, weight: Int)]] = [:]
+  private static let lists: [Substring: [(word: String, weight: Int)]] = {
+    var lists: [Substring: [(word: String, weight: Int)]] = [:]
     for line in EmbeddedFiles.hosts_vocabulary.split(separator: "\n") where !line.hasPrefix("#") {
-      let parts = line.split(separator: " ")
-      let name = String(parts[0].dropLast())
-      var words = lists[name] ?? []
-      for part in parts.dropFirst() {
-        if let weight = Int(part) {
-          words[words.count - 1].weight = weight
-        } else {
-          words.append((String(part), 0))
-        }
+      let parts = line.split(separator: ":", maxSplits: 1)
+      for entry in parts[1].matches(of: /([a-z][a-z0-9]*)(?: ([0-9]+))?/) {
+        lists[parts[0], default: []].append((String(entry.1), entry.2.flatMap { Int($0) } ?? 0))
       }
-      lists[name] = words
     }
     return lists
   }()
 
-  var weights: [(word: String, weight: Int)] { Self.lists[rawValue] ?? [] }
+  var weights: [(word: String, weight: Int)] { Self.lists[rawValue[...]] ?? [] }
   var all: [String] { weights.map(\.word) }
-
-  /// Whether a column is called like somebody whom a message is for; the first three also at the end of a name.
-  static func isRecipient(_ column: HostColumn) -> Bool {
-    let key = NameKey(column: NameKey(column.name).text).text
-    return recipients.all.contains(key) || recipients.all.prefix(3).contains { key.hasSuffix($0) }
-  }
 }
 
 extension HostTable {

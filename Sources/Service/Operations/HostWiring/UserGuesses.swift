@@ -7,15 +7,12 @@ struct UsersGuess {
   let id: HostColumn
   /// In SQL.
   let name: String?
-  let zone: HostColumn?
   let score: Int
 
   /// Nil for a table without a key, or with one of another type.
   init?(_ table: HostTable, like column: HostColumn?, id: HostColumn? = nil) {
     guard let id = id ?? table.key, let type = id.idType, column == nil || column?.idType == type else { return nil }
-    (self.table, self.id) = (table, id)
-    name = Self.name(in: table)
-    zone = table.column(among: .zones, where: { $0.isText })
+    (self.table, self.id, name) = (table, id, Self.name(in: table))
     score = NameKey(table.name).weight(among: .users) + (name == nil ? 0 : 2) - (table.isAside ? 8 : 0)
   }
 
@@ -44,144 +41,156 @@ struct UsersGuess {
         .max { ($0.score, $1.table.fullName) < ($1.score, $0.table.fullName) }
     }
     let any = schema.tables.compactMap { UsersGuess($0, like: nil) }
-    let like = any.filter { $0.id.idType == sender.idType }
     if let reference = table.reference(of: sender.name) {
       guard let target = schema.table(of: reference) else {
-        let beside = schema.tables.compactMap { table -> UsersGuess? in
-          let key = table.references.first { ($0.schema, $0.table) == (reference.schema, reference.table) }
-          guard let key, table.isUnique([key.column]), let id = table.column(key.column) else { return nil }
-          return UsersGuess(table, like: sender, id: id)
-        }
-        return best(beside)
+        return best(
+          schema.tables.compactMap { table in
+            let key = table.references.first { ($0.schema, $0.table) == (reference.schema, reference.table) }
+            guard let key, table.isUnique([key.column]), let id = table.column(key.column) else { return nil }
+            return UsersGuess(table, like: sender, id: id)
+          })
       }
-      let weight = NameKey(target.name)
-      if weight.weight(among: .users) >= weight.weight(among: .members) {
-        return UsersGuess(target, like: sender)
-      }
-      return best(any)
+      let name = NameKey(target.name)
+      let isMember = name.weight(among: .users) < name.weight(among: .members)
+      return isMember ? best(any) : UsersGuess(target, like: sender)
     }
     let key = NameKey(column: sender.name)
-    if ["participation", "participant", "membership"].contains(key.text) { return best(any) }
+    if HostWords.memberships.all.contains(key.text), key.text != "member" { return best(any) }
+    let like = any.filter { $0.id.idType == sender.idType }
     return like.first { NameKey($0.table.name) == key && !$0.table.isAside } ?? best(like)
+  }
+
+  var section: ProposedSection {
+    var section = ProposedSection(.users, table, lines: ["id": id.sql])
+    if let name {
+      section.add("name", name)
+    } else {
+      section.note("no column is a name, so pushes have none of a sender; a line name may be an expression")
+    }
+    let zone = table.column(among: .zones, where: \.isText)
+    if let zone { section.add("zone", zone.sql) }
+    section.addHiding(.profile, besides: [id, zone])
+    return section
   }
 }
 
 /// A table that may hold device tokens of APNs.
 struct DevicesGuess {
-  /// From this score on it is taken without asking.
-  static let sure = 9
-  /// The share of a sample's values that are tokens, from which on their column holds tokens.
-  private static let tokensMin = 0.2
-
+  let section: ProposedSection
   let table: HostTable
-  let token: HostColumn
-  let lines: [HostMapping.Line]
   let score: Int
 
   /// Nil for a table without a token and a user, or whose tokens are probably others.
   init?(_ table: HostTable, _ schema: HostSchema, _ users: UsersGuess?, like id: HostColumn) {
-    let isNamed = Self.isNamed(table)
-    let sampled = table.columns.first { (schema.facts($0, of: table)?.tokens ?? 0) >= Self.tokensMin && $0.isText }
-    let clear = table.column(among: .tokens, where: \.isText)
-    guard let token = sampled ?? clear ?? Self.vague(table) else { return nil }
+    // From a fifth of a sample's values on, their column holds tokens.
+    let sampled = table.columns.first { $0.isText && $0.facts?.tokens ?? 0 >= 0.2 }
+    let clear = sampled ?? table.column(among: .tokens, where: \.isText)
+    guard let token = clear ?? table.vagueToken, clear != nil || !schema.isKey(token) else { return nil }
     let isOfUsers = users?.table == table
     let other = table.reference(among: .memberColumns) { $0.idType == id.idType && $0 != token }
     guard let user = isOfUsers ? users?.id : other else { return nil }
-    score = (sampled ?? clear == nil ? 4 : 9) + (isNamed ? 6 : 0) - (table.isAside ? 8 : 0)
+    (self.table, score) = (table, (clear == nil ? 4 : 9) + (table.isOfDevices ? 6 : 0) - (table.isAside ? 8 : 0))
     guard score > 0 else { return nil }
-    (self.table, self.token) = (table, token)
-    let environment =
-      table.column(among: .environments, where: \.isText)
-      ?? table.column(among: .sandboxes, where: \.isFlag)
-    let invalidated = table.column(among: .invalid) { $0.type.hasPrefix("timestamp") }
-    // Where the token is a key, a row is a device whatever the table is called, and two cannot lose theirs alone.
-    let keepsRows = isOfUsers || !isNamed && !table.isUnique([token.name])
+    let isSure = score >= 9
+    let doubt = "its \(token.name) may be no token of APNs; with own the wiring makes a table"
+    var section = ProposedSection(.devices, table.sql, isSure ? nil : doubt, isUnsure: !isSure)
     let columns: KeyValuePairs<String, HostColumn?> = [
       "user": user, "token": token, "platform": table.column(among: .platforms, where: \.isText),
-      "app": table.column(among: .apps, where: \.isText), "environment": environment,
+      "app": table.column(among: .apps, where: \.isText),
+      "environment": table.column(among: .environments, where: \.isText)
+        ?? table.column(among: .sandboxes, where: \.isFlag),
       "registered": table.column(among: .registered, where: \.isTime),
     ]
-    let active = table.columns.filter { $0.isFlag && HostWords.existing.all.contains(NameKey.plain($0.name)) }
-    lines =
-      columns.compactMap { key, column in column.map { HostMapping.Line(key, $0.sql) } }
-      + [
-        HostMapping.Line(
-          "dead", invalidated?.sql ?? (keepsRows ? "clear" : "delete"), "what becomes of a token that APNs calls dead")
-      ]
-      + (invalidated.map { [HostMapping.Line("only", "\($0.sql) is null")] } ?? [])
-      + active.map { HostMapping.Line("only", "\($0.sql) is not false") }
-  }
-
-  static func hasToken(_ table: HostTable) -> Bool {
-    table.column(among: .tokens, where: \.isText) != nil || vague(table) != nil
-  }
-
-  private static func isNamed(_ table: HostTable) -> Bool {
-    let name = NameKey.plain(table.name)
-    return HostWords.devices.all.contains { name.contains($0) }
-  }
-
-  private static func vague(_ table: HostTable) -> HostColumn? {
-    table.column(among: .vagueTokens) {
-      $0.isText && (isNamed(table) || NameKey.plain($0.name) != "token")
+    for (key, column) in columns { if let column { section.add(key, column.sql) } }
+    // Where the token is a key, a row is a device whatever the table is called, and two cannot lose theirs alone.
+    let keepsRows = isOfUsers || !table.isOfDevices && !table.isUnique([token.name])
+    let invalidated = table.column(among: .invalid) { $0.type.hasPrefix("timestamp") }
+    section.add(
+      "dead", invalidated?.sql ?? (keepsRows ? "clear" : "delete"), "what becomes of a token that APNs calls dead")
+    if let invalidated { section.add("only", "\(invalidated.sql) is null") }
+    for column in table.columns where column.isFlag && HostWords.existing.all.contains(NameKey.plain(column.name)) {
+      section.add("only", "\(column.sql) is not false")
     }
+    self.section = section
+  }
+}
+
+extension HostTable {
+  /// Whether its contents help to say what it holds.
+  package var isSampled: Bool {
+    isTable && (messagesWeight > 0 || column(among: .tokens, where: \.isText) != nil || vagueToken != nil)
+  }
+
+  fileprivate var isOfDevices: Bool { HostWords.devices.all.contains(where: NameKey.plain(name).contains) }
+
+  fileprivate var vagueToken: HostColumn? {
+    column(among: .vagueTokens) { $0.isText && (isOfDevices || NameKey.plain($0.name) != "token") }
+  }
+}
+
+extension HostSchema {
+  /// Whether a device's id is one that the application gives: with others it is a key of some table.
+  fileprivate func isKey(_ id: HostColumn) -> Bool {
+    let keys = tables.flatMap(\.indexes).filter { $0.isUnique && $0.columns.count > 1 }
+    return NameKey.plain(id.name) == "deviceid" && keys.contains { $0.columns.contains(id.name) }
   }
 }
 
 /// What says which messages were read.
 enum ReadGuess {
   /// - Parameter members: the likeliest.
-  static func section(
-    in schema: HostSchema, for messages: MessagesGuess, _ members: MembersGuess?
-  ) -> HostMapping.Section {
+  static func section(in schema: HostSchema, for messages: MessagesGuess, _ members: MembersGuess?) -> ProposedSection {
     if let members, members.isTable, let marker = marker(of: members.table, in: messages) {
-      return .init(.read, "marker \(marker)", "how far a member has read")
+      return ProposedSection(.read, "marker \(marker)", "how far a member has read")
     }
+    // The words of the messages' own name say nothing of a table beside them.
+    let words = Set(HostWords.reading.all).subtracting(NameKey.words(of: messages.table.name))
     for table in schema.tables where table.isTable && table != members?.table && table != messages.table {
-      guard !Set(NameKey.words(of: table.name)).isDisjoint(with: HostWords.reading.all) else { continue }
+      guard !words.isDisjoint(with: NameKey.words(of: table.name)) else { continue }
       if let section = receipts(table, messages) ?? state(table, messages) { return section }
     }
-    let array = messages.table.column(among: .readers) { $0.type.hasPrefix("_") || $0.isJSON }
-    if let array { return .init(.read, "array \(array.sql)") }
+    if let array = messages.table.column(among: .readers, where: { $0.type.hasPrefix("_") || $0.isJSON }) {
+      return ProposedSection(.read, "array \(array.sql)")
+    }
     let flag = messages.table.column(among: .readFlags) { $0.isFlag || $0.type.hasPrefix("timestamp") }
     if let flag, messages.conversation == nil || members?.isTable == false {
-      return .init(.read, "flag \(flag.isRead)")
+      return ProposedSection(.read, "flag \(flag.isRead)")
     }
     let reason = flag.map { "\($0.name) does not say who has read" } ?? "no column says what was read"
-    let badge = members?.unread == nil ? ", and there is no badge" : ""
-    return .init(.read, "none", "\(reason): a push comes although the message was read elsewhere\(badge)")
+    let badge = members?.table.unread == nil ? ", and there is no badge" : ""
+    return ProposedSection(.read, "none", "\(reason): a push comes although the message was read elsewhere\(badge)")
   }
 
   /// A time as in the messages, a number as one of theirs, or the id of a message: where ids do not grow, the time of that message.
   private static func marker(of table: HostTable, in messages: MessagesGuess) -> String? {
-    func isComparable(_ column: HostColumn) -> Bool { column.isTime && column.type == messages.created?.type }
-    if let time = table.column(among: .reads, where: isComparable), let created = messages.created {
-      return "\(time.sql) >= \(created.sql)"
+    let created = messages.created
+    func comparable(_ list: HostWords) -> HostColumn? {
+      table.column(among: list) { $0.isTime && $0.type == created?.type }
     }
-    if let first = table.column(among: .firstUnread, where: isComparable), let created = messages.created {
-      return "\(first.sql) > \(created.sql)"
-    }
+    if let created, let time = comparable(.reads) { return "\(time.sql) >= \(created.sql)" }
+    if let created, let first = comparable(.firstUnread) { return "\(first.sql) > \(created.sql)" }
     if let id = table.reference(among: .readMessages, where: { $0.idType == messages.id.idType }) {
       if id.isInteger { return "\(id.sql) >= \(messages.id.sql)" }
-      if let created = messages.created {
+      if let created {
         return
           "(select x.\(created.sql) from \(messages.table.sql) x where x.\(messages.id.sql) = \(id.sql)) >= \(created.sql)"
       }
     }
+    let places = messages.table.columns.filter(\.isInteger)
+    let prefixes = ["lastread", "read", NameKey.words(of: messages.table.name).last ?? ""]
     for column in table.columns where column.isInteger {
       let plain = NameKey.plain(column.name)
-      guard let word = ["lastread", "read"].first(where: { plain.hasPrefix($0) }) else { continue }
-      let place = messages.table.columns.first { $0.isInteger && NameKey.plain($0.name) == plain.dropFirst(word.count) }
+      let place = places.first { place in
+        place != messages.id && prefixes.contains { plain == $0 + NameKey.plain(place.name) }
+      }
       if let place { return "\(column.sql) >= \(place.sql)" }
     }
-    guard let created = messages.created, let looked = table.column(among: .looks, where: isComparable) else {
-      return nil
-    }
+    guard let created, let looked = comparable(.looks) else { return nil }
     return "\(looked.sql) >= \(created.sql)"
   }
 
   /// A row for each message and reader.
-  private static func receipts(_ table: HostTable, _ messages: MessagesGuess) -> HostMapping.Section? {
+  private static func receipts(_ table: HostTable, _ messages: MessagesGuess) -> ProposedSection? {
     let message = table.columns.first { column in
       table.refers(column, to: messages.table)
         || NameKey(column: column.name).text == "message" && table.reference(of: column.name) == nil
@@ -189,18 +198,18 @@ enum ReadGuess {
     guard let message, message.idType == messages.id.idType, let user = reader(of: table, besides: message) else {
       return nil
     }
+    var section = ProposedSection(.read, table, lines: ["message": message.sql, "user": user.sql])
     let flag = table.column(among: .readFlags) { $0.isFlag || $0.type.hasPrefix("timestamp") && $0.isNullable }
-    let only = flag.map { [HostMapping.Line("only", $0.isRead)] } ?? []
-    return .init(.read, table.sql, nil, [.init("message", message.sql), .init("user", user.sql)] + only)
+    if let flag { section.add("only", flag.isRead) }
+    return section
   }
 
   /// A row for each conversation and reader, with how far that one has read.
-  private static func state(_ table: HostTable, _ messages: MessagesGuess) -> HostMapping.Section? {
-    guard let conversation = messages.conversation, let marker = marker(of: table, in: messages) else { return nil }
-    guard let place = table.column(like: conversation, of: messages.table), let user = reader(of: table, besides: place)
+  private static func state(_ table: HostTable, _ messages: MessagesGuess) -> ProposedSection? {
+    guard let conversation = messages.conversation, let marker = marker(of: table, in: messages),
+      let place = table.column(like: conversation, of: messages.table), let user = reader(of: table, besides: place)
     else { return nil }
-    return .init(
-      .read, table.sql, nil, [.init("conversation", place.sql), .init("user", user.sql), .init("marker", marker)])
+    return ProposedSection(.read, table, lines: ["conversation": place.sql, "user": user.sql, "marker": marker])
   }
 
   private static func reader(of table: HostTable, besides taken: HostColumn) -> HostColumn? {

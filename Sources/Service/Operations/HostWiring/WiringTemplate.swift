@@ -30,7 +30,8 @@ struct WiringTemplate {
     var values = values
     for (name, lines) in definitions {
       guard let several = rows[name] else {
-        values[name] = Self.filled(lines, values, words)
+        let text = Self.filled(lines, values, words)
+        values[name] = text.isEmpty ? nil : text
         continue
       }
       let texts = several.values.map { Self.filled(lines, values.merging($0) { $1 }, words) }

@@ -25,33 +25,60 @@ struct HostMappingTests {
   @Test("is read, and written as it is read")
   func read() throws {
     let mapping = try HostMapping(Self.whole)
-    #expect(mapping.section(.messages)?.value("text") == "coalesce(body #>> '{a,# b}', '')")
-    #expect(mapping.section(.messages)?.conditions("only") == ["post_type = 1", "deleted_at is null"])
-    #expect(mapping.section(.messages)?.head.comment == "about 3100000 rows")
-    #expect(mapping.read == .marker(mark: "last_read", place: "post_number", isFirstUnread: false))
+    #expect(mapping[.messages].head.value == "public.posts")
+    #expect(mapping[.messages].value("text") == "coalesce(body #>> '{a,# b}', '')")
+    #expect(mapping[.messages].all("only").map(\.value) == ["post_type = 1", "deleted_at is null"])
+    #expect(mapping[.read].lines.map { [$0.key, $0.value] } == [["mark", "last_read"], ["place", "post_number"]])
+    #expect(!mapping.isFirstUnread)
     #expect(mapping.unsure == [])
-    let text = mapping.text
-    #expect(text.contains("# of the chat\n"))
-    #expect(try HostMapping(text).text == text)
+    #expect(mapping.text == Self.whole)
+  }
+
+  @Test(
+    "of what was read is spelled out, wherever it is said",
+    arguments: [
+      ("read marker unread_at > created_at", ["mark unread_at", "place created_at"], true),
+      ("read states\nconversation c\nuser u\nmarker a >= b", ["conversation c", "user u", "mark a", "place b"], false),
+      ("read flag is_read and true", ["flag is_read and true"], false),
+      ("read array read_by", ["array read_by"], false), ("read none", [], false),
+    ])
+  func reads(_ text: String, _ lines: [String], _ isFirstUnread: Bool) throws {
+    let mapping = try HostMapping("messages m\nconversation c\nsender s\ntext t\nmembers everyone\n\(text)")
+    #expect(mapping[.read].lines.map { "\($0.key) \($0.value)" } == lines)
+    #expect(mapping.isFirstUnread == isFirstUnread)
   }
 
   @Test(
     "says which line cannot be used, and why",
     arguments: [
-      ("messages a\nmesages b", 2, "messages has no mesages"),
+      ("messages a\nmesages b", 2, "mesages is no line of messages"),
       ("sender a", 1, "belongs to no part"),
       ("messages a\nsender", 2, "sender has no value"),
       ("messages a\nsender b\nsender c", 3, "said before"),
       ("messages a\nmessages b", 2, "said before"),
-      ("messages", 1, "needs a table"),
+      ("messages", 1, "messages has no value"),
       ("messages a\ntext 'b", 2, "a quote is not closed"),
-      ("messages a\nsender b\nconversation c\nmembers everyone", 1, "messages needs a line text"),
+      (
+        "messages a\nsender b\nconversation c\nmembers everyone", 1,
+        "messages needs lines conversation, sender, text; or else recipient"
+      ),
       ("messages a\nsender b\nconversation c\ntext d", 0, "there is no line members"),
-      ("messages a\nsender b\ntext d\nmembers everyone", 1, "a line conversation, or a line recipient"),
+      (
+        "messages a\nsender b\ntext d\nmembers everyone", 1,
+        "messages needs lines conversation, sender, text; or else recipient"
+      ),
       ("messages a\nsender b\ntext d\nrecipient c\nmembers everyone", 4 + 1, "belong together"),
-      ("messages a\nsender b\ntext d\nconversation c\nmembers m\nuser u", 5, "members needs a line conversation"),
+      ("messages a\nsender b\ntext d\nrecipient c\nconversation c\nmembers recipient", 1, "or else recipient"),
+      ("messages a\nsender b\ntext d\nconversation c\nmembers m\nuser u", 5, "members needs lines conversation, user"),
       ("messages a\nsender b\ntext d\nconversation c\nmembers everyone\nuser u", 6, "has no lines of its own"),
-      ("messages a\nsender b\ntext d\nconversation c\nmembers everyone\nread r\nuser u", 6, "a line message, or lines"),
+      (
+        "messages a\nsender b\ntext d\nconversation c\nmembers everyone\nread r\nuser u", 6,
+        "read needs lines message, user; or else"
+      ),
+      (
+        "messages a\nsender b\ntext d\nconversation c\nmembers m\nconversation c\nuser u\nread marker x", 8,
+        "a marker is"
+      ),
       ("messages a\nsender b\ntext d\nconversation c\nmembers everyone\nrole a; drop", 6, "no name of a role"),
     ])
   func faults(_ text: String, _ line: Int, _ part: String) {

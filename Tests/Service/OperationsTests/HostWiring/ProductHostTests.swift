@@ -16,7 +16,7 @@ struct ProductHostTests {
   private static let editsMax = 8
 
   @Test(
-    "are wired by a mapping of at most eight edited lines, and nine of fourteen without any", arguments: ProductHost.all
+    "are wired by a mapping of at most eight edited lines, and nine of sixteen without any", arguments: ProductHost.all
   )
   func wired(_ product: ProductHost) async throws {
     var host = try await WiredHost(product.tables)

@@ -255,7 +255,7 @@ struct HiddenRowsTests {
       #expect(mapping.text.contains("# \(name) is not used"), "\(name): \(mapping.text)")
     }
     // Of members it is asked about, and a table that is called like one of blocks too.
-    let asked = mapping.unsure.map(\.description)
+    let asked = mapping.unsure.map(\.text)
     #expect(asked.count == 2, "\(asked)")
     #expect(asked.contains { $0.contains("is_active may say who takes part") })
     #expect(asked.contains { $0.contains("public.blocklist") })
