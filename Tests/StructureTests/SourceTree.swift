@@ -62,6 +62,15 @@ enum SourceTree {
   static let sources = files(under: "Sources")
   static let tests = files(under: "Tests")
 
+  /// The files that declare or extend a structure of the tests, by its name.
+  static let suites = tests.reduce(into: [String: [SourceFile]]()) { suites, file in
+    // A pattern for each of ninety thousand lines takes a minute.
+    for line in file.code where ["struct ", "extension ", "@Suite"].contains(where: line.hasPrefix) {
+      guard let name = line.firstMatch(of: /\b(?:struct|extension) (\w+)/)?.1 else { continue }
+      suites[String(name), default: []].append(file)
+    }
+  }
+
   /// Every file of a folder with one of the endings, as paths from the top.
   static func paths(under folder: String, endings: [String]) -> [String] {
     let all = FileManager.default.enumerator(atPath: root.appending(path: folder).path)?.compactMap { $0 as? String }

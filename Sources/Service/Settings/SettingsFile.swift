@@ -147,7 +147,8 @@ enum SettingNames {
       let end = zip(name.utf8.reversed(), other.utf8.reversed()).prefix { $0 == $1 }.count
       return distance(from: name, to: other) - max(beginning, 2 * end > name.utf8.count ? end : 0)
     }
-    return known.min { unlikeness($0) < unlikeness($1) } ?? configFile.text
+    return known.map { (name: $0, unlikeness: unlikeness($0)) }.min { $0.unlikeness < $1.unlikeness }?.name
+      ?? configFile.text
   }
 
   /// Whether a text is the word with a letter too many, too few, wrong or in the wrong place, in any case.

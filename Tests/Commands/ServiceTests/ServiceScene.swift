@@ -23,6 +23,8 @@ final class ServiceScene: Sendable {
   static let bundle = "com.example.app"
   /// For what comes at once on a machine that has nothing else to do.
   static let patience = Duration.seconds(60)
+  /// Between two looks at what nothing announces: a look takes a session of its own, and the processor from what is waited for.
+  static let pause = Duration.milliseconds(20)
   /// Else a pooler that finds its server away refuses everybody for a quarter of a minute.
   private static let poolerComesBack = "server_login_retry = 0.1"
 
@@ -173,7 +175,7 @@ struct RunningService {
     while true {
       let answer = try await get("/readyz")
       if isAwaited(answer) || ContinuousClock.now > deadline { return answer }
-      try await Task.sleep(for: .milliseconds(20))
+      try await Task.sleep(for: ServiceScene.pause)
     }
   }
 
@@ -207,6 +209,7 @@ struct RunningService {
     while true {
       let value = try await counter(name)
       if value >= count || ContinuousClock.now > deadline { return value }
+      try await Task.sleep(for: ServiceScene.pause)
     }
   }
 }
@@ -360,6 +363,7 @@ extension ServiceScene {
       guard ContinuousClock.now < deadline else {
         throw TestProcessError(description: "\(lines.count) of \(rows) ledger rows of \(message)")
       }
+      try await Task.sleep(for: Self.pause)
     }
   }
 
@@ -372,6 +376,7 @@ extension ServiceScene {
       let ledger = try await self.ledger(of: message, rows: 1)
       if isDecided, ledger.values.allSatisfy({ !$0.hasPrefix("held") }) { return ledger }
       guard ContinuousClock.now < deadline else { throw TestProcessError(description: "still \(ledger)") }
+      try await Task.sleep(for: Self.pause)
     }
   }
 
@@ -395,6 +400,7 @@ extension ServiceScene {
     while case let said = try await sql(query), said != answer {
       try #require(
         ContinuousClock.now < deadline, "\(query): \(said) instead of \(answer)", sourceLocation: sourceLocation)
+      try await Task.sleep(for: Self.pause)
     }
   }
 }

@@ -75,8 +75,9 @@ enum HostWords: String, CaseIterable {
 extension HostTable {
   /// The column with the first of these names that is one, whatever its case and punctuation.
   func column(among list: HostWords, where fits: (HostColumn) -> Bool) -> HostColumn? {
+    let named = columns.map { (name: NameKey.plain($0.name), column: $0) }
     for word in list.all {
-      if let column = columns.first(where: { NameKey.plain($0.name) == word && fits($0) }) { return column }
+      if let found = named.first(where: { $0.name == word && fits($0.column) }) { return found.column }
     }
     return nil
   }

@@ -96,6 +96,7 @@ struct SenderRig: Sendable {
     let deadline = ContinuousClock.now + .seconds(60)
     while try await sql("select \(condition)") != "t" {
       try #require(ContinuousClock.now < deadline, "\(condition)")
+      try await Task.sleep(for: .milliseconds(20))
     }
   }
 
