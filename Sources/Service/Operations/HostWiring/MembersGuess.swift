@@ -115,22 +115,9 @@ extension HostTable {
   /// Columns with foreign keys to tables that are called like users.
   var users: [HostColumn] {
     columns.filter { column in
-      column.idType != nil
-        && references.contains { $0.column == column.name && NameKey($0.table).isUsersRatherThanMembers }
+      let names = references.filter { $0.column == column.name }.map { NameKey($0.table) }
+      return column.idType != nil
+        && names.contains { $0.weight(among: .users) >= max(1, $0.weight(among: .members)) }
     }
-  }
-
-  /// Whether each row names a conversation and a user, by foreign keys.
-  func isMembership(of place: HostTable) -> Bool {
-    references.contains { ($0.schema, $0.table) == (place.schema, place.name) } && !users.isEmpty
-  }
-
-  var isOfUsers: Bool { NameKey(name).weight(among: .users) >= 7 }
-}
-
-extension NameKey {
-  var isUsersRatherThanMembers: Bool {
-    let weight = weight(among: .users)
-    return weight > 0 && weight >= self.weight(among: .members)
   }
 }

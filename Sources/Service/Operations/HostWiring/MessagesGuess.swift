@@ -175,9 +175,10 @@ extension HostSchema {
     if let named { return named }
     let keyed = table.columns.filter { column in
       guard fits(column), let target = table.reference(of: column.name).flatMap(self.table(of:)), target != table,
-        !target.isOfUsers
+        NameKey(target.name).weight(among: .users) < 7
       else { return false }
-      return target.users.count == 2 || tables.contains { $0 != table && $0.isMembership(of: target) }
+      let others = tables.filter { $0 != table && $0.references.contains { self.table(of: $0) == target } }
+      return target.users.count == 2 || others.contains { !$0.users.isEmpty }
     }
     return keyed.count == 1 ? keyed[0] : nil
   }

@@ -92,11 +92,9 @@ package struct WiringFile {
     return WiringTemplate(template).filled(
       values,
       [
-        "members": .init(separator: "\nunion all\n", values: members),
-        "block": .init(separator: "\nor ", values: blocks),
-        "policy": .init(separator: "\n", values: policies), "key": .init(separator: "\n", values: keys),
-        "member_index": .init(separator: "\n", values: numbered(members)),
-        "block_index": .init(separator: "\n", values: numbered(blocks)),
+        "members": ("\nunion all\n", members), "block": ("\nor ", blocks), "policy": ("\n", policies),
+        "key": ("\n", keys),
+        "member_index": ("\n", numbered(members)), "block_index": ("\n", numbered(blocks)),
       ], words: words.union(self.words))
   }
 

@@ -1,10 +1,7 @@
 /// `db/host/wiring.sql`, whose head says how it is filled.
 struct WiringTemplate {
   /// What a definition stands for: once for each of these values, beside those of all.
-  struct Rows {
-    let separator: String
-    let values: [[String: String]]
-  }
+  typealias Rows = (separator: String, values: [[String: String]])
 
   private var definitions: [(name: String, lines: [Substring])] = []
   private var body: [Substring] = []
