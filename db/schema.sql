@@ -1414,7 +1414,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.check_live_activity_size(attributes jsonb, state jsonb, alert jsonb) returns void
 -- tacet.check_presentation(presentation jsonb) returns void
 -- tacet.check_unread(checks_max integer) returns bigint
--- tacet.choose_content(user_id uuid, content text) returns void
 -- tacet.choose_slots(campaign text, user_id uuid, is_on boolean, chosen jsonb, zone text, lead_us bigint, is_chosen boolean DEFAULT true) returns void
 -- tacet.civil_instant(civil timestamp without time zone, zone text) returns timestamp with time zone
 -- tacet.claim_host_event(owner uuid, lease interval) returns tacet.host_events
@@ -1480,7 +1479,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.has_index(source regclass, columns text, predicate text DEFAULT NULL::text) returns boolean
 -- tacet.has_reported_enough(user_id uuid) returns boolean
 -- tacet.has_seen(last_seen timestamp with time zone, dated_at timestamp with time zone, enqueued_at timestamp with time zone) returns boolean
--- tacet.has_targets(user_id uuid) returns boolean
+-- tacet.hasten_cancelled(push_ids uuid[]) returns bigint
 -- tacet.hidden_rows(tables text[]) returns TABLE(relation oid, place text, column_name text, before text, after text, words text, is_wish boolean)
 -- tacet.hides_writes(contract_function text, written text, conversation_id uuid) returns boolean
 -- tacet.highest_user_id() returns uuid
@@ -1573,7 +1572,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.push_refusal(user_id uuid, kind text, armed_by text[], moment timestamp with time zone) returns TABLE(refusal text, excluded text)
 -- tacet.push_targets(user_id uuid) returns TABLE(channel text, address text, environment text, app text, keys text)
 -- tacet.put_activity_token(id text, user_id uuid, device_token text, token text, app text, environment text) returns boolean
--- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[]) returns void
+-- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[], content text DEFAULT NULL::text) returns void
 -- tacet.put_start_token(user_id uuid, device_token text, type text, token text, app text, environment text) returns boolean
 -- tacet.put_unread_preferences(user_id uuid, kinds text[], afters interval[]) returns void
 -- tacet.queue_changed_rows(type text, subjects uuid[]) returns void
@@ -1642,6 +1641,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.table_of_users(schema_name name, table_name name) returns regclass
 -- tacet.tables_read(function_names text[]) returns TABLE(function_name text, relation regclass)
 -- tacet.take_cap(user_id uuid, cap_group text, day date DEFAULT NULL::date, moment timestamp with time zone DEFAULT clock_timestamp()) returns boolean
+-- tacet.take_missed(kinds text, failures_max integer) returns TABLE(kind text, subject_id uuid, failed_at timestamp with time zone)
 -- tacet.take_row_texts(rows_max integer) returns TABLE(kind text, subject_id uuid, user_id uuid, composer text, facts text)
 -- tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
 -- tacet.takes_pushes(user_id uuid) returns boolean

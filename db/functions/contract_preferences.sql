@@ -108,24 +108,27 @@ as $$
 $$
 $default$);
 
--- Replaces all preferences of a user, and releases what the user is held. The arrays about conversations have one length. The
--- first row is the lock: of two concurrent calls one wins as a whole.
+-- Replaces all preferences of a user, and releases what the user is held. The arrays about conversations have one length. content: what
+-- pushes may say on all devices: full, sender, none or sealed; null for no choice. The first row is the lock: of two concurrent calls
+-- one wins as a whole.
 create or replace function tacet.put_preferences(
   user_id tacet.user_id, quiet_start time, quiet_end time, quiet_zone text, quiet_policy text, disabled_kinds text[],
-  conversation_ids tacet.conversation_id[], muted boolean[], muted_until timestamptz[], mentions_only boolean[]
+  conversation_ids tacet.conversation_id[], muted boolean[], muted_until timestamptz[], mentions_only boolean[],
+  content text default null
 )
 returns void
 language sql volatile
 as $$
-  insert into tacet.preferences as p (user_id, quiet_start, quiet_end, quiet_zone, quiet_policy, disabled_kinds)
+  insert into tacet.preferences as p (user_id, quiet_start, quiet_end, quiet_zone, quiet_policy, disabled_kinds, content)
   values (
     put_preferences.user_id, put_preferences.quiet_start, put_preferences.quiet_end, put_preferences.quiet_zone,
-    put_preferences.quiet_policy, put_preferences.disabled_kinds
+    put_preferences.quiet_policy, put_preferences.disabled_kinds, put_preferences.content
   )
   on conflict (user_id) do update
   set
     changed_at = clock_timestamp(), quiet_start = excluded.quiet_start, quiet_end = excluded.quiet_end,
-    quiet_zone = excluded.quiet_zone, quiet_policy = excluded.quiet_policy, disabled_kinds = excluded.disabled_kinds;
+    quiet_zone = excluded.quiet_zone, quiet_policy = excluded.quiet_policy, disabled_kinds = excluded.disabled_kinds,
+    content = excluded.content;
   delete from tacet.conversation_preferences c
   where c.user_id = put_preferences.user_id and c.conversation_id <> all (put_preferences.conversation_ids);
   insert into tacet.conversation_preferences as c (user_id, conversation_id, is_muted, muted_until, mentions_only)
@@ -138,14 +141,4 @@ as $$
   where (c.is_muted, c.muted_until, c.mentions_only)
     is distinct from (excluded.is_muted, excluded.muted_until, excluded.mentions_only);
   select tacet.release_user(put_preferences.user_id)
-$$;
-
--- Stores what a user has chosen for all devices, after put_preferences: full, sender, none or sealed; null for nothing.
-create or replace function tacet.choose_content(user_id tacet.user_id, content text)
-returns void
-language sql volatile
-as $$
-  update tacet.preferences p
-  set content = choose_content.content
-  where p.user_id = choose_content.user_id and p.content is distinct from choose_content.content
 $$;

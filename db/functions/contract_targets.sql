@@ -39,15 +39,6 @@ as $$
 $$
 $default$);
 
--- Whether pushes can reach a user at all, over any channel. Its cost has an audience look at everything else first, such as the zone.
-create or replace function tacet.has_targets(user_id tacet.user_id)
-returns boolean
-language sql stable cost 10000
-set search_path = pg_catalog, pg_temp
-as $$
-  select exists (select from tacet.push_targets(has_targets.user_id))
-$$;
-
 -- Gives a target to a user, and takes it from any other. The user keeps the targets_max newest of the channel. Null keeps what is
 -- known; one that changes its user loses locale, time zone and what it said of content. Of dropped rows the newest 50 stay.
 create or replace function tacet.register_target(

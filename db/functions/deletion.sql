@@ -129,21 +129,7 @@ declare
   has_rest boolean := false;
 begin
   erased := 0;
-  with missed as (
-    update tacet.trigger_failures f
-    set subject_ids = '{}'
-    from (
-      select x.ctid as place, x.subject_ids
-      from tacet.trigger_failures x
-      where x.subject_ids <> '{}' and x.kind = 'erasure'
-      order by x.failed_at
-      limit users_max
-      for update skip locked
-    ) x
-    where f.ctid = x.place
-    returning x.subject_ids
-  )
-  insert into tacet.erasures (user_id) select s.id::tacet.user_id from missed m, unnest(m.subject_ids) as s (id);
+  insert into tacet.erasures (user_id) select m.subject_id::tacet.user_id from tacet.take_missed('^erasure$', users_max) m;
 
   picked := array(
     select e.id from tacet.erasures e where e.due_at <= (select clock_timestamp()) order by e.due_at limit users_max

@@ -26,22 +26,31 @@ returns bigint
 language plpgsql volatile
 set search_path = pg_catalog, pg_temp
 as $$
-declare
-  waiting bigint;
 begin
   insert into tacet.cancellations as c (cancel_key)
   values (cancel_pushes.cancel_key)
   on conflict on constraint cancellations_pkey do update set cancelled_at = excluded.cancelled_at;
+  return tacet.hasten_cancelled(array(select p.id from tacet.pushes p where p.cancel_key = cancel_pushes.cancel_key));
+end
+$$;
+
+-- Has cancelled pushes looked at now, those that are held too. Returns how many are in the inbox and wait.
+create or replace function tacet.hasten_cancelled(push_ids uuid[])
+returns bigint
+language plpgsql volatile
+as $$
+declare
+  waiting bigint;
+begin
   perform tacet.release_holds(array_agg(d.subject_id), array_agg(d.user_id), array_agg('cancelled'::text))
-  from tacet.pushes p
-  join tacet.deliveries d on d.subject_id = p.id::tacet.subject_id and d.kind = p.kind
-  where p.cancel_key = cancel_pushes.cancel_key and d.state = 'held'
+  from unnest(push_ids) as p (id)
+  join tacet.deliveries d on d.subject_id = tacet.subject_of(p.id)
+  where d.state = 'held'
   having count(*) > 0;
   update tacet.inbox i
   set available_at = least(i.available_at, clock_timestamp())
-  from tacet.pushes p
-  where p.cancel_key = cancel_pushes.cancel_key and i.subject_id = p.id::tacet.subject_id and i.kind = p.kind
-    and not i.is_claimed;
+  from unnest(push_ids) as p (id)
+  where i.subject_id = tacet.subject_of(p.id) and not i.is_claimed;
   get diagnostics waiting = row_count;
   if waiting > 0 then
     perform tacet.wake(null);
@@ -82,20 +91,8 @@ as $$
 declare
   found_pushes uuid[] := array(select w.push_id from tacet.waiting_pushes(cancel_user_pushes.user_id) w order by w.push_id);
 begin
-  if found_pushes = '{}' then
-    return 0;
-  end if;
   update tacet.pushes p set withheld = 'cancelled' where p.id = any (found_pushes);
-  perform tacet.release_holds(array_agg(d.subject_id), array_agg(d.user_id), array_agg('cancelled'::text))
-  from unnest(found_pushes) as f (id)
-  join tacet.deliveries d on d.subject_id = tacet.subject_of(f.id) and d.user_id = cancel_user_pushes.user_id
-  where d.state = 'held'
-  having count(*) > 0;
-  update tacet.inbox i
-  set available_at = least(i.available_at, clock_timestamp())
-  from unnest(found_pushes) as f (id)
-  where i.subject_id = tacet.subject_of(f.id) and not i.is_claimed;
-  perform tacet.wake(null);
+  perform tacet.hasten_cancelled(found_pushes);
   return cardinality(found_pushes);
 end
 $$;

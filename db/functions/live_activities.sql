@@ -443,24 +443,7 @@ begin
   ) r;
   get diagnostics tended = row_count;
   for missed in
-    with taken as (
-      update tacet.trigger_failures f
-      set subject_ids = '{}'
-      from (
-        select x.ctid as place, x.subject_ids
-        from tacet.trigger_failures x
-        where x.subject_ids <> '{}' and x.kind like 'activity:%'
-        order by x.failed_at
-        limit activities_max
-        for update skip locked
-      ) x
-      where f.ctid = x.place
-      returning f.kind, x.subject_ids
-    )
-    select substr(k.kind, 10) as type, s.id as subject_id
-    from taken k
-    cross join unnest(k.subject_ids) as s (id)
-    order by 1, 2
+    select substr(m.kind, 10) as type, m.subject_id from tacet.take_missed('^activity:', activities_max) m order by 1, 2
   loop
     perform tacet.surely_follow_row(missed.type, missed.subject_id);
     tended := tended + 1;

@@ -30,3 +30,25 @@ as $$
       from unnest(failed_subject_ids) as f (id)
       where 'tacet.subject_id' <> 'uuid' or tacet.uuid_of(f.id) is not null))
 $$;
+
+-- Takes what triggers could not do: the subjects of the oldest failures_max rows of kinds that match, which no other caller gets.
+create or replace function tacet.take_missed(kinds text, failures_max int)
+returns table (kind text, subject_id tacet.subject_id, failed_at timestamptz)
+language sql volatile
+as $$
+  with taken as (
+    update tacet.trigger_failures f
+    set subject_ids = '{}'
+    from (
+      select x.ctid as place, x.subject_ids
+      from tacet.trigger_failures x
+      where x.subject_ids <> '{}' and x.kind ~ take_missed.kinds
+      order by x.failed_at
+      limit take_missed.failures_max
+      for update skip locked
+    ) x
+    where f.ctid = x.place
+    returning f.kind, x.subject_ids, f.failed_at
+  )
+  select t.kind, s.id, t.failed_at from taken t, unnest(t.subject_ids) as s (id)
+$$;

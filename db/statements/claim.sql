@@ -186,31 +186,19 @@ left join lateral tacet.recipient_preferences(s.user_id, w.kind, m.surface_id, w
 )
 select w.subject_id, w.kind, w.user_id from work w;
 
--- name: look_at_event(subject_id tacet.subject_id, kind text, recipients_max bigint)
--- Returns what claim returns, of one leased event.
+-- name: look_at_work(subject_id tacet.subject_id, kind text, user_id tacet.user_id, recipients_max bigint)
+-- Returns what claim returns, of one leased event or delivery.
+--
+-- user_id: null for an event.
 
 with work as (
   select
-    i.subject_id, i.kind, (null::tacet.push_recipient).user_id, i.attempts, i.enqueued_at, '{}'::text[] as accepted_devices,
-    0::bigint as held_us, 0 as retries, null::text as device_waits, false as is_waiting, null::text as released_by,
-    null::timestamptz as released_at,
-    tacet.shard_of(i.kind, i.subject_id, i.conversation_id) as shard, clock_timestamp() as moment, i.told_until
+    -- include: of_event
   from tacet.inbox i
-  where i.subject_id = :subject_id and i.kind = :kind
--- include: looked_at
-
--- name: look_at_delivery(subject_id tacet.subject_id, kind text, user_id tacet.user_id, recipients_max bigint)
--- Returns what claim returns, of one leased delivery.
-
-with work as (
+  where :user_id is null and i.subject_id = :subject_id and i.kind = :kind
+  union all
   select
-    d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices,
-    d.held_us + case when d.state = 'held' then (extract(epoch from now() - d.since) * 1000000)::bigint else 0 end
-      as held_us,
-    d.retries, d.device_waits, d.state = 'waiting' as is_waiting, d.released_by, d.released_at,
-    tacet.shard_of(d.kind, d.subject_id, d.conversation_id) as shard,
-    clock_timestamp() as moment,
-    (null::tacet.push_recipient).user_id as told_until
+    -- include: of_delivery
   from tacet.deliveries d
   where d.subject_id = :subject_id and d.kind = :kind and d.user_id = :user_id
 -- include: looked_at
@@ -282,8 +270,8 @@ with newest as materialized (
     select f.place from fresh f
     union all select r.place from rescued r
     union all select u.place from suspect u))
-  returning i.subject_id, i.kind, i.attempts, i.enqueued_at, i.told_until,
-    tacet.shard_of(i.kind, i.subject_id, i.conversation_id) as shard, clock_timestamp() as moment
+  returning
+    -- include: of_event
 ), due as materialized (
   select d.ctid as place
   from tacet.deliveries d
@@ -325,23 +313,25 @@ with newest as materialized (
     union all select w.place from waiting w
     union all select x.place from suspect_delivery x))
   returning
-    d.subject_id, d.user_id, d.kind, d.attempts, d.enqueued_at, d.accepted_devices,
+    -- include: of_delivery
+), work as (
+  select * from events
+  union all
+  select * from deliveries
+
+-- part: of_event
+    i.subject_id, i.kind, (null::tacet.push_recipient).user_id, i.attempts, i.enqueued_at, '{}'::text[] as accepted_devices,
+    0::bigint as held_us, 0 as retries, null::text as device_waits, false as is_waiting, null::text as released_by,
+    null::timestamptz as released_at, tacet.shard_of(i.kind, i.subject_id, i.conversation_id) as shard,
+    clock_timestamp() as moment, i.told_until
+
+-- part: of_delivery
+    d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices,
     d.held_us + case when d.state = 'held' then (extract(epoch from now() - d.since) * 1000000)::bigint else 0 end
       as held_us,
     d.retries, d.device_waits, d.state = 'waiting' as is_waiting, d.released_by, d.released_at,
-    tacet.shard_of(d.kind, d.subject_id, d.conversation_id) as shard,
-    clock_timestamp() as moment
-), work as (
-  select
-    e.subject_id, e.kind, null as user_id, e.attempts, e.enqueued_at, '{}'::text[] as accepted_devices,
-    0::bigint as held_us, 0 as retries, null::text as device_waits, false as is_waiting, null::text as released_by,
-    null::timestamptz as released_at, e.shard, e.moment, e.told_until
-  from events e
-  union all
-  select
-    d.subject_id, d.kind, d.user_id, d.attempts, d.enqueued_at, d.accepted_devices, d.held_us, d.retries,
-    d.device_waits, d.is_waiting, d.released_by, d.released_at, d.shard, d.moment, null
-  from deliveries d
+    tacet.shard_of(d.kind, d.subject_id, d.conversation_id) as shard, clock_timestamp() as moment,
+    (null::tacet.push_recipient).user_id as told_until
 
 -- part: looked_at
 ), recorded as materialized (

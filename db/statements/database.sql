@@ -3,7 +3,7 @@
 -- name: database_identity
 -- Returns which database the settings were written in, and which one this is. No row where row-level security hides it.
 
-select s.database_identity as recorded, tacet.database_identity() as actual from tacet.settings s;
+select s.database_identity as noted, tacet.database_identity() as actual from tacet.settings s;
 
 -- name: is_own_database
 -- Returns whether a session may work here; also true where no identity is recorded. And the types of the host's ids, as columns

@@ -26,5 +26,5 @@ select tacet.note_gone_users(:after_id, :users_max::int);
 --
 -- Returns rows deleted, users finished, and whether to come again at once.
 
-select r.erased, r.finished, r.has_more
+select r.erased as rows, r.finished, r.has_more
 from tacet.erase_users(:users_max::int, :rows_max::int, :settled_us * interval '1 microsecond') r;

@@ -155,7 +155,7 @@ limit 200;
 -- A policy that lets every row through opens the table; the application judges others. Row-level security keeps no
 -- role from truncating a table or from creating triggers on it.
 
-select r.rolname, string_agg(p.privilege, ', ' order by p.place) as privileges
+select r.rolname as role, string_agg(p.privilege, ', ' order by p.place) as privileges
 from pg_class c
 cross join (
   select 0::oid as oid, 'public'::name as rolname
@@ -204,7 +204,7 @@ with watched as (
   where n.nspname = 'tacet' and p.proname = 'enqueue_inserted_messages' and not t.tgisinternal
 )
 select
-  w.relation::regclass::text as table_name,
+  w.relation::regclass::text as name,
   (
     select count(*) from pg_partition_tree(w.relation) x
     where x.isleaf and x.relid <> w.relation and x.relid in (select o.relation from watched o)
@@ -234,13 +234,6 @@ from watched w
 where not exists (select from pg_inherits h where h.inhrelid = w.relation and h.inhparent in (select o.relation from watched o))
 order by 1;
 
--- name: examine_tables(table_names text[])
--- Returns tables that only some databases have. What reads them cannot be prepared on every database.
-
-select n.nspname || '.' || c.relname
-from pg_class c join pg_namespace n on n.oid = c.relnamespace
-where n.nspname || '.' || c.relname = any (:table_names);
-
 -- name: examine_indexes(index_names text[])
 -- Returns whether indexes can be used; null for one that is missing.
 
@@ -257,7 +250,7 @@ from unnest(:index_names) as w (name);
 -- Returns the triggers that run functions of schema `tacet`, with their first argument.
 
 select
-  t.tgrelid::regclass::text as table_name, t.tgname::text as name, t.tgenabled::text as state,
+  t.tgrelid::regclass::text as table, t.tgname::text as name, t.tgenabled::text as state,
   p.proname::text as function, split_part(encode(t.tgargs, 'escape'), '\000', 1) as argument
 from pg_trigger t
 join pg_proc p on p.oid = t.tgfoid
@@ -288,7 +281,7 @@ order by 1;
 -- name: rehearse_message(is_inserted boolean)
 -- Plays a message through the host contract; nothing of it stays.
 
-select r.step, r.outcome, r.state, r.message from tacet.rehearse_message(:is_inserted) r;
+select r.step, r.outcome, r.state as sql_state, coalesce(r.message, '') as message from tacet.rehearse_message(:is_inserted) r;
 
 -- name: call_message_context
 -- This and the others call a function of the host contract with arguments that name nobody: it runs, finds no row and changes nothing.

@@ -200,7 +200,8 @@ order by 1;
 -- Returns the processes that have started and not stopped, the last seen first, and how many shards are theirs.
 
 select
-  i.id, i.host, i.version, tacet.unix_us(clock_timestamp()) - tacet.unix_us(i.seen_at) as age,
+  i.id, coalesce(i.host, '') as host, coalesce(i.version, '') as version,
+  tacet.unix_us(clock_timestamp()) - tacet.unix_us(i.seen_at) as age,
   (select count(*) from tacet.shards s where s.owner = i.id and i.lease_until > clock_timestamp()) as shards
 from tacet.instances i
 where i.stopped_at is null
@@ -210,7 +211,7 @@ limit 20;
 -- name: examine_trigger_failures
 -- Returns errors that triggers swallowed during the last day, by SQLSTATE and kind. Their texts may quote rows.
 
-select f.sqlstate, f.kind, count(*) as failures,
+select f.sqlstate as sql_state, f.kind, count(*) as failures,
   tacet.unix_us(clock_timestamp()) - tacet.unix_us(max(f.failed_at)) as age
 from (
   select t.sqlstate, t.kind, t.failed_at
@@ -247,7 +248,7 @@ select
 
 -- name: examine_erasures
 -- Returns how many deleted users are not erased ten minutes later, and how long ago the first was deleted, in
--- microseconds.
+-- microseconds. No row without any.
 
 select count(*) as users, tacet.unix_us(clock_timestamp()) - tacet.unix_us(min(o.asked_at)) as age
 from (
@@ -256,7 +257,8 @@ from (
   where not e.is_clean and e.asked_at < clock_timestamp() - interval '10 min'
   order by e.due_at
   limit 10000
-) o;
+) o
+having count(*) > 0;
 
 -- name: examine_kinds
 -- Returns the triggers that each watched kind, and each watched table of Live Activities, must have; a null state for one that is
@@ -271,7 +273,7 @@ with expected as (
   from tacet.watched_activities w
   cross join (values ('insert'), ('update'), ('delete')) as h (name)
 )
-select e.kind, e.source::text as table_name, e.name::text as name, t.tgenabled::text as state
+select e.kind, e.source::text as table, e.name::text as name, t.tgenabled::text as state, '' as function, '' as argument
 from expected e
 left join pg_trigger t on t.tgrelid = e.source and t.tgname = e.name
 order by 1, 3
@@ -300,7 +302,7 @@ select t.name, tacet.live_activity_type_fault(t) as fault from tacet.activity_ty
 -- Returns what the triggers do besides the inbox row, and whether they can.
 
 select
-  s.notify_enabled, s.webhook_url is not null as has_url, s.has_webhook_secret as has_secret,
+  s.notify_enabled as is_notify_enabled, s.webhook_url is not null as has_url, s.has_webhook_secret as has_secret,
   tacet.has_http_post() as has_function,
   coalesce((
     select has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')
@@ -380,7 +382,7 @@ select
         select from tacet.campaign_runs r
         where r.campaign = c.name and r.cause = 'schedule' and r.due_at > clock_timestamp() - interval '8 days'
           and r.zones && d.zones)
-  ) as unserved,
+  ) as unserved_hours,
   (
     select count(*)
     from (

@@ -96,12 +96,12 @@ select
 -- Returns the messages that have lately been handed over for these users, and in which notification: what the owner of a conversation
 -- needs to know that has taken it over.
 --
--- Of a user the newest 100 rows are looked at. first_id, begun_us: of the message that began the burst.
+-- Of a user the newest 100 rows are looked at. first_id, begun_at: of the message that began the burst.
 
 select
-  u.user_id, l.subject_id, m.conversation_id, tacet.unix_us(l.enqueued_at) as enqueued_us,
+  u.user_id, l.subject_id, m.conversation_id, tacet.unix_us(l.enqueued_at) as enqueued_at,
   coalesce(l.fold ->> 'burst', l.subject_id::text) as first_id,
-  coalesce((l.fold ->> 'begun_us')::bigint, tacet.unix_us(l.enqueued_at)) as begun_us,
+  coalesce((l.fold ->> 'begun_us')::bigint, tacet.unix_us(l.enqueued_at)) as begun_at,
   (l.fold ->> 'sound')::boolean as sounds, coalesce((l.fold ->> 'more')::int, 0) as more, l.is_shown
 from (select distinct n.user_id from unnest(:user_ids) as n (user_id)) u
 cross join lateral (

@@ -13,8 +13,7 @@ with ledger as materialized (
 select
   coalesce((select e.is_known from entry e), true) as is_known,
   not exists (select from ledger) as is_pending,
-  l.user_id, l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
-  l.devices_accepted::bigint as devices_accepted
+  l.user_id, l.decision, l.reason, tacet.unix_us(l.held_until) as held_until, l.devices_accepted
 from (values (1)) as one
 left join ledger l on true
 order by l.user_id;
@@ -56,8 +55,7 @@ limit 1000;
 
 -- part: outcome_so_far
   exists (select from tacet.inbox i where i.subject_id = :subject_id and i.kind = :kind) as is_pending,
-  l.user_id, l.decision, l.reason, (extract(epoch from l.held_until) * 1000000)::bigint as held_until_us,
-  l.devices_accepted::bigint as devices_accepted
+  l.user_id, l.decision, l.reason, tacet.unix_us(l.held_until) as held_until, l.devices_accepted
 from (values (1)) as one
 left join tacet.push_log l on l.subject_id = :subject_id and l.push_type = :kind
 order by l.user_id;

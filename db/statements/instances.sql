@@ -47,7 +47,7 @@ select set_config('synchronous_commit', 'on', true), pg_notify(:channel, :token)
 -- name: hold_shards(instance_id text, host text, process_id integer, version text, lease_us bigint)
 -- Says that a process lives, renews its lease, and gives it its share of the shards; see tacet.hold_shards.
 
-select h.shard, h.epoch, h.taken_us, h.is_surplus, h.is_quiet
+select h.shard as number, h.epoch, h.taken_us as taken_at, h.is_surplus, h.is_quiet
 from tacet.hold_shards(:instance_id, :host, :process_id, :version, :lease_us) h;
 
 -- name: give_up_shards(instance_id text, shards integer[])

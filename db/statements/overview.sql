@@ -30,11 +30,11 @@ with events as materialized (
 )
 select
   (select count(*) from events) as inbox,
-  (select tacet.unix_us(now()) - tacet.unix_us(min(e.enqueued_at)) from events e) as oldest_us,
-  count(*) filter (where w.state = 'held') as holds, min(w.due_us) filter (where w.state = 'held') as next_hold_us,
+  (select tacet.unix_us(now()) - tacet.unix_us(min(e.enqueued_at)) from events e) as oldest_age,
+  count(*) filter (where w.state = 'held') as holds, min(w.due_us) filter (where w.state = 'held') as next_hold,
   count(*) filter (where w.state = 'retryable') as retries,
-  min(w.due_us) filter (where w.state = 'retryable') as next_retry_us,
-  count(*) > 10000 as has_more, (select count(*) from parked) as parked
+  min(w.due_us) filter (where w.state = 'retryable') as next_retry,
+  count(*) > 10000 as has_more_work, (select count(*) from parked) as parked
 from work w;
 
 -- name: overview_lanes
@@ -44,7 +44,7 @@ from work w;
 with recursive lane_names as (
   -- include: lane_names
 )
-select n.lane, c.waiting, tacet.unix_us(now()) - tacet.unix_us(o.enqueued_at) as oldest_us, l.reason
+select n.lane as name, c.waiting, tacet.unix_us(now()) - tacet.unix_us(o.enqueued_at) as oldest_age, l.reason
 from (select x.lane from lane_names x where x.lane is not null limit 50) n
 cross join lateral (
   select count(*) as waiting
@@ -110,8 +110,8 @@ group by grouping sets ((), (p.slice), (p.decision, p.reason));
 -- 50 at most, and how many shards are theirs.
 
 select
-  i.host, i.pid::bigint as pid, i.version, tacet.unix_us(i.started_at) as started_us,
-  tacet.unix_us(now()) - tacet.unix_us(i.seen_at) as seen_age_us,
+  i.host, i.pid as process_id, i.version, tacet.unix_us(i.started_at) as started_at,
+  tacet.unix_us(now()) - tacet.unix_us(i.seen_at) as seen_age,
   (select count(*) from tacet.shards s where s.owner = i.id and i.lease_until > now()) as shards
 from tacet.instances i
 where i.stopped_at is null and i.seen_at > now() - 60 * interval '1 second'
@@ -121,7 +121,7 @@ limit 50;
 -- name: overview_parked
 -- Returns what was parked last, 20 rows at most.
 
-select tacet.unix_us(p.parked_at) as parked_us, p.subject_id, p.kind, p.user_id, p.reason
+select tacet.unix_us(p.parked_at) as parked_at, p.subject_id, p.kind, p.user_id, p.reason
 from tacet.parked p
 order by p.parked_at desc
 limit 20;
@@ -132,10 +132,9 @@ limit 20;
 -- rows_max: rows of each table and lane at most; a count that reaches it means at least as many. lanes_max: lanes with a line at
 -- most, those with the most rows; the others are counted together.
 --
--- Returns rows of a figure's name, a label or null, and a number. Ages are in microseconds, and missing where nothing
--- waits. `snapshot_age` is for how long the oldest snapshot has been kept that keeps dead rows from being cleaned up;
--- `slot_age` is how many transactions ago that of the oldest replication slot was taken; both as far as the role may
--- see them.
+-- Ages are in microseconds, and null where nothing waits. snapshot_age: for how long the oldest snapshot has been kept that keeps
+-- dead rows from being cleaned up. slot_age_transactions: how many transactions ago that of the oldest replication slot was taken.
+-- Both as far as the role may see them.
 --
 -- Each part reads an index in its order and stops, so the costs do not grow with the tables. The ledger is not read.
 -- The names of the lanes are found by one look-up each. What sessions run is not asked, because it may quote rows.
@@ -149,9 +148,6 @@ with recursive fresh as materialized (
   limit :rows_max
 ), claimed as materialized (
   select i.enqueued_at from tacet.inbox i where i.is_claimed order by i.available_at limit :rows_max
-), oldest as (
-  select min(x.enqueued_at) as moment
-  from (select f.enqueued_at from fresh f union all select c.enqueued_at from claimed c) x
 ), lane_names as (
   -- include: lane_names
 ), lanes as (
@@ -166,45 +162,46 @@ with recursive fresh as materialized (
 ), due as materialized (
   select d.state from tacet.deliveries d where d.state <> 'waiting' order by d.due_at limit :rows_max
 )
-select 'inbox' as figure, 'fresh' as label, (select count(*) from fresh) as number
-union all
-select 'inbox', 'claimed', (select count(*) from claimed)
-union all
-select 'oldest_age', null, tacet.unix_us(clock_timestamp()) - tacet.unix_us(o.moment)
-from oldest o
-where o.moment is not null
-union all
-select 'deliveries', s.state, (select count(*) from due d where d.state = s.state)
-from (values ('held'), ('retryable')) s (state)
-union all
-select 'waiting', l.lane, sum(l.waiting)::bigint from lanes l group by l.lane
-union all
-select 'parked', null, (select count(*) from (select from tacet.parked p order by p.parked_at limit :rows_max) p)
-union all
-select 'trigger_failures', null,
-  (select count(*) from (
-    select from tacet.trigger_failures f
-    where f.failed_at > clock_timestamp() - interval '1 hour'
-    order by f.failed_at desc
-    limit :rows_max
-  ) f)
-union all
-select 'live_activities', null,
-  (select count(*) from (
-    select from tacet.activities a where a.ended_at is null order by a.started_at limit :rows_max
-  ) a)
-union all
-select 'snapshot_age', null, max(s.age_us)
-from (
-  -- include: held_snapshots
-) s
-having max(s.age_us) is not null
-union all
-select 'slot_age', null, max(s.transactions)
-from (
-  -- include: held_slots
-) s
-having max(s.transactions) is not null;
+select
+  (select count(*) from fresh) as fresh_events, (select count(*) from claimed) as claimed_events,
+  (
+    select greatest(0, tacet.unix_us(clock_timestamp()) - tacet.unix_us(min(x.enqueued_at)))
+    from (select f.enqueued_at from fresh f union all select c.enqueued_at from claimed c) x
+    having count(*) > 0
+  ) as oldest_event_age,
+  (select count(*) from due d where d.state = 'held') as held,
+  (select count(*) from due d where d.state = 'retryable') as retryable,
+  (
+    select coalesce(jsonb_object_agg(l.lane, l.waiting), '{}')::text
+    from (select l.lane, sum(l.waiting) as waiting from lanes l group by l.lane) l
+  ) as waiting,
+  (select count(*) from (select from tacet.parked p order by p.parked_at limit :rows_max) p) as parked,
+  (
+    select count(*)
+    from (
+      select from tacet.trigger_failures f
+      where f.failed_at > clock_timestamp() - interval '1 hour'
+      order by f.failed_at desc
+      limit :rows_max
+    ) f
+  ) as trigger_failures,
+  (
+    select count(*)
+    from (select from tacet.activities a where a.ended_at is null order by a.started_at limit :rows_max) a
+  ) as running_activities,
+  (
+    select greatest(0, max(s.age_us))
+    from (
+      -- include: held_snapshots
+    ) s
+    having count(s.age_us) > 0
+  ) as snapshot_age,
+  (
+    select max(s.transactions)
+    from (
+      -- include: held_slots
+    ) s
+  ) as slot_age_transactions;
 
 -- name: examine_snapshots
 -- Returns what has kept dead rows from being cleaned up for longest: a session or prepared transaction, and a
@@ -212,7 +209,7 @@ having max(s.transactions) is not null;
 -- `pg_read_all_stats`.
 
 (
-  select s.pid, s.name, s.age_us, s.transactions
+  select s.pid as process_id, s.name, s.age_us as age, s.transactions
   from (
     -- include: held_snapshots
   ) s

@@ -55,7 +55,7 @@ where p.idempotency_key = :idempotency_key;
 -- name: waiting_pushes(user_id tacet.user_id, rows_max bigint)
 -- Returns a user's pushes that wait, the next first; see tacet.waiting_pushes.
 
-select w.push_id, w.kind, left(w.title, 4096) as title, tacet.unix_us(w.due_at) as due_us, w.state, w.cancel_key
+select w.push_id as id, w.kind, left(w.title, 4096) as title, tacet.unix_us(w.due_at) as due_at, w.state, w.cancel_key
 from tacet.waiting_pushes(:user_id) w
 limit :rows_max;
 

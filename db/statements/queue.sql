@@ -18,31 +18,20 @@ update tacet.inbox i
 set available_at = now()
 where not i.is_claimed and i.available_at > now() and (i.enqueued_at > now() or i.attempts > 0) and i.kind <> 'read_sync';
 
--- name: give_back_event(subject_id tacet.subject_id, kind text, error text, wait_us bigint)
--- Gives back a leased event that is not to blame. The lease does not count as one that ran out.
+-- name: note_failed_look(subject_id tacet.subject_id, kind text, user_id tacet.user_id, error text, wait_us bigint)
+-- Stores why leased work could not be looked at. Work that is not to blame is given back: its lease does not count as one that ran out.
 --
--- wait_us: how long it is left alone.
+-- user_id: null for an event. wait_us: how long work that is given back is left alone; null keeps its lease.
 
-update tacet.inbox i set is_claimed = false, available_at = now() + :wait_us * interval '1 microsecond', error = :error
-where i.subject_id = :subject_id and i.kind = :kind and i.is_claimed;
-
--- name: give_back_delivery(subject_id tacet.subject_id, kind text, error text, wait_us bigint, user_id tacet.user_id)
--- Gives back a leased delivery that is not to blame. The lease does not count as one that ran out.
---
--- wait_us: how long it is left alone.
-
-update tacet.deliveries d set is_claimed = false, due_at = now() + :wait_us * interval '1 microsecond', error = :error
-where d.subject_id = :subject_id and d.kind = :kind and d.user_id = :user_id and d.is_claimed;
-
--- name: record_event_error(subject_id tacet.subject_id, kind text, error text)
--- Stores why an event could not be looked at.
-
-update tacet.inbox i set error = :error where i.subject_id = :subject_id and i.kind = :kind and i.is_claimed;
-
--- name: record_delivery_error(subject_id tacet.subject_id, kind text, user_id tacet.user_id, error text)
--- Stores why a delivery could not be looked at.
-
-update tacet.deliveries d set error = :error
+with noted as (
+  update tacet.inbox i
+  set
+    error = :error, is_claimed = :wait_us is null,
+    available_at = coalesce(now() + :wait_us * interval '1 microsecond', i.available_at)
+  where :user_id is null and i.subject_id = :subject_id and i.kind = :kind and i.is_claimed
+)
+update tacet.deliveries d
+set error = :error, is_claimed = :wait_us is null, due_at = coalesce(now() + :wait_us * interval '1 microsecond', d.due_at)
 where d.subject_id = :subject_id and d.kind = :kind and d.user_id = :user_id and d.is_claimed;
 
 -- name: enqueue_missed(failures_max bigint)
@@ -51,25 +40,14 @@ where d.subject_id = :subject_id and d.kind = :kind and d.user_id = :user_id and
 -- A webhook may have named a message meanwhile, and its recipients may be in the ledger. One attempt is counted, so that it is left to
 -- the claim that asks the ledger.
 
-with missed as (
-  update tacet.trigger_failures f
-  set subject_ids = '{}'
-  from (
-    select x.ctid as place, x.subject_ids, x.kind, x.failed_at
-    from tacet.trigger_failures x
-    where x.subject_ids <> '{}' and x.kind <> 'erasure' and x.kind not like 'activity:%'
-    order by x.failed_at
-    limit :failures_max
-    for update skip locked
-  ) x
-  where f.ctid = x.place
-  returning x.subject_ids, x.kind, x.failed_at
+with missed as materialized (
+  select * from tacet.take_missed('^(?!erasure$|activity:)', :failures_max::int)
 ), enqueued as (
   insert into tacet.inbox (subject_id, kind, enqueued_at, attempts)
-  select s.subject_id, m.kind, m.failed_at, 1 from missed m, unnest(m.subject_ids) as s (subject_id)
+  select m.subject_id, m.kind, m.failed_at, 1 from missed m
   on conflict do nothing
 )
-select coalesce(sum(cardinality(m.subject_ids)), 0)::bigint from missed m;
+select count(*) from missed;
 
 -- name: discard_too_old(life_us bigint, rows_max bigint)
 -- Deletes messages that were too old when they were enqueued: a host has loaded what is no news. They have no

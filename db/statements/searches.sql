@@ -44,7 +44,9 @@ where o.user_id is not null;
 -- name: engagement(from_us bigint, to_us bigint)
 -- How engaged users are, and their sessions; see tacet.engagement.
 
-select e.total_users, e.active_users, e.recent_users, e.lapsed_users, e.churn_risk_users, e.sessions, e.session_seconds
+select
+  :from_us as period_start, :to_us as period_end, e.total_users, e.active_users, e.recent_users, e.lapsed_users, e.churn_risk_users,
+  e.sessions, e.session_seconds
 from tacet.engagement(
   timestamptz 'epoch' + :from_us * interval '1 microsecond', timestamptz 'epoch' + :to_us * interval '1 microsecond') e;
 
@@ -52,8 +54,8 @@ from tacet.engagement(
 -- The stored analyses of engagement, the newest first. Times are microseconds since 1970.
 
 select
-  tacet.unix_us(a.analysed_at) as analysed_us, tacet.unix_us(a.period_start) as from_us,
-  tacet.unix_us(a.period_end) as to_us, a.total_users, a.active_users, a.recent_users, a.lapsed_users,
+  tacet.unix_us(a.analysed_at) as analysed_at, tacet.unix_us(a.period_start) as period_start,
+  tacet.unix_us(a.period_end) as period_end, a.total_users, a.active_users, a.recent_users, a.lapsed_users,
   a.churn_risk_users, a.sessions, a.session_seconds
 from tacet.engagement_analyses a
 order by a.analysed_at desc
@@ -66,8 +68,7 @@ select (extract(epoch from tacet.analyse_engagement()) * 1000000)::bigint as due
 
 -- part: pushes
 select
-  l.id, tacet.unix_us(l.enqueued_at) as enqueued_us, l.subject_id, l.push_type, l.user_id,
-  l.decision, l.reason, tacet.unix_us(l.held_until) as held_until_us,
-  tacet.unix_us(l.sent_at) - tacet.unix_us(l.enqueued_at) as latency_us,
-  l.devices_accepted::bigint as devices_accepted
+  l.id, tacet.unix_us(l.enqueued_at) as enqueued_at, l.subject_id, l.push_type as kind, l.user_id,
+  l.decision, l.reason, tacet.unix_us(l.held_until) as held_until,
+  tacet.unix_us(l.sent_at) - tacet.unix_us(l.enqueued_at) as way, l.devices_accepted
 from tacet.push_log l

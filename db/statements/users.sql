@@ -52,8 +52,7 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
         select timestamptz 'epoch' + u.us * interval '1 microsecond'
         from unnest(:muted_until_us) with ordinality as u (us, place)
         order by u.place),
-      :mentions_only),
-    tacet.choose_content(:user_id, :content),
+      :mentions_only, :content),
     tacet.put_unread_preferences(
       :user_id, :unread_kinds,
       array(

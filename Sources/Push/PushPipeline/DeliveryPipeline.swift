@@ -46,7 +46,7 @@ package final class DeliveryPipeline {
   lazy var recorder = Recorder(store: store, logger: logger, owner: self)
   lazy var slowEvents = SlowEvents(writingTo: recorder)
   lazy var holdReview = HoldReview(
-    store: store, waiting: configuration.holdReviewWait, logger: logger, handler: self)
+    store: store, waiting: configuration.holdReviewWait, logger: logger, pipeline: self)
   lazy var unreadMarker = UnreadMarker(store: store, logger: logger)
   lazy var alarm = DueAlarm(for: self)
 
@@ -69,8 +69,8 @@ package final class DeliveryPipeline {
     gate = Gate(policy: configuration.policy)
     signal = WakefulPause(configuration.sleep)
     pacer = LookPacer(PollSchedule(configuration.schedule, now: Reactor.now))
-    sender.owner = self
-    delivery.owner = self
+    sender.pipeline = self
+    delivery.pipeline = self
   }
 
   /// Follows the routes of the deliverers, which have taken new settings; pushes that waited for one of them go.
@@ -109,16 +109,6 @@ extension DeliveryPipeline {
   /// route without such pushes had only trials of tokens of the app's other environment.
   package func isWaitedFor(_ route: DeliveryRoute) -> Bool {
     sender.lanes[route]?.isWaitedFor ?? false
-  }
-}
-
-extension DeliveryPipeline: LaneSenderOwner {
-  func routeHasRoom(on reactor: isolated Reactor) { wake(.due, on: reactor) }
-}
-
-extension DeliveryPipeline: EventSenderOwner {
-  func deviceReported(to progress: EventProgress, on reactor: isolated Reactor) {
-    recordIfDecided(progress, on: reactor)
   }
 }
 

@@ -159,7 +159,13 @@ extension Unicode.Scalar {
 }
 
 /// What a push is about: a row of the host, and which kind of event it is.
-package struct PushSubject: Hashable, Sendable {
+package struct PushSubject: Hashable, Sendable, Decodable {
+  /// As columns name them.
+  private enum CodingKeys: String, CodingKey {
+    case id = "subjectID"
+    case kind
+  }
+
   /// The host's id of the row, for messages the message id.
   package let id: HostID
 

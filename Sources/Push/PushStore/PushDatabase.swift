@@ -65,13 +65,6 @@ package final class PushDatabase {
   func badge(_ unread: Int64) -> Int { min(Int(clamping: max(0, unread)), badgeMax) }
 }
 
-extension PostgresRow {
-  /// Microseconds as a duration; nil for a null.
-  func duration(_ column: String) throws(PostgresError) -> Duration? {
-    try decode(column, as: Int64?.self).map { .microseconds($0) }
-  }
-}
-
 /// A statement with its parameters.
 ///
 /// The build makes one of each statement in `db/statements`: the one named `remove_device` becomes

@@ -25,6 +25,11 @@ package struct PostgresRows: RandomAccessCollection, Sendable {
     guard count == 1 else { throw PostgresError(.decoding, "\(count) rows where one was expected") }
     return self[0]
   }
+
+  /// Reads each row as ``PostgresRow/decoded(as:)`` does.
+  package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(PostgresError) -> [Value] {
+    try map { row throws(PostgresError) in try row.decoded() }
+  }
 }
 
 /// The one owner of a libpq result.
@@ -53,10 +58,12 @@ final class ResultHandle: @unchecked Sendable {
   func type(of column: Int) -> PostgresType { PostgresType(oid: PQftype(result, Int32(column))) }
 
   /// The first column with this exact name. `PQfnumber` would fold case.
-  func column(named name: String) -> Int? {
-    name.withCString { wanted in
-      (0..<PQnfields(result)).first { strcmp(PQfname(result, $0), wanted) == 0 }.map(Int.init)
+  func column(named name: String) throws(PostgresError) -> Int {
+    let place = name.withCString { wanted in
+      (0..<PQnfields(result)).first { strcmp(PQfname(result, $0), wanted) == 0 }
     }
+    guard let place else { throw PostgresError(.decoding, "there is no column \(name)") }
+    return Int(place)
   }
 
   /// The field in libpq's memory, valid as long as this object.
@@ -86,10 +93,7 @@ package struct PostgresRow: Sendable {
   package func decode<Value: PostgresDecodable>(
     _ column: String, as type: Value.Type = Value.self
   ) throws(PostgresError) -> Value {
-    guard let number = result.column(named: column) else {
-      throw PostgresError(.decoding, "there is no column \(column)")
-    }
-    return try decode(number, as: type)
+    try decode(result.column(named: column), as: type)
   }
 
   /// Reads the column with this number, from 0.
@@ -132,23 +136,24 @@ package final class PostgresColumns<Column: PostgresColumn>: Sendable {
     var found: [Int] = []
     for column in Column.allCases.sorted(by: { $0.rawValue < $1.rawValue }) {
       let isLeftOut = constants.contains(column.rawValue)
-      found.append(isLeftOut ? PostgresRow.leftOut : try rows.place(of: Self.name(of: column)))
+      found.append(isLeftOut ? PostgresRow.leftOut : try rows.result.column(named: columnName(of: "\(column)")))
     }
     places.withLock { $0 = found }
     return found
   }
 
-  /// A capital letter begins a word, except inside a word of capitals.
-  private static func name(of column: Column) -> String {
-    var name = ""
-    var wasCapital = false
-    for letter in "\(column)" {
-      if letter.isUppercase, !wasCapital { name += "_" }
-      name += letter.lowercased()
-      wasCapital = letter.isUppercase
-    }
-    return name
+}
+
+/// A name in camel case as a column has it. A capital letter begins a word, except inside a word of capitals.
+private func columnName(of name: String) -> String {
+  var column = ""
+  var wasCapital = false
+  for letter in name {
+    if letter.isUppercase, !wasCapital { column += "_" }
+    column += letter.lowercased()
+    wasCapital = letter.isUppercase
   }
+  return column
 }
 
 extension PostgresRow {
@@ -162,11 +167,66 @@ extension PostgresRow {
   }
 }
 
-extension PostgresRows {
-  fileprivate func place(of column: String) throws(PostgresError) -> Int {
-    guard let place = result.column(named: column) else {
-      throw PostgresError(.decoding, "there is no column \(column)")
+extension PostgresRow {
+  /// Reads the first column where a column can hold the type, and otherwise a type whose properties are named like the row's columns
+  /// in camel case: `seenAge` is `seen_age`. A property that no column can hold is read from the same row.
+  ///
+  /// Compares names each time; rows of every push have ``PostgresColumns``.
+  /// - Throws: ``PostgresError/Code/decoding`` as for a name.
+  package func decoded<Value: Decodable>(as type: Value.Type = Value.self) throws(PostgresError) -> Value {
+    do {
+      return try RowDecoder(row: self).value { 0 }
+    } catch {
+      throw error as? PostgresError ?? PostgresError(.decoding, "\(error)")
     }
-    return place
   }
+}
+
+private struct RowDecoder: Decoder {
+  let row: PostgresRow
+
+  var codingPath: [any CodingKey] { [] }
+  var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
+    KeyedDecodingContainer(NamedColumns(row: row))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Self.misfit }
+  func singleValueContainer() throws -> any SingleValueDecodingContainer { throw Self.misfit }
+
+  func value<Value: Decodable>(column: () throws -> Int) throws -> Value {
+    guard let type = Value.self as? any PostgresDecodable.Type else { return try Value(from: self) }
+    guard let value = try row.decode(column(), as: type) as? Value else { throw Self.misfit }
+    return value
+  }
+
+  static var misfit: PostgresError { PostgresError(.decoding, "no row has the form of this type") }
+}
+
+private struct NamedColumns<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let row: PostgresRow
+
+  var codingPath: [any CodingKey] { [] }
+  var allKeys: [Key] { [] }
+
+  private func column(_ key: Key) throws -> Int { try row.result.column(named: columnName(of: key.stringValue)) }
+
+  func contains(_ key: Key) -> Bool { true }
+
+  func decodeNil(forKey key: Key) throws -> Bool {
+    row.result.field(row: row.index, column: try column(key)).bytes == nil
+  }
+
+  func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+    try RowDecoder(row: row).value { try column(key) }
+  }
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> { throw RowDecoder.misfit }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { throw RowDecoder.misfit }
+  func superDecoder() throws -> any Decoder { throw RowDecoder.misfit }
+  func superDecoder(forKey key: Key) throws -> any Decoder { throw RowDecoder.misfit }
 }

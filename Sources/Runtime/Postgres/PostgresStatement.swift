@@ -59,7 +59,6 @@ package struct PostgresType: Hashable, Sendable, CustomStringConvertible {
   package static let jsonb = PostgresType(oid: 3802)
   package static let float8 = PostgresType(oid: 701)
   package static let timestamptz = PostgresType(oid: 1184)
-  package static let interval = PostgresType(oid: 1186)
   package static let uuid = PostgresType(oid: 2950)
   static let float4 = PostgresType(oid: 700)
   static let name = PostgresType(oid: 19)
@@ -71,6 +70,7 @@ package struct PostgresType: Hashable, Sendable, CustomStringConvertible {
   static let numeric = PostgresType(oid: 1700)
   static let date = PostgresType(oid: 1082)
   static let timestamp = PostgresType(oid: 1114)
+  static let interval = PostgresType(oid: 1186)
 
   /// A type that differs between databases: the one at this place, below 64, of ``PostgresConfiguration/chosenTypes``.
   package static func chosen(_ place: Int) -> PostgresType {

@@ -215,23 +215,11 @@ extension UUID: PostgresScalar {
   }
 }
 
-extension Duration: PostgresScalar {
-  /// Appends an `interval` of whole microseconds, without days or months. Rounds towards zero.
-  package func encode(as type: PostgresType, into bytes: inout [UInt8]) -> Bool {
-    let (seconds, attoseconds) = components
-    let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
-    let (microseconds, overflow2) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)
-    bytes.appendBigEndian(microseconds)
-    bytes.appendBigEndian(Int64(0))
-    return type == .interval && !overflow && !overflow2
-  }
-
-  /// Reads an `interval` without months, which have no fixed length. A day is 24 hours.
-  package init?(_ bytes: UnsafeRawBufferPointer, type: PostgresType) {
-    guard type == .interval, let microseconds = bytes.bigEndian(Int64.self),
-      let days = bytes.bigEndian(Int32.self, at: 8), bytes.bigEndian(Int32.self, at: 12) == 0
-    else { return nil }
-    self = .microseconds(microseconds) + .seconds(Int64(days) * 86_400)
+/// A `bigint` of microseconds.
+extension Duration: PostgresDecodable {
+  package init?(_ field: PostgresField) {
+    guard let microseconds = Int64(field) else { return nil }
+    self = .microseconds(microseconds)
   }
 }
 

@@ -145,7 +145,7 @@ struct PipelineFiguresTests {
 
   @Test("the newest analysis of engagement has a line for each class; before the first there is none")
   func engagement() throws {
-    var figures = EngagementFigures(period: 0..<(7 * 86_400 * 1_000_000))
+    var figures = EngagementFigures(periodStart: 0, periodEnd: 7 * 86_400 * 1_000_000)
     (figures.totalUsers, figures.activeUsers, figures.lapsedUsers, figures.churnRiskUsers) = (8, 2, 5, 1)
     (figures.sessions, figures.sessionSeconds) = (12, 600)
     let analysis = EngagementAnalysis(analysedAt: 1_700_000_000_500_000, figures: figures)

@@ -1,12 +1,12 @@
 import Channels
 import FoundationEssentials
-import PushStore
 import Reactors
 import TestIDs
 import Testing
 
 @testable import PushPipeline
 @testable import PushRules
+@testable import PushStore
 
 @Suite("The gate")
 struct GateTests {

@@ -111,7 +111,7 @@ struct OthersAboundTests {
     ] as [(Int, UInt64?, UInt64, Bool, Int)])
   func pace(others: Int, messagesAt: UInt64?, milliseconds: UInt64, abound: Bool, taken: Int) {
     var pacer = LookPacer(PollSchedule(now: 0))
-    pacer.everythingBegan(now: 0)
+    pacer.thorough.begin(at: 0)
     pacer.messagesAnswered(found: 0, now: 1)
     if let messagesAt { pacer.messagesAnswered(found: 1, now: messagesAt) }
     pacer.everythingAnswered(places: 128, others: others, leftNothing: true, now: 1)
@@ -120,7 +120,7 @@ struct OthersAboundTests {
     #expect(pacer.beginsWithMessages(isWoken: false, now: now) == abound)
     #expect(pacer.eventsOfEverything(128, now: now) == taken)
     #expect(pacer.eventsOfEverything(3, now: now) == 3)
-    #expect(pacer.waitForEverything(isBroughtByWake: false, now: now) == .zero)
+    #expect(pacer.thorough.wait(isBroughtByWake: false, now: now) == .zero)
   }
 
   @Test(

@@ -1,9 +1,9 @@
 import Channels
-import PushStore
 import Testing
 
 @testable import PushPipeline
 @testable import PushRules
+@testable import PushStore
 
 @Suite("A recipient's delivery")
 struct RecipientDeliveryTests {

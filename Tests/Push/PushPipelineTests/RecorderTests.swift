@@ -1,11 +1,11 @@
 import Postgres
 import PushRules
-import PushStore
 import Reactors
 import TestPostgres
 import Testing
 
 @testable import PushPipeline
+@testable import PushStore
 
 @Suite("The recorder")
 struct RecorderTests {

@@ -4,23 +4,13 @@ internal import PushRules
 internal import PushStore
 internal import Reactors
 
-/// Hears how pushes end.
-protocol EventSenderOwner: AnyObject {
-  /// The event may be decided.
-  func deviceReported(to progress: EventProgress, on reactor: isolated Reactor)
-
-  /// All devices of a recipient have reported.
-  /// - Parameter isShown: whether one of them shows the push.
-  func pushEnded(_ index: Int, of progress: EventProgress, isShown: Bool, on reactor: isolated Reactor)
-}
-
 /// Deliver: gives each device of a recipient its push, over the lane that its registration names, and tells the event how it ended.
 final class EventSender {
   /// What Tacet itself says, such as "+4 more".
   let words: KnownWords
   /// Pushes whose end has not come.
   private(set) var inFlight = 0
-  weak var owner: (any EventSenderOwner)?
+  weak var pipeline: DeliveryPipeline?
 
   private let lanes: LaneSender
   /// What operators let pushes say.
@@ -127,7 +117,7 @@ final class EventSender {
         self.inFlight -= 1
         progress.add(verdict, for: target, of: device.index, after: trail)
         self.finishIfComplete(device, on: reactor)
-        self.owner?.deviceReported(to: progress, on: reactor)
+        self.pipeline?.recordIfDecided(progress, on: reactor)
       }
     }
   }
@@ -154,7 +144,7 @@ final class EventSender {
         policy: retry, attempts: device.progress.event.attempts,
         timeToLive: device.recipient.situation.life ?? timeToLive,
         elapsed: device.progress.elapsedSinceAsked, draw: lanes.draw()))
-    if let isShown { owner?.pushEnded(device.index, of: device.progress, isShown: isShown, on: reactor) }
+    if let isShown { pipeline?.pushEnded(device.index, of: device.progress, isShown: isShown, on: reactor) }
   }
 }
 

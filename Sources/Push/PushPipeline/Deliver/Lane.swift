@@ -439,16 +439,14 @@ struct Lanes {
   }
 
   /// What a claim may take of the waiting deliveries: as many as a working lane has room for, one to probe a shut one.
-  func claimable(deliveriesMax: Int) -> [ClaimLimits.RouteLimit] {
+  func claimable(deliveriesMax: Int) -> [String: Int] {
     let now = Reactor.now
-    return lanes.values.compactMap { lane in
-      let room = min(lane.room(now: now), deliveriesMax)
-      return room > 0 ? ClaimLimits.RouteLimit(lane.route.name, deliveriesMax: room) : nil
-    }
+    let rooms = lanes.values.map { ($0.route.name, min($0.room(now: now), deliveriesMax)) }
+    return Dictionary(uniqueKeysWithValues: rooms.filter { $0.1 > 0 })
   }
 
   /// A claim of all waiting deliveries whose route is configured, also of shut lanes.
-  var all: [ClaimLimits.RouteLimit] { lanes.keys.map { ClaimLimits.RouteLimit($0.name, deliveriesMax: 1) } }
+  var all: [String: Int] { Dictionary(uniqueKeysWithValues: lanes.keys.map { ($0.name, 1) }) }
 
   /// The reason of a push whose app is not configured: it waits until an operator configures it.
   static let isNotConfigured = "app_not_configured"

@@ -11,17 +11,12 @@ struct OwnedTarget {
   let user: HostID
 }
 
-/// Hears what the ends of pushes say about their routes.
-protocol LaneSenderOwner: AnyObject {
-  /// Pushes that waited for a route may go.
-  func routeHasRoom(on reactor: isolated Reactor)
-}
-
 /// Deliver: sends single pushes over the lanes of their routes, and judges how they end. Knows nothing of events.
 final class LaneSender {
   let deliverers: [DeliveryChannel: any PushDeliverer]
   private(set) var lanes: Lanes
-  weak var owner: (any LaneSenderOwner)?
+  /// Looks for pushes that waited for a route when they may go.
+  weak var pipeline: DeliveryPipeline?
 
   private let metrics: PipelineMetrics
   private var jitter = Jitter()
@@ -66,7 +61,7 @@ final class LaneSender {
   private func judge(
     _ attempt: DeliveryAttempt, to target: OwnedTarget, over lane: Lane, on reactor: isolated Reactor
   ) async -> DeviceVerdict {
-    var verdict = tellingOwner(
+    var verdict = wakingWaiting(
       lane.conclude(attempt, to: target.target.mark, of: target.user, now: Reactor.now, draw: jitter.draw()),
       on: reactor)
     if attempt.sparesTarget { verdict = verdict.sparingTarget }
@@ -77,10 +72,10 @@ final class LaneSender {
   }
 
   /// A push has ended; what waited for its lane is woken.
-  private func tellingOwner(
+  private func wakingWaiting(
     _ end: (verdict: DeviceVerdict, hasMoreRoom: Bool), on reactor: isolated Reactor
   ) -> DeviceVerdict {
-    if end.hasMoreRoom { owner?.routeHasRoom(on: reactor) }
+    if end.hasMoreRoom { pipeline?.wake(.due, on: reactor) }
     return end.verdict
   }
 }
@@ -106,11 +101,11 @@ extension LaneSender {
     on reactor: isolated Reactor
   ) async -> DeviceVerdict {
     guard lane.admits(shutCount) else {
-      return tellingOwner(lane.putOff(attempt, now: Reactor.now, draw: jitter.draw()), on: reactor)
+      return wakingWaiting(lane.putOff(attempt, now: Reactor.now, draw: jitter.draw()), on: reactor)
     }
     lane.beginDoubt(attempt.ledgerReason)
     let trial = await trial(of: request, through: deliverer, besides: lane, until: deadline, trail: &trail, on: reactor)
-    if lane.endDoubt() { owner?.routeHasRoom(on: reactor) }
+    if lane.endDoubt() { pipeline?.wake(.due, on: reactor) }
     switch trial {
     case .impossible:
       return await judge(attempt, to: target, over: lane, on: reactor)
@@ -146,7 +141,7 @@ extension LaneSender {
       return .unresolved(reason: other.fault)
     }
     trail.add(attempt, identifiedBy: deliverer.identifier(of: request), over: other.route)
-    if other.concludeTrial(attempt, now: Reactor.now, draw: jitter.draw()) { owner?.routeHasRoom(on: reactor) }
+    if other.concludeTrial(attempt, now: Reactor.now, draw: jitter.draw()) { pipeline?.wake(.due, on: reactor) }
     return .ended(attempt, other.route)
   }
 
@@ -171,7 +166,7 @@ extension LaneSender {
     case .retryLater(let minimum): verdict = .postponed(reason: reason, minimum: max(minimum, other.askedWait))
     default: verdict = .refused(reason: reason)
     }
-    if lane.concludeElsewhere(now: Reactor.now, draw: jitter.draw()) { owner?.routeHasRoom(on: reactor) }
+    if lane.concludeElsewhere(now: Reactor.now, draw: jitter.draw()) { pipeline?.wake(.due, on: reactor) }
     return verdict
   }
 
@@ -179,7 +174,7 @@ extension LaneSender {
     _ attempt: DeliveryAttempt, because reason: String?, to target: OwnedTarget, over lane: Lane,
     on reactor: isolated Reactor
   ) -> DeviceVerdict {
-    tellingOwner(
+    wakingWaiting(
       lane.concludeUnresolved(attempt, because: reason, of: target.user, now: Reactor.now, draw: jitter.draw()),
       on: reactor)
   }

@@ -33,7 +33,7 @@ final class HoldReview {
   /// From the record of a hold to its first review.
   private let wait: Duration
   /// Weak, because the reactor keeps this alive as long as a timer is set.
-  private weak var handler: (any DueHandler)?
+  private weak var pipeline: DeliveryPipeline?
   private let logger: Logger
   /// By the number of reviews. All of one round wait equally long, so each is in the order of its times.
   private var rounds = [Deque<Entry>](repeating: [], count: reviewsMax)
@@ -41,11 +41,10 @@ final class HoldReview {
   private var isReviewing = false
   private var isClosed = false
 
-  /// - Parameter handler: hears of holds that are released.
-  init(store: PushDatabase, waiting wait: Duration, logger: Logger, handler: any DueHandler) {
+  init(store: PushDatabase, waiting wait: Duration, logger: Logger, pipeline: DeliveryPipeline) {
     self.store = store
     self.wait = wait
-    self.handler = handler
+    self.pipeline = pipeline
     self.logger = logger
   }
 
@@ -58,8 +57,7 @@ final class HoldReview {
   /// Begins no further review.
   func close(on reactor: isolated Reactor) {
     isClosed = true
-    if let timer { reactor.cancel(timer) }
-    timer = nil
+    reactor.cancel(&timer)
     for round in rounds.indices { rounds[round].removeAll() }
   }
 
@@ -80,7 +78,7 @@ final class HoldReview {
       while case let due = takeDue(of: round), !due.isEmpty {
         do throws(PostgresError) {
           let reviewed = try await store.review(due.map(\.hold), on: reactor)
-          if reviewed.released > 0 { handler?.workBecameDue(on: reactor) }
+          if reviewed.released > 0 { pipeline?.wake(.due, on: reactor) }
           if !isClosed { addAgain(due, after: reviewed, to: round + 1) }
         } catch {
           logger.debug("cannot review holds", metadata: ["error": "\(error)"])
@@ -157,8 +155,7 @@ final class UnreadMarker {
   /// Moves no further marks.
   func close(on reactor: isolated Reactor) {
     isClosed = true
-    if let timer { reactor.cancel(timer) }
-    timer = nil
+    reactor.cancel(&timer)
     waiting.removeAll()
   }
 

@@ -30,7 +30,6 @@ package final class Pruner {
   private let pace: Pace
   private let logger: Logger
   private let pause: WakefulPause
-  private var isStopped = false
 
   package private(set) var rowsPruned = 0
 
@@ -48,24 +47,21 @@ package final class Pruner {
   }
 
   package func run(on reactor: isolated Reactor) async {
-    await wait(for: pace.firstWaitMax * Double.random(in: 0..<1), on: reactor)
-    while !isStopped {
+    await pause.wait(for: pace.firstWaitMax * Double.random(in: 0..<1), on: reactor)
+    while !pause.isClosed {
       await prune(on: reactor)
       await findGoneUsers(on: reactor)
-      await wait(for: pace.interval * Double.random(in: 0.75..<1.25), on: reactor)
+      await pause.wait(for: pace.interval * Double.random(in: 0.75..<1.25), on: reactor)
     }
   }
 
   /// Begins no further batch. One under way ends by itself.
-  package func stop(on reactor: isolated Reactor) {
-    isStopped = true
-    pause.signal(on: reactor)
-  }
+  package func stop(on reactor: isolated Reactor) { pause.close(on: reactor) }
 
   /// Prunes every table, even if one fails because it is gone or the role lacks the right.
   private func prune(on reactor: isolated Reactor) async {
     do throws(PostgresError) {
-      for table in try await store.prunedTables(on: reactor) where !isStopped { await prune(table, on: reactor) }
+      for table in try await store.prunedTables(on: reactor) where !pause.isClosed { await prune(table, on: reactor) }
     } catch {
       logger.warning("cannot prune; trying again later", metadata: ["error": "\(error)"])
     }
@@ -74,12 +70,12 @@ package final class Pruner {
   private func prune(_ table: String, on reactor: isolated Reactor) async {
     var rows = 0
     do throws(PostgresError) {
-      while !isStopped {
+      while !pause.isClosed {
         let batch = try await store.prune(table, olderThan: retention, on: reactor)
         rows += batch.rows
         rowsPruned += batch.rows
         guard batch.isFull else { break }
-        await wait(for: pace.pause, on: reactor)
+        await pause.wait(for: pace.pause, on: reactor)
       }
       if rows > 0 { logger.debug("pruned", metadata: ["table": "\(table)", "rows": "\(rows)"]) }
     } catch {
@@ -91,17 +87,13 @@ package final class Pruner {
   private func findGoneUsers(on reactor: isolated Reactor) async {
     do throws(PostgresError) {
       var last = try await store.queueGoneUsers(after: nil, usersMax: Self.usersMax, on: reactor)
-      while last != nil, !isStopped {
-        await wait(for: pace.pause, on: reactor)
+      while last != nil, !pause.isClosed {
+        await pause.wait(for: pace.pause, on: reactor)
         last = try await store.queueGoneUsers(after: last, usersMax: Self.usersMax, on: reactor)
       }
     } catch {
       logger.warning("cannot look for users who are gone; trying again later", metadata: ["error": "\(error)"])
     }
-  }
-
-  private func wait(for time: Duration, on reactor: isolated Reactor) async {
-    if !isStopped { _ = await pause.wait(for: time, on: reactor) }
   }
 }
 
@@ -124,7 +116,6 @@ package final class EngagementAnalyst {
   private let pace: Pace
   private let logger: Logger
   private let pause: WakefulPause
-  private var isStopped = false
 
   /// Makes an analyst; ``run(on:)`` makes it work.
   /// - Parameters:
@@ -138,15 +129,12 @@ package final class EngagementAnalyst {
   }
 
   package func run(on reactor: isolated Reactor) async {
-    await wait(for: pace.firstWaitMax * Double.random(in: 0..<1), on: reactor)
-    while !isStopped { await wait(for: await analyse(on: reactor), on: reactor) }
+    await pause.wait(for: pace.firstWaitMax * Double.random(in: 0..<1), on: reactor)
+    while !pause.isClosed { await pause.wait(for: await analyse(on: reactor), on: reactor) }
   }
 
   /// Begins no further analysis. One under way ends by itself.
-  package func stop(on reactor: isolated Reactor) {
-    isStopped = true
-    pause.signal(on: reactor)
-  }
+  package func stop(on reactor: isolated Reactor) { pause.close(on: reactor) }
 
   /// - Returns: after how long to ask again.
   private func analyse(on reactor: isolated Reactor) async -> Duration {
@@ -156,9 +144,5 @@ package final class EngagementAnalyst {
       logger.warning("cannot analyse engagement; trying again later", metadata: ["error": "\(error)"])
       return pace.retryWait
     }
-  }
-
-  private func wait(for time: Duration, on reactor: isolated Reactor) async {
-    if !isStopped { _ = await pause.wait(for: time, on: reactor) }
   }
 }

@@ -28,7 +28,6 @@ package final class Rescuer {
 
   private let pipeline: DeliveryPipeline
   private let pause: WakefulPause
-  private var isStopped = false
 
   /// Rescues for all pipelines with this one's configuration, and wakes this one.
   package init(for pipeline: DeliveryPipeline) {
@@ -37,18 +36,15 @@ package final class Rescuer {
   }
 
   package func run(on reactor: isolated Reactor) async {
-    while !isStopped {
-      _ = await pause.wait(for: Self.interval * .random(in: 0.8...1.2), on: reactor)
-      guard !isStopped else { break }
+    while !pause.isClosed {
+      await pause.wait(for: Self.interval * .random(in: 0.8...1.2), on: reactor)
+      guard !pause.isClosed else { break }
       await look(on: reactor)
       await erase(on: reactor)
     }
   }
 
-  package func stop(on reactor: isolated Reactor) {
-    isStopped = true
-    pause.signal(on: reactor)
-  }
+  package func stop(on reactor: isolated Reactor) { pause.close(on: reactor) }
 
   /// One look, every kind of work to its end.
   func look(on reactor: isolated Reactor) async {
@@ -83,7 +79,7 @@ package final class Rescuer {
     var (rows, finished) = (0, 0)
     do throws(PostgresError) {
       var hasMore = true
-      while hasMore, !isStopped {
+      while hasMore, !pause.isClosed {
         let pass = try await pipeline.store.eraseUsers(
           usersMax: Self.usersMax, rowsMax: Self.rowsMax, settled: Self.recordsSettled, on: reactor)
         rows += pass.rows

@@ -26,7 +26,6 @@ package final class ShardKeeper {
   private let pipeline: DeliveryPipeline
   private let logger: Logger
   private let pause: WakefulPause
-  private var isStopped = false
 
   package init(of instance: ServiceInstance, for pipeline: DeliveryPipeline, logger: Logger) {
     self.instance = instance
@@ -37,10 +36,9 @@ package final class ShardKeeper {
 
   /// Works until ``close(on:)``: what is under way while the process drains needs its lease.
   package func run(on reactor: isolated Reactor) async {
-    while !isStopped {
+    while !pause.isClosed {
       let isUnsettled = pipeline.sleep?.isAsleep == true ? await rest(on: reactor) : await renew(on: reactor)
-      guard !isStopped else { break }
-      _ = await pause.wait(for: isUnsettled ? Self.shortInterval : Self.interval, on: reactor)
+      await pause.wait(for: isUnsettled ? Self.shortInterval : Self.interval, on: reactor)
     }
   }
 
@@ -49,8 +47,7 @@ package final class ShardKeeper {
 
   /// Gives everything up, and says that the process is about to end; nothing is under way any more.
   package func close(on reactor: isolated Reactor) async {
-    isStopped = true
-    pause.signal(on: reactor)
+    pause.close(on: reactor)
     do throws(PostgresError) {
       try await pipeline.store.end(instance, on: reactor)
       try await pipeline.store.giveUp(Array(pipeline.owned.held.keys), of: instance.id, on: reactor)

@@ -250,8 +250,7 @@ final class SlowEvents: TimerHandler {
   /// Writes no more parts.
   func cancel(on reactor: isolated Reactor) {
     watched.removeAll()
-    if let timer { reactor.cancel(timer) }
-    timer = nil
+    reactor.cancel(&timer)
   }
 
   func timerFired(_ timer: TimerToken, on reactor: isolated Reactor) {

@@ -82,8 +82,7 @@ final class Recorder: TickEndHandler {
     guard !isWriting, !waiting.isEmpty else { return }
     if let wait, timer == nil { timer = reactor.schedule(after: wait, self) }
     guard wait == nil else { return }
-    if let timer { reactor.cancel(timer) }
-    timer = nil
+    reactor.cancel(&timer)
     isWriting = true
     reactor.start { await self.writeAll(on: reactor) }
   }

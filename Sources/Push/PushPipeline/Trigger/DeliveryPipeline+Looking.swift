@@ -20,10 +20,10 @@ extension DeliveryPipeline {
         try await lookForMessages(&look, on: reactor)
       }
       let isBroughtByWake = look.isWoken && look.found == 0
-      let wait = hasLeftOver ? .zero : pacer.waitForEverything(isBroughtByWake: isBroughtByWake, now: Reactor.now)
+      let wait = hasLeftOver ? .zero : pacer.thorough.wait(isBroughtByWake: isBroughtByWake, now: Reactor.now)
       if wait == .zero {
         try await lookForEverything(&look, on: reactor)
-      } else if isBroughtByWake || pacer.isEverythingAskedFor {
+      } else if isBroughtByWake || pacer.thorough.isAskedFor {
         alarm.arm(after: wait, on: reactor)
       }
       lookEnded(look, on: reactor)
@@ -36,7 +36,7 @@ extension DeliveryPipeline {
 
   private func lookForMessages(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
     guard var limits = claimLimits else { return }
-    if let lookBack = pacer.lookBack(now: Reactor.now) { limits.lookBack = lookBack }
+    if let lookBack = pacer.thorough.lookBack(now: Reactor.now) { limits.lookBack = lookBack }
     do throws(PostgresError) {
       let asks = pacer.asksForMessages(isWoken: look.isWoken)
       let haveCome = asks ? try await store.hasMessages(limits, on: reactor) : true
@@ -158,7 +158,7 @@ extension DeliveryPipeline {
   /// Claims new events of all kinds, what is due, and what lost claims hold. Nothing is claimed when the look learns that
   /// nothing of it waits.
   func lookForEverything(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
-    guard var limits = claimLimits, !pacer.isEverythingPutOff(isWoken: look.isWoken, now: Reactor.now) else { return }
+    guard var limits = claimLimits, !pacer.everything.isPutOff(isWoken: look.isWoken, now: Reactor.now) else { return }
     if look.waiting == nil, pacer.asksBeforeEverything(now: Reactor.now) {
       try await ask(&look, on: reactor)
       if look.waiting?.hasOthers == false {
@@ -170,7 +170,7 @@ extension DeliveryPipeline {
     limits.lanes = sender.lanes.claimable(deliveriesMax: limits.deliveriesMax)
     limits.eventsMax = pacer.eventsOfEverything(limits.eventsMax, now: Reactor.now)
     look.askedAt = Reactor.now
-    pacer.everythingBegan(now: Reactor.now)
+    pacer.thorough.begin(at: Reactor.now)
     guard let events = try await claim(limits, for: &look, on: reactor) else { return }
     if pacer.isEverythingFailing { alarm.isUnset = true }
     if !limits.isReached(by: events) { hasLeftOver = false }
@@ -206,12 +206,12 @@ extension DeliveryPipeline {
   /// Asks what waits, before a claim that would probably find nothing. If the database refuses to say, the claims follow.
   func ask(_ look: inout Look, on reactor: isolated Reactor) async throws(PostgresError) {
     guard var limits = claimLimits else { return }
-    if let lookBack = pacer.lookBack(now: Reactor.now) { limits.lookBack = lookBack }
+    if let lookBack = pacer.thorough.lookBack(now: Reactor.now) { limits.lookBack = lookBack }
     limits.lanes = sender.lanes.claimable(deliveriesMax: limits.deliveriesMax)
     let askedAt = Reactor.now
     do throws(PostgresError) {
       let waiting = try await store.waitingWork(limits, on: reactor)
-      if !waiting.hasOthers { pacer.nothingElseWaits(askedAt: askedAt, now: Reactor.now) }
+      if !waiting.hasOthers { pacer.thorough.nothingWaits(askedAt: askedAt, now: Reactor.now) }
       look.waiting = waiting
       look.isAnswered = true
     } catch {
@@ -227,7 +227,7 @@ extension DeliveryPipeline {
       return try await store.claim(limits, on: reactor)
     } catch {
       guard !error.concernsConnection else { throw error }
-      pacer.everythingFailed(now: Reactor.now, draw: sender.draw())
+      pacer.everything.failed(now: Reactor.now, draw: sender.draw())
       lookRefused(error, on: reactor)
       guard error.blamesStatement || pacer.everything.count >= FailingLooks.triesTogether else { return nil }
       look.askedAt = Reactor.now
@@ -300,7 +300,7 @@ extension DeliveryPipeline {
     var limits = limits
     limits.eventsMax = min(limits.eventsMax, Self.piecesMax)
     limits.deliveriesMax = min(limits.deliveriesMax, Self.piecesMax)
-    limits.lanes = []
+    limits.lanes = [:]
     var pieces = Pieces()
     let end = Reactor.now + configuration.lease.clampedNanoseconds / 4
     for piece in try await store.lease(limits, on: reactor) {
@@ -335,7 +335,7 @@ extension DeliveryPipeline {
       // All work would fail like this, so a wait would not help other work.
       wait = .zero
     }
-    for (piece, error) in failed { try await store.giveBack(piece, because: error, for: wait, on: reactor) }
+    for (piece, error) in failed { try await store.note(error, of: piece, givingBackFor: wait, on: reactor) }
     return false
   }
 

@@ -162,15 +162,6 @@ extension DeliveryPipeline {
   }
 }
 
-/// Hears that the database has work that is due.
-protocol DueHandler: AnyObject {
-  func workBecameDue(on reactor: isolated Reactor)
-}
-
-extension DeliveryPipeline: DueHandler {
-  func workBecameDue(on reactor: isolated Reactor) { wake(.due, on: reactor) }
-}
-
 /// Wakes the pipeline at the next moment at which work becomes due: one timer for any number of holds.
 ///
 /// It only moves closer; when it goes off, the pipeline asks the database for the next moment. The poll finds moments that this
@@ -180,7 +171,7 @@ final class DueAlarm {
   private static let shortest = Duration.milliseconds(20)
 
   /// Weak, because the reactor keeps this alive as long as the timer is set.
-  private weak var handler: (any DueHandler)?
+  private weak var pipeline: DeliveryPipeline?
   private var timer: TimerToken?
   private var deadline = UInt64.max
   private var isClosed = false
@@ -188,8 +179,8 @@ final class DueAlarm {
   /// Whether the database has not been asked for the next moment since the last one, or may have another.
   var isUnset = true
 
-  init(for handler: any DueHandler) {
-    self.handler = handler
+  init(for pipeline: DeliveryPipeline) {
+    self.pipeline = pipeline
   }
 
   /// Makes sure that the alarm goes off no later than this.
@@ -211,8 +202,7 @@ final class DueAlarm {
   /// Does not go off any more.
   func close(on reactor: isolated Reactor) {
     isClosed = true
-    if let timer { reactor.cancel(timer) }
-    timer = nil
+    reactor.cancel(&timer)
   }
 }
 
@@ -221,7 +211,7 @@ extension DueAlarm: TimerHandler {
     self.timer = nil
     deadline = .max
     isUnset = true
-    handler?.workBecameDue(on: reactor)
+    pipeline?.wake(.due, on: reactor)
   }
 }
 

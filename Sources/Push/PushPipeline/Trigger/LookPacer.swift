@@ -8,12 +8,12 @@ internal import Synchronization
 /// nanoseconds.
 struct LookPacer {
   var schedule: PollSchedule
-  private var thorough = ThoroughLooks()
+  var thorough = ThoroughLooks()
   private var others = OtherKinds()
   /// Also for those on other reactors.
   let flow = MessageFlow()
   private var messages = FailingLooks()
-  private(set) var everything = FailingLooks()
+  var everything = FailingLooks()
 
   init(_ schedule: PollSchedule) {
     self.schedule = schedule
@@ -21,9 +21,6 @@ struct LookPacer {
 
   /// Other work than a new message is known to wait: the next look begins with everything.
   mutating func ask() { thorough.ask() }
-
-  /// Whether other work than a new message is known to wait, or other processes may have left some.
-  var isEverythingAskedFor: Bool { thorough.isAskedFor }
 
   var isFailing: Bool { messages.since != nil || isEverythingFailing }
 
@@ -40,32 +37,19 @@ struct LookPacer {
   /// Whether a look asks what waits before it claims everything: unless other work is known to wait.
   func asksBeforeEverything(now: UInt64) -> Bool { !isEverythingFailing && thorough.asksFirst(now: now) }
 
-  mutating func nothingElseWaits(askedAt: UInt64, now: UInt64) { thorough.nothingWaits(askedAt: askedAt, now: now) }
-
   /// Whether a look begins with new messages: unless everything is asked for, and can be looked for now. Messages do not wait
   /// for many events of other kinds.
   func beginsWithMessages(isWoken: Bool, now: UInt64) -> Bool {
     let isFirst =
       !thorough.isAskedFor || others.abound(now: now) || isEverythingFailing
-      || waitForEverything(isBroughtByWake: false, now: now) > .zero
+      || thorough.wait(isBroughtByWake: false, now: now) > .zero
     return isFirst && !messages.isPutOff(isWoken: isWoken, now: now)
   }
-
-  /// How long until everything is looked for; zero when that is due.
-  /// - Parameter isBroughtByWake: whether the look was woken, and has found no message.
-  func waitForEverything(isBroughtByWake: Bool, now: UInt64) -> Duration {
-    thorough.wait(isBroughtByWake: isBroughtByWake, now: now)
-  }
-
-  func isEverythingPutOff(isWoken: Bool, now: UInt64) -> Bool { everything.isPutOff(isWoken: isWoken, now: now) }
 
   /// How many new events a look for everything takes of those that it may.
   func eventsOfEverything(_ eventsMax: Int, now: UInt64) -> Int {
     others.abound(now: now) && flow.isFlowing(now: now) ? min(eventsMax, OtherKinds.perLook) : eventsMax
   }
-
-  /// How far back a look for messages has to reach; nil for as far as it can.
-  func lookBack(now: UInt64) -> Duration? { thorough.lookBack(now: now) }
 
   mutating func messagesAnswered(found: Int, now: UInt64) {
     if found > 0 { flow.came(now: now) }
@@ -79,8 +63,6 @@ struct LookPacer {
     thorough.ask()
   }
 
-  mutating func everythingBegan(now: UInt64) { thorough.begin(at: now) }
-
   /// A look for everything was answered.
   /// - Parameters:
   ///   - places: recipients that it has brought. others: events of other kinds than messages among them. leftNothing:
@@ -91,8 +73,6 @@ struct LookPacer {
     thorough.end(places: places, leftNothing: leftNothing, at: now)
     self.others.found(others, now: now)
   }
-
-  mutating func everythingFailed(now: UInt64, draw: Double) { everything.failed(now: now, draw: draw) }
 
   /// The database refused a look, or cannot be reached: the next look begins with everything, after a longer wait.
   mutating func slowDown() {

@@ -93,7 +93,7 @@ extension PushDatabase {
     of campaigns: [String], minutes: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Duration? {
     let call = StatementCall.nextHour(minutes: Int32(clamping: minutes), campaigns: campaigns)
-    return try await pool.query(call, on: reactor).one().duration("wait")
+    return try await pool.query(call, on: reactor).one().decode("wait")
   }
 
   /// How far a run has come; nil when there is none.

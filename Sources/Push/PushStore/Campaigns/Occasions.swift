@@ -213,7 +213,7 @@ extension PushDatabase {
 
   /// How long until a slot may be rendered; nil when none is to come.
   package func timeUntilNextSlot(on reactor: isolated Reactor) async throws(PostgresError) -> Duration? {
-    try await pool.query(.nextSlot, on: reactor).one().duration("wait")
+    try await pool.query(.nextSlot, on: reactor).one().decode("wait")
   }
 
   /// How long until an occasion is due; nil when none is to come.
@@ -221,6 +221,6 @@ extension PushDatabase {
     of group: OccasionGroup, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Duration? {
     let call = StatementCall.nextOccasion(haveSlots: group.haveSlots, areWritten: group.areWritten)
-    return try await pool.query(call, on: reactor).one().duration("wait")
+    return try await pool.query(call, on: reactor).one().decode("wait")
   }
 }

@@ -48,7 +48,7 @@ struct ClaimRow {
     case releasedBy, releasedAt, datedAt, place, shard, answeredAt
   }
 
-  /// Of `claim`, `claim_messages`, `look_at_event` and `look_at_delivery`.
+  /// Of `claim`, `claim_messages` and `look_at_work`.
   static let claim = PostgresColumns<Column>()
   /// A new message is in no ledger yet, and nothing but its own row says when it came.
   static let claimMessages = PostgresColumns<Column>(
@@ -56,8 +56,7 @@ struct ClaimRow {
       .isDelivery, .content, .acceptedDevices, .heldUS, .retries, .deviceWaits, .isWaiting, .lifeUS, .withheld,
       .releasedBy, .releasedAt, .datedAt,
     ])
-  static let lookAtEvent = PostgresColumns<Column>()
-  static let lookAtDelivery = PostgresColumns<Column>()
+  static let lookAtWork = PostgresColumns<Column>()
 
   private let row: PostgresRow
   private let places: [Int]

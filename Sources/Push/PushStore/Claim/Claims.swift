@@ -5,18 +5,6 @@ package import Reactors
 
 /// How much one claim takes, and for how long.
 package struct ClaimLimits: Equatable, Sendable {
-  /// A lane that takes pushes now, and how many of the deliveries that wait for it.
-  package struct RouteLimit: Equatable, Sendable {
-    /// As the record named it.
-    package let name: String
-    package let deliveriesMax: Int
-
-    package init(_ name: String, deliveriesMax: Int) {
-      self.name = name
-      self.deliveriesMax = deliveriesMax
-    }
-  }
-
   /// Recipients of one event unless the caller says otherwise: as many as are decided within some milliseconds, so that
   /// other work waits no longer than that.
   package static let recipientsMaxDefault = 250
@@ -39,7 +27,8 @@ package struct ClaimLimits: Equatable, Sendable {
   /// Recipients of one event at the most; more come with a later claim.
   package var recipientsMax = Self.recipientsMaxDefault
 
-  package var lanes: [RouteLimit] = []
+  /// The lanes that take pushes now, as records name them, each with how many of the deliveries that wait for it.
+  package var lanes: [String: Int] = [:]
 
   package var lease: Duration
 
@@ -64,7 +53,7 @@ package struct ClaimLimits: Equatable, Sendable {
   /// Messages that the caller has in hand without a lease, from their claim until after their record; in their order.
   package var held: [HostID] = []
 
-  package init(eventsMax: Int, deliveriesMax: Int, lanes: [RouteLimit] = [], lease: Duration) {
+  package init(eventsMax: Int, deliveriesMax: Int, lanes: [String: Int] = [:], lease: Duration) {
     self.eventsMax = eventsMax
     self.deliveriesMax = deliveriesMax
     self.lanes = lanes
@@ -77,8 +66,8 @@ extension StatementCall {
     .claim(
       eventsMax: limits.eventsMax, deliveriesMax: limits.deliveriesMax,
       leaseMicroseconds: limits.lease.wholeMicroseconds, recipientsMax: limits.recipientsMax,
-      rescuesMax: limits.rescuesMax, lanes: limits.lanes.map(\.name),
-      laneDeliveriesMax: limits.lanes.map(\.deliveriesMax), lifeMicroseconds: limits.life.wholeMicroseconds,
+      rescuesMax: limits.rescuesMax, lanes: Array(limits.lanes.keys),
+      laneDeliveriesMax: Array(limits.lanes.values), lifeMicroseconds: limits.life.wholeMicroseconds,
       shards: limits.owned.numbers, heldIDs: limits.held)
   }
 
@@ -89,18 +78,10 @@ extension StatementCall {
       shards: limits.owned.numbers, heldIDs: limits.held)
   }
 
-  static func lease(_ limits: ClaimLimits) -> StatementCall {
-    .lease(
-      eventsMax: limits.eventsMax, deliveriesMax: limits.deliveriesMax,
-      leaseMicroseconds: limits.lease.wholeMicroseconds, rescuesMax: limits.rescuesMax,
-      lanes: limits.lanes.map(\.name), laneDeliveriesMax: limits.lanes.map(\.deliveriesMax),
-      lifeMicroseconds: limits.life.wholeMicroseconds,
-      shards: limits.owned.numbers, heldIDs: limits.held)
-  }
 }
 
 /// A leased piece of work that has not been looked at.
-package struct LeasedWork: Equatable, Sendable {
+package struct LeasedWork: Equatable, Sendable, Decodable {
   package let subject: PushSubject
 
   /// The recipient of a delivery; nil for an event.
@@ -108,7 +89,7 @@ package struct LeasedWork: Equatable, Sendable {
 }
 
 /// What a look would find.
-package struct WaitingWork: Equatable, Sendable {
+package struct WaitingWork: Equatable, Sendable, Decodable {
   /// New messages, for ``PushDatabase/claimMessages(_:on:)``.
   package let hasMessages: Bool
 
@@ -125,25 +106,18 @@ extension PushDatabase {
   package func waitingWork(
     _ limits: ClaimLimits, on reactor: isolated Reactor
   ) async throws(PostgresError) -> WaitingWork {
-    let rows = try await pool.query(
-      .waitingWork(
-        lookBackMicroseconds: limits.lookBack.wholeMicroseconds, lanes: limits.lanes.map(\.name),
-        shards: limits.owned.numbers, heldIDs: limits.held),
-      afterReturn: Self.recordsFirst, on: reactor)
-    let row = try rows.one()
-    return WaitingWork(
-      hasMessages: try row.decode("has_messages"), hasChangedRows: try row.decode("has_changed_rows"),
-      hasOthers: try row.decode("has_others"))
+    let call = StatementCall.waitingWork(
+      lookBackMicroseconds: limits.lookBack.wholeMicroseconds, lanes: Array(limits.lanes.keys),
+      shards: limits.owned.numbers, heldIDs: limits.held)
+    return try await pool.query(call, afterReturn: Self.recordsFirst, on: reactor).one().decoded()
   }
 
   /// Whether new messages wait for ``claimMessages(_:on:)``, for a fifth of what a claim costs that finds none.
   package func hasMessages(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> Bool {
-    let rows = try await pool.query(
-      .hasMessages(
-        lookBackMicroseconds: limits.lookBack.wholeMicroseconds, ownedSinceMicroseconds: limits.owned.since,
-        shards: limits.owned.numbers, heldIDs: limits.held),
-      afterReturn: Self.recordsFirst, on: reactor)
-    return try rows.one().decode("has_messages")
+    let call = StatementCall.hasMessages(
+      lookBackMicroseconds: limits.lookBack.wholeMicroseconds, ownedSinceMicroseconds: limits.owned.since,
+      shards: limits.owned.numbers, heldIDs: limits.held)
+    return try await pool.query(call, afterReturn: Self.recordsFirst, on: reactor).one().decode(0)
   }
 
   /// Leases work and reads what its decisions need.
@@ -155,12 +129,12 @@ extension PushDatabase {
 
   /// Leases work without looking at it: for when one piece that cannot be looked at makes every claim fail.
   package func lease(_ limits: ClaimLimits, on reactor: isolated Reactor) async throws(PostgresError) -> [LeasedWork] {
-    var work: [LeasedWork] = []
-    for row in try await pool.query(.lease(limits), on: reactor) {
-      let subject = PushSubject(id: try row.decode("subject_id"), kind: try row.decode("kind"))
-      work.append(LeasedWork(subject: subject, userID: try row.decode("user_id")))
-    }
-    return work
+    let call = StatementCall.lease(
+      eventsMax: limits.eventsMax, deliveriesMax: limits.deliveriesMax,
+      leaseMicroseconds: limits.lease.wholeMicroseconds, rescuesMax: limits.rescuesMax,
+      lanes: Array(limits.lanes.keys), laneDeliveriesMax: Array(limits.lanes.values),
+      lifeMicroseconds: limits.life.wholeMicroseconds, shards: limits.owned.numbers, heldIDs: limits.held)
+    return try await pool.query(call, on: reactor).decoded()
   }
 
   /// Looks at leased work.
@@ -168,45 +142,26 @@ extension PushDatabase {
   package func look(
     at work: LeasedWork, recipientsMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> PushEvent? {
-    let (id, kind) = (work.subject.id, work.subject.kind)
-    let (call, columns): (StatementCall, _) =
-      if let userID = work.userID {
-        (.lookAtDelivery(subjectID: id, kind: kind, userID: userID, recipientsMax: 1), ClaimRow.lookAtDelivery)
-      } else {
-        (.lookAtEvent(subjectID: id, kind: kind, recipientsMax: recipientsMax), ClaimRow.lookAtEvent)
-      }
-    let rows = try await pool.query(call, on: reactor)
-    return try await events(from: rows, columns: columns, recipientsMax: recipientsMax, on: reactor).first
+    let recipientsMax = work.userID == nil ? recipientsMax : 1
+    let rows = try await pool.query(
+      .lookAtWork(
+        subjectID: work.subject.id, kind: work.subject.kind, userID: work.userID, recipientsMax: recipientsMax),
+      on: reactor)
+    return try await events(
+      from: rows, columns: ClaimRow.lookAtWork, recipientsMax: recipientsMax, on: reactor
+    ).first
   }
 
   /// Stores why leased work could not be looked at; the parked row has it if that never works.
+  /// - Parameter wait: gives the work back, because it is not at fault: it comes again after that while, and is not parked for it. Nil
+  ///   keeps its lease.
   package func note(
-    _ error: PostgresError, of work: LeasedWork, on reactor: isolated Reactor
+    _ error: PostgresError, of work: LeasedWork, givingBackFor wait: Duration? = nil, on reactor: isolated Reactor
   ) async throws(PostgresError) {
-    let (id, kind, reason) = (work.subject.id, work.subject.kind, error.description)
-    if let userID = work.userID {
-      try await pool.query(
-        .recordDeliveryError(subjectID: id, kind: kind, userID: userID, error: reason), on: reactor)
-    } else {
-      try await pool.query(.recordEventError(subjectID: id, kind: kind, error: reason), on: reactor)
-    }
-  }
-
-  /// Gives leased work back that could not be looked at through no fault of its own; it comes again after a while, and
-  /// is not parked for it.
-  package func giveBack(
-    _ work: LeasedWork, because error: PostgresError, for wait: Duration, on reactor: isolated Reactor
-  ) async throws(PostgresError) {
-    let (id, kind, reason) = (work.subject.id, work.subject.kind, error.description)
-    let wait = wait.wholeMicroseconds
-    if let userID = work.userID {
-      try await pool.query(
-        .giveBackDelivery(subjectID: id, kind: kind, error: reason, waitMicroseconds: wait, userID: userID),
-        on: reactor)
-    } else {
-      try await pool.query(
-        .giveBackEvent(subjectID: id, kind: kind, error: reason, waitMicroseconds: wait), on: reactor)
-    }
+    try await pool.query(
+      .noteFailedLook(
+        subjectID: work.subject.id, kind: work.subject.kind, userID: work.userID, error: error.description,
+        waitMicroseconds: wait?.wholeMicroseconds), on: reactor)
   }
 
   /// Looks at no work at all: fails where looks fail for all work alike, as when a function that they call is not there.

@@ -93,22 +93,17 @@ package final class DatabaseExamination {
     let types = IDTypes(ofSessions: connection.configuration)
     let call = StatementCall.examineMigrations(
       versions: known.map { Int32($0.version) }, texts: known.map { $0.written(with: types).sql })
-    return try await rows(call, on: reactor) { row throws(PostgresError) in try row.decode("name") }
+    return try await rows(call, on: reactor)
   }
 
   /// What the role may not do and should.
   package func missingRights(on reactor: isolated Reactor) async throws(PostgresError) -> [MissingRight] {
-    try await rows(.examineRights, on: reactor) { row throws(PostgresError) in
-      MissingRight(
-        object: try row.decode("object"), privilege: try row.decode("privilege"), isOwn: try row.decode("is_own"))
-    }
+    try await rows(.examineRights, on: reactor)
   }
 
   /// Who can read or write device tokens and should not; `public` is everybody. At most 20.
   package func tokenAccess(on reactor: isolated Reactor) async throws(PostgresError) -> [TokenAccess] {
-    try await rows(.examineTokenAccess, on: reactor) { row throws(PostgresError) in
-      TokenAccess(role: try row.decode("rolname"), privileges: try row.decode("privileges"))
-    }
+    try await rows(.examineTokenAccess, on: reactor)
   }
 
   /// Runs a function of the host contract for a user who does not exist.
@@ -119,10 +114,7 @@ package final class DatabaseExamination {
 
   /// The tables of the default host that the host contract reads, without their schema.
   package func contractTables(on reactor: isolated Reactor) async throws(PostgresError) -> Set<String> {
-    Set(
-      try await rows(.examineContractTables, on: reactor) { row throws(PostgresError) in
-        try row.decode(0, as: String.self)
-      })
+    Set(try await rows(.examineContractTables, on: reactor))
   }
 
   /// Plays a message through the host contract, in a session that may write, and undoes it.
@@ -139,11 +131,14 @@ package final class DatabaseExamination {
       from: try await connection.query(.rehearseMessage(isInserted: true), on: reactor))
   }
 
-  func rows<Value>(
-    _ call: StatementCall, on reactor: isolated Reactor,
-    _ read: (PostgresRow) throws(PostgresError) -> Value
-  ) async throws(PostgresError) -> [Value] {
-    try await connection.query(call, on: reactor).map(read)
+  func rows<Value: Decodable>(_ call: StatementCall, on reactor: isolated Reactor) async throws(PostgresError)
+    -> [Value]
+  {
+    try await connection.query(call, on: reactor).decoded()
+  }
+
+  func row<Value: Decodable>(_ call: StatementCall, on reactor: isolated Reactor) async throws(PostgresError) -> Value {
+    try await connection.query(call, on: reactor).one().decoded()
   }
 
   private static func wallMicroseconds() -> Int64 {
@@ -154,7 +149,7 @@ package final class DatabaseExamination {
 }
 
 /// What campaigns have left undone.
-package struct ExaminedCampaignWork: Equatable, Sendable {
+package struct ExaminedCampaignWork: Equatable, Sendable, Decodable {
   /// Hours that came ten minutes ago or earlier and were not served.
   package var unservedHours = 0
   /// Users who were enrolled ten minutes ago or earlier and are undecided.
@@ -164,14 +159,14 @@ package struct ExaminedCampaignWork: Equatable, Sendable {
 }
 
 /// What language models have used on the present day of UTC, with what is set aside for calls under way.
-package struct ExaminedModelUsage: Equatable, Sendable {
+package struct ExaminedModelUsage: Equatable, Sendable, Decodable {
   /// Tokens, read and written.
   package var tokens: Int = 0
   package var microdollars: Int = 0
 }
 
 /// A name of a time zone that the server has lost since it was noted.
-package struct LostZone: Equatable, Sendable {
+package struct LostZone: Equatable, Sendable, Decodable {
   package let name: String
   /// The zone that users there have instead; nil for UTC.
   package let standIn: String?
@@ -181,7 +176,7 @@ package struct LostZone: Equatable, Sendable {
 extension DatabaseExamination {
   /// The campaigns that are active.
   package func campaigns(on reactor: isolated Reactor) async throws(PostgresError) -> [StoredCampaign] {
-    try await rows(.campaigns, on: reactor) { row throws(PostgresError) in try StoredCampaign(row) }
+    try await connection.query(.campaigns, on: reactor).map(StoredCampaign.init)
   }
 
   /// Calls the functions of a campaign for a user who does not exist.
@@ -194,26 +189,16 @@ extension DatabaseExamination {
   package func campaignWork(
     minutes: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> ExaminedCampaignWork {
-    let row = try await connection.query(
-      .examineCampaignWork(minutes: Int32(clamping: minutes)), on: reactor
-    ).one()
-    var work = ExaminedCampaignWork()
-    work.unservedHours = try row.decode("unserved")
-    work.undecided = try row.decode("undecided")
-    work.failed = try row.decode("failed")
-    return work
+    try await row(.examineCampaignWork(minutes: Int32(clamping: minutes)), on: reactor)
   }
 
   /// The zones that the server has lost, by name.
   package func lostZones(on reactor: isolated Reactor) async throws(PostgresError) -> [LostZone] {
-    try await rows(.examineZones, on: reactor) { row throws(PostgresError) in
-      LostZone(name: try row.decode("name"), standIn: try row.decode("stand_in"))
-    }
+    try await rows(.examineZones, on: reactor)
   }
 
   package func modelUsage(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedModelUsage {
-    let row = try await connection.query(.examineModelUsage, on: reactor).one()
-    return ExaminedModelUsage(tokens: try row.decode("tokens"), microdollars: try row.decode("microdollars"))
+    try await row(.examineModelUsage, on: reactor)
   }
 }
 
@@ -222,23 +207,24 @@ extension DatabaseExamination {
   /// Of all tables together. A catalog with more is read by the beginning of the alphabet.
   package static let hostColumnsMax = 5000
 
+  private struct HostTable: Decodable {
+    let count: Int
+    let encoding: String
+    let document: String
+  }
+
   /// The host's tables and views in the order of their names, the columns that hide rows, and the tables of blocks: a JSON document
   /// each, as the statement `examine_host` and `db/functions/applying_to_hosts.sql` say.
   /// - Returns: also how many tables `hostColumnsMax` leaves out.
   package func hostTables(
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> (tables: [String], hidden: [String], blocks: [String], leftOut: Int) {
-    var count = 0
-    var encoding = "UTF8"
-    let documents = try await rows(.examineHost(columnsMax: Int64(Self.hostColumnsMax)), on: reactor) {
-      row throws(PostgresError) in
-      count = Int(try row.decode("count", as: Int64.self))
-      encoding = try row.decode("encoding", as: String.self)
-      return try row.decode("document", as: String.self)
+    let tables: [HostTable] = try await rows(.examineHost(columnsMax: Self.hostColumnsMax), on: reactor)
+    if let encoding = tables.first?.encoding, encoding != "UTF8" {
+      throw await connection.refusal(ofEncoding: encoding, on: reactor)
     }
-    guard encoding == "UTF8" else { throw await connection.refusal(ofEncoding: encoding, on: reactor) }
     let hidden = try await HiddenRows.look(at: [], over: connection, on: reactor)
-    return (documents, hidden.columns, hidden.blocks, count - documents.count)
+    return (tables.map(\.document), hidden.columns, hidden.blocks, (tables.first?.count ?? 0) - tables.count)
   }
 
   /// Begins a transaction that may write until its first question; ``rollback(on:)`` or the end of the session undoes it.
@@ -283,14 +269,12 @@ extension DatabaseExamination {
 
   /// The text that a statement about the host's own tables returns; nil without a row.
   package func hostText(_ sql: String, on reactor: isolated Reactor) async throws(PostgresError) -> String? {
-    for row in try await connection.query(PostgresStatement("host_text", sql), on: reactor) {
-      return try row.decode(0, as: String?.self)
-    }
-    return nil
+    guard let row = try await connection.query(PostgresStatement("host_text", sql), on: reactor).first else { return nil }
+    return try row.decode(0)
   }
 }
 
-package struct ExaminedActivityType: Equatable, Sendable {
+package struct ExaminedActivityType: Equatable, Sendable, Decodable {
   /// The name of its attributes in Swift.
   package let name: String
   /// Why no document of it can be made; nil for a type without a fault.
@@ -301,9 +285,7 @@ package struct ExaminedActivityType: Equatable, Sendable {
 extension DatabaseExamination {
   /// The types of Live Activities, and what is wrong with them; 1000 at most.
   package func activityTypes(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedActivityType] {
-    try await rows(.examineActivityTypes, on: reactor) { row throws(PostgresError) in
-      ExaminedActivityType(name: try row.decode("name"), fault: try row.decode("fault"))
-    }
+    try await rows(.examineActivityTypes, on: reactor)
   }
 }
 
@@ -311,15 +293,12 @@ extension DatabaseExamination {
 extension DatabaseExamination {
   /// How many devices have registered a key; of the first 200,000 of each kind.
   package func sealingKeys(on reactor: isolated Reactor) async throws(PostgresError) -> Int {
-    let counts = try await rows(.examineSealingKeys, on: reactor) { row throws(PostgresError) -> Int in
-      try row.decode("keys")
-    }
-    return counts.first ?? 0
+    try await row(.examineSealingKeys, on: reactor)
   }
 }
 
 /// A text of a watched kind in another locale.
-package struct ExaminedText: Equatable, Sendable {
+package struct ExaminedText: Equatable, Sendable, Decodable {
   package let kind: String
   package let locale: String
   package var isUnwatched: Bool = false
@@ -331,10 +310,6 @@ package struct ExaminedText: Equatable, Sendable {
 extension DatabaseExamination {
   /// The texts of watched kinds, by kind and locale; 3000 at most.
   package func texts(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedText] {
-    try await rows(.examineTexts, on: reactor) { row throws(PostgresError) in
-      ExaminedText(
-        kind: try row.decode("kind"), locale: try row.decode("locale"), isUnwatched: try row.decode("is_unwatched"),
-        missingColumn: try row.decode("missing_column"))
-    }
+    try await rows(.examineTexts, on: reactor)
   }
 }

@@ -16,11 +16,11 @@ package struct EventFacts: Equatable, Sendable, Decodable {
   /// When it was committed, by a record or by what waits; nil when neither is there.
   package var enqueuedAt: Int64?
   /// Ledger rows, counted up to ``countMax``.
-  package var recordedCount: Int
+  package var recordedCount = 0
   /// Numbers of claims that left a record, of whomever, up to what ``countMax`` rows say.
-  package var recordedClaims: [Int]
+  package var recordedClaims: [Int] = []
   /// Errors of the triggers within some seconds of it.
-  package var triggerFailures: [TriggerFailureFacts]
+  package var triggerFailures: [TriggerFailureFacts] = []
   /// Of chat messages: how PostgreSQL fires the trigger: `O`, `D`, `R` or `A` as in `pg_trigger.tgenabled`, or
   /// `missing`; nil for other kinds.
   package var trigger: String?
@@ -45,15 +45,6 @@ package struct EventFacts: Equatable, Sendable, Decodable {
     package var createdAt: Int64?
     /// Who sent or did it; nil when unknown.
     package var actorID: HostID?
-  }
-
-  package init(now: Int64, subjectID: HostID, kind: String) {
-    self.now = now
-    self.subjectID = subjectID
-    self.kind = kind
-    recordedCount = 0
-    recordedClaims = []
-    triggerFailures = []
   }
 
   package var isKnown: Bool { source != nil || inbox != nil || parked != nil || enqueuedAt != nil }
@@ -113,8 +104,8 @@ package struct OwnerFacts: Equatable, Sendable, Decodable {
 package struct RecipientFacts: Equatable, Sendable, Decodable {
   package var userID: HostID
   /// Whether the user is a recipient of the event, as of now.
-  package var isParticipant: Bool
-  package var isActor: Bool
+  package var isParticipant = true
+  package var isActor = false
   /// The ledger's row; nil when nothing was decided, or it is not kept any more.
   package var ledger: LedgerFacts?
   package var delivery: DeliveryFacts?
@@ -122,16 +113,9 @@ package struct RecipientFacts: Equatable, Sendable, Decodable {
   /// What the user wants now of a push like this.
   package var preferences: PreferenceFacts?
   /// The user's devices now, those that were dropped last among them.
-  package var devices: [DeviceFacts]
+  package var devices: [DeviceFacts] = []
   /// Whether the host was told that the push is unread; nil where nobody asked.
   package var unread: UnreadFacts?
-
-  package init(userID: HostID, isParticipant: Bool = true, isActor: Bool = false) {
-    self.userID = userID
-    self.isParticipant = isParticipant
-    self.isActor = isActor
-    devices = []
-  }
 }
 
 package struct LedgerFacts: Equatable, Sendable, Decodable {
@@ -220,7 +204,7 @@ package struct UnreadFacts: Equatable, Sendable, Decodable {
   package var logID: UUID
   package var state: State
   package var reason: String?
-  package var attempts: Int
+  package var attempts = 0
   /// The status of the host's last answer; nil without one.
   package var status: Int?
   package var error: String?
@@ -230,13 +214,4 @@ package struct UnreadFacts: Equatable, Sendable, Decodable {
   package var occurredAt: Int64
   /// When it is looked at, tried next, or has ended.
   package var at: Int64
-
-  package init(logID: UUID, state: State, occurredAt: Int64, at: Int64, attempts: Int = 0, sentAt: Int64? = nil) {
-    self.logID = logID
-    self.state = state
-    self.occurredAt = occurredAt
-    self.at = at
-    self.attempts = attempts
-    self.sentAt = sentAt
-  }
 }

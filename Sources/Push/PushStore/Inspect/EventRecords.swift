@@ -5,24 +5,13 @@ package import Reactors
 /// All that the database knows of one event: what an explanation is made of.
 package struct EventRecords: Equatable, Sendable {
   package var event: EventFacts
-  /// The recipients, and the user who was asked about; in the order of their ids.
-  package var recipients: [RecipientFacts]
   /// The one recipient who was asked about; nil for all.
   package var userID: HostID?
-  package var hasMore: Bool
+  /// The recipients, and the user who was asked about; in the order of their ids.
+  package var recipients: [RecipientFacts] = []
+  package var hasMore = false
   /// Processes that the histories name, as far as they are known.
-  package var instances: [InstanceFacts]
-
-  package init(
-    event: EventFacts, userID: HostID? = nil, recipients: [RecipientFacts] = [], hasMore: Bool = false,
-    instances: [InstanceFacts] = []
-  ) {
-    self.event = event
-    self.userID = userID
-    self.recipients = recipients
-    self.hasMore = hasMore
-    self.instances = instances
-  }
+  package var instances: [InstanceFacts] = []
 }
 
 // Looks of operators: nothing is locked, claimed or written.
@@ -56,8 +45,7 @@ extension PushDatabase {
       let call = StatementCall.explainUser(
         userID: userID, sinceMicroseconds: age.wholeMicroseconds, eventsMax: eventsMax)
       var records: [EventRecords] = []
-      for row in try await look.query(call, on: reactor) {
-        let subject = PushSubject(id: try row.decode("subject_id"), kind: try row.decode("kind"))
+      for subject: PushSubject in try await look.query(call, on: reactor).decoded() {
         records.append(
           try await look.records(of: subject, userID: userID, recipientsMax: 1, entriesMax: .max, on: reactor))
       }
@@ -92,11 +80,9 @@ extension OperatorLook {
 
   fileprivate func kinds(of id: HostID, on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
     var host = HostAnswers()
-    let rows = try await query(
-      .explainKinds(subjectID: id), alone: PushStatements.explainKindsAlone, host: &host, on: reactor)
-    var kinds: [String] = []
-    for row in rows { kinds.append(try row.decode(0)) }
-    return kinds
+    return try await query(
+      .explainKinds(subjectID: id), alone: PushStatements.explainKindsAlone, host: &host, on: reactor
+    ).decoded()
   }
 
   /// What is known of an event, and of its recipients.
@@ -187,9 +173,7 @@ extension OperatorLook {
   }
 
   private func documents<Document: Decodable>(_ rows: PostgresRows) throws(PostgresError) -> [Document] {
-    var documents: [Document] = []
-    for row in rows { documents.append(try row.decode(0, as: ExplainedDocument<Document>.self).content) }
-    return documents
+    try rows.map { row throws(PostgresError) in try row.decode(0, as: ExplainedDocument<Document>.self).content }
   }
 }
 

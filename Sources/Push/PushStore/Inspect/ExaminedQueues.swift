@@ -4,15 +4,7 @@ package import Reactors
 // What waits.
 extension DatabaseExamination {
   package func backlog(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedBacklog {
-    let row = try await connection.query(.examineBacklog, on: reactor).one()
-    var backlog = ExaminedBacklog()
-    backlog.events = try row.decode("events")
-    backlog.eventOverdue = try row.duration("event_overdue")
-    backlog.deliveryOverdue = try row.duration("delivery_overdue")
-    backlog.waiting = try row.decode("waiting")
-    backlog.waitingAge = try row.duration("waiting_age")
-    backlog.parked = try row.decode("parked")
-    return backlog
+    try await row(.examineBacklog, on: reactor)
   }
 
   /// Which database this is, and which one its settings were written in; nil where the settings are hidden.
@@ -22,11 +14,7 @@ extension DatabaseExamination {
 
   /// What has kept dead rows from being cleaned up for longest: of sessions, and of replication slots.
   package func snapshots(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedSnapshot] {
-    try await rows(.examineSnapshots, on: reactor) { row throws(PostgresError) in
-      ExaminedSnapshot(
-        name: try row.decode("name"), processID: try row.decode("pid"), age: try row.duration("age_us"),
-        transactions: try row.decode("transactions"))
-    }
+    try await rows(.examineSnapshots, on: reactor)
   }
 
   /// Tokens by app and environment, most first.
@@ -35,27 +23,17 @@ extension DatabaseExamination {
   package func deviceTokens(
     isDefaultHost: Bool, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [DeviceTokenCount] {
-    let call: StatementCall = isDefaultHost ? .examineDeviceTokens : .examineContractTokens
-    return try await rows(call, on: reactor) { row throws(PostgresError) in
-      DeviceTokenCount(
-        app: try row.decode("app"), environment: try row.decode("environment"), tokens: try row.decode("tokens"))
-    }
+    try await rows(isDefaultHost ? .examineDeviceTokens : .examineContractTokens, on: reactor)
   }
 
   /// What triggers swallowed during the last day, the newest first.
   package func triggerFailures(on reactor: isolated Reactor) async throws(PostgresError) -> [TriggerFailureCount] {
-    try await rows(.examineTriggerFailures, on: reactor) { row throws(PostgresError) in
-      TriggerFailureCount(
-        sqlState: try row.decode("sqlstate"), kind: try row.decode("kind"), failures: try row.decode("failures"),
-        age: .microseconds(try row.decode("age", as: Int64.self)))
-    }
+    try await rows(.examineTriggerFailures, on: reactor)
   }
 
   /// Deleted users who are not erased ten minutes later; nil without any.
   package func overdueErasures(on reactor: isolated Reactor) async throws(PostgresError) -> ExaminedErasures? {
-    let row = try await connection.query(.examineErasures, on: reactor).one()
-    guard let age = try row.duration("age") else { return nil }
-    return ExaminedErasures(users: try row.decode("users"), age: age)
+    try await connection.query(.examineErasures, on: reactor).decoded(as: ExaminedErasures.self).first
   }
 
   /// What the triggers are to post, and whether pg_net posts it.
@@ -64,40 +42,27 @@ extension DatabaseExamination {
     -> ExaminedWebhook
   {
     let row = try await connection.query(.examineWebhook, on: reactor).one()
-    var webhook = ExaminedWebhook()
-    webhook.isNotifyEnabled = try row.decode("notify_enabled")
-    webhook.hasURL = try row.decode("has_url")
-    webhook.hasSecret = try row.decode("has_secret")
-    webhook.hasFunction = try row.decode("has_function")
-    webhook.hostTrigger = try row.decode("host_trigger")
+    var webhook: ExaminedWebhook = try row.decoded()
     if webhook.hasURL, try row.decode("reads_queue") {
-      let first = try await webhookQueue(on: reactor)
-      if first.requests > 0 { await reactor.sleep(for: pause) }
-      webhook.queue = (first, first.requests > 0 ? try await webhookQueue(on: reactor) : first)
+      let queue: WebhookQueue = try await self.row(.examineWebhookQueue, on: reactor)
+      webhook.queue = queue
+      if queue.requests > 0 {
+        await reactor.sleep(for: pause)
+        let later: WebhookQueue = try await self.row(.examineWebhookQueue, on: reactor)
+        webhook.isQueueMoving = later.first != queue.first
+      }
     }
     return webhook
   }
 
-  /// The processes that say that they run, the last one first; nil when this database has no table for that.
-  package func instances(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedInstance]? {
-    let tables = try await connection.query(.examineTables(tableNames: ["tacet.instances"]), on: reactor)
-    guard !tables.isEmpty else { return nil }
-    return try await rows(.examineInstances, on: reactor) { row throws(PostgresError) in
-      ExaminedInstance(
-        id: try row.decode("id"), host: try row.decode("host", as: String?.self) ?? "",
-        version: try row.decode("version", as: String?.self) ?? "",
-        age: .microseconds(try row.decode("age", as: Int64.self)), shards: try row.decode("shards"))
-    }
-  }
-
-  private func webhookQueue(on reactor: isolated Reactor) async throws(PostgresError) -> WebhookQueue {
-    let row = try await connection.query(.examineWebhookQueue, on: reactor).one()
-    return WebhookQueue(requests: try row.decode("requests"), first: try row.decode("first"))
+  /// The processes that say that they run, the last one first.
+  package func instances(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedInstance] {
+    try await rows(.examineInstances, on: reactor)
   }
 }
 
 /// What waits in the queue tables.
-package struct ExaminedBacklog: Equatable, Sendable {
+package struct ExaminedBacklog: Equatable, Sendable, Decodable {
   /// More than this many rows are not counted.
   package static let rowsMax = 10_000
 
@@ -115,7 +80,7 @@ package struct ExaminedBacklog: Equatable, Sendable {
 }
 
 /// What keeps dead rows from being cleaned up.
-package struct ExaminedSnapshot: Equatable, Sendable {
+package struct ExaminedSnapshot: Equatable, Sendable, Decodable {
   /// The application's own name of a session, `prepared transaction`, or a replication slot's name; may be empty.
   package let name: String
   /// The server process of a session.
@@ -127,7 +92,7 @@ package struct ExaminedSnapshot: Equatable, Sendable {
 }
 
 /// How many device tokens an app has in an environment.
-package struct DeviceTokenCount: Equatable, Sendable {
+package struct DeviceTokenCount: Equatable, Sendable, Decodable {
   /// As registered; empty for tokens that belong to the default app.
   package let app: String
   /// As registered; empty for tokens of the app's own environment.
@@ -136,7 +101,7 @@ package struct DeviceTokenCount: Equatable, Sendable {
 }
 
 /// Errors of one kind that triggers swallowed during the last day. Their text is not told, as it may quote a row.
-package struct TriggerFailureCount: Equatable, Sendable {
+package struct TriggerFailureCount: Equatable, Sendable, Decodable {
   package let sqlState: String
   package let kind: String
   package let failures: Int
@@ -145,7 +110,7 @@ package struct TriggerFailureCount: Equatable, Sendable {
 }
 
 /// Deleted users with rows left.
-package struct ExaminedErasures: Equatable, Sendable {
+package struct ExaminedErasures: Equatable, Sendable, Decodable {
   /// How many they are, ``ExaminedBacklog/rowsMax`` at the most.
   package let users: Int
   /// How long ago the first of them was deleted.
@@ -153,7 +118,7 @@ package struct ExaminedErasures: Equatable, Sendable {
 }
 
 /// What triggers are to do besides writing the inbox row, and whether they can.
-package struct ExaminedWebhook: Equatable, Sendable {
+package struct ExaminedWebhook: Equatable, Sendable, Decodable {
   package var isNotifyEnabled = true
   /// Whether they are to post a webhook.
   package var hasURL = false
@@ -162,18 +127,18 @@ package struct ExaminedWebhook: Equatable, Sendable {
   package var hasFunction = false
   /// A trigger of the host on inserted messages that posts a webhook, as far as its function shows; nil without one.
   package var hostTrigger: String?
-  /// Requests that waited at two looks, a moment apart; nil when the role may not look.
-  package var queue: (first: WebhookQueue, second: WebhookQueue)?
+  /// What waits; nil when the role may not look.
+  package var queue: WebhookQueue?
+  /// Whether another request was the first one a moment later.
+  package var isQueueMoving = false
 
-  package static func == (one: ExaminedWebhook, other: ExaminedWebhook) -> Bool {
-    one.isNotifyEnabled == other.isNotifyEnabled && one.hasURL == other.hasURL && one.hasSecret == other.hasSecret
-      && one.hasFunction == other.hasFunction && one.hostTrigger == other.hostTrigger
-      && one.queue?.first == other.queue?.first && one.queue?.second == other.queue?.second
+  private enum CodingKeys: CodingKey {
+    case isNotifyEnabled, hasURL, hasSecret, hasFunction, hostTrigger
   }
 }
 
 /// pg_net's queue at one look.
-package struct WebhookQueue: Equatable, Sendable {
+package struct WebhookQueue: Equatable, Sendable, Decodable {
   /// Requests that wait, 1000 at the most.
   package let requests: Int
   /// The number of the first; nil for an empty queue.
@@ -181,7 +146,7 @@ package struct WebhookQueue: Equatable, Sendable {
 }
 
 /// A process that has said that it runs.
-package struct ExaminedInstance: Equatable, Sendable {
+package struct ExaminedInstance: Equatable, Sendable, Decodable {
   /// As its log lines name it.
   package let id: String
   package let host: String

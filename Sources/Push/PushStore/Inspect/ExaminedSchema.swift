@@ -23,64 +23,44 @@ extension DatabaseExamination {
 
   /// The triggers that run functions of ours.
   package func triggers(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedTrigger] {
-    try await rows(.examineTriggers, on: reactor) { row throws(PostgresError) in
-      ExaminedTrigger(
-        table: try row.decode("table_name"), name: try row.decode("name"),
-        state: TriggerState(rawValue: try row.decode("state")), function: try row.decode("function"),
-        argument: try row.decode("argument"))
-    }
+    try await rows(.examineTriggers, on: reactor)
   }
 
   /// The triggers that the watched kinds need, by kind.
   package func kindTriggers(
     on reactor: isolated Reactor
   ) async throws(PostgresError) -> [(kind: String, trigger: ExaminedTrigger)] {
-    try await rows(.examineKinds, on: reactor) { row throws(PostgresError) in
-      let state = try row.decode("state", as: String?.self)
-      let trigger = ExaminedTrigger(
-        table: try row.decode("table_name"), name: try row.decode("name"),
-        state: state.flatMap { TriggerState(rawValue: $0) })
-      return (try row.decode("kind", as: String.self), trigger)
+    try await connection.query(.examineKinds, on: reactor).map { row throws(PostgresError) in
+      (kind: try row.decode("kind"), trigger: try row.decoded())
     }
   }
 
   /// The tables of the host's messages: those with the trigger on inserts.
   package func messageTables(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedMessageTable] {
-    try await rows(.examineMessageTables, on: reactor) { row throws(PostgresError) in
-      ExaminedMessageTable(
-        name: try row.decode("table_name"), watchedPartitions: try row.decode("watched_partitions"),
-        otherPartitions: try row.decode("other_partitions"), repeatingKey: try row.decode("repeating_key"))
-    }
+    try await rows(.examineMessageTables, on: reactor)
   }
 
   /// The functions of the host contract that do nothing, because the host has no table for their defaults.
   package func inertFunctions(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
-    try await rows(.examineInertFunctions, on: reactor) { row throws(PostgresError) in try row.decode(0) }
+    try await rows(.examineInertFunctions, on: reactor)
   }
 
   /// Roles in whose sessions ordinary triggers do not fire.
   package func replicationRoles(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
-    try await rows(.examineReplicationRoles, on: reactor) { row throws(PostgresError) in
-      try row.decode(0)
-    }
+    try await rows(.examineReplicationRoles, on: reactor)
   }
 
   package func indexes(_ names: [String], on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedIndex] {
-    try await rows(.examineIndexes(indexNames: names), on: reactor) { row throws(PostgresError) in
-      ExaminedIndex(name: try row.decode("name"), isUsable: try row.decode("is_usable"))
-    }
+    try await rows(.examineIndexes(indexNames: names), on: reactor)
   }
 
   /// How the server would run a claim; a line for each step. Nothing is claimed.
   package func claimPlan(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
-    let limits = ClaimLimits(
-      eventsMax: 20, deliveriesMax: 20, lanes: [.init("doctor", deliveriesMax: 1)], lease: .seconds(30))
-    let claim = StatementCall.claim(limits)
+    let claim = StatementCall.claim(
+      ClaimLimits(eventsMax: 20, deliveriesMax: 20, lanes: ["doctor": 1], lease: .seconds(30)))
     let explanation = PostgresStatement(
       "explain_claim", "explain \(claim.statement.sql)", claim.statement.parameterTypes)
-    return try await rows(StatementCall(explanation, claim.parameters), on: reactor) { row throws(PostgresError) in
-      try row.decode(0)
-    }
+    return try await rows(StatementCall(explanation, claim.parameters), on: reactor)
   }
 }
 
@@ -100,14 +80,14 @@ package struct ExaminedServer: Equatable, Sendable {
 }
 
 /// A role that can reach device tokens, though it is neither their owner nor a service.
-package struct TokenAccess: Equatable, Sendable {
+package struct TokenAccess: Equatable, Sendable, Decodable {
   /// Its name; `public` is everybody.
   package let role: String
   /// What it can do, as `grant` names it, e.g. `select, truncate`.
   package let privileges: String
 }
 
-package struct MissingRight: Equatable, Sendable {
+package struct MissingRight: Equatable, Sendable, Decodable {
   /// What it is on: `schema tacet`, `tacet.inbox`, `function tacet.wake`.
   package let object: String
   /// As `grant` names it; `policy` where row-level security hides every row, `policy for update` (`insert`, `delete`) where
@@ -118,7 +98,7 @@ package struct MissingRight: Equatable, Sendable {
 }
 
 /// When a trigger fires, as `pg_trigger.tgenabled` says.
-package enum TriggerState: String, Sendable {
+package enum TriggerState: String, PostgresScalar, Decodable {
   /// In ordinary sessions.
   case ordinary = "O"
   /// In all sessions.
@@ -129,7 +109,7 @@ package enum TriggerState: String, Sendable {
 }
 
 /// A trigger that runs a function of schema `tacet`.
-package struct ExaminedTrigger: Equatable, Sendable {
+package struct ExaminedTrigger: Equatable, Sendable, Decodable {
   package let table: String
   package let name: String
   /// When it fires; nil when it ought to be there and is not.
@@ -141,7 +121,7 @@ package struct ExaminedTrigger: Equatable, Sendable {
 }
 
 /// A table with the trigger on inserted messages.
-package struct ExaminedMessageTable: Equatable, Sendable {
+package struct ExaminedMessageTable: Equatable, Sendable, Decodable {
   package let name: String
   /// Partitions with the same trigger, which fires for inserts that name them.
   package var watchedPartitions: Int = 0
@@ -152,7 +132,7 @@ package struct ExaminedMessageTable: Equatable, Sendable {
 }
 
 /// An index that the statements rely on.
-package struct ExaminedIndex: Equatable, Sendable {
+package struct ExaminedIndex: Equatable, Sendable, Decodable {
   package let name: String
   /// Whether it can be used; nil when it is missing.
   package let isUsable: Bool?

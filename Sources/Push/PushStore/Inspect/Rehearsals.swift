@@ -3,8 +3,8 @@ package import Postgres
 package import Reactors
 
 /// The result of one step of a message that was played through the host contract and undone.
-package struct ContractTrial: Equatable, Sendable {
-  package enum Outcome: String, Sendable {
+package struct ContractTrial: Equatable, Sendable, Decodable {
+  package enum Outcome: String, PostgresScalar, Decodable {
     /// As it will for real messages.
     case done
     /// It works, and finds nothing.
@@ -17,16 +17,9 @@ package struct ContractTrial: Equatable, Sendable {
   package let step: String
   package let outcome: Outcome
   /// The SQLSTATE of what failed, where an error did.
-  package let sqlState: String?
+  package var sqlState: String?
   /// Why; with the names of columns and tables, without values of rows.
-  package let message: String
-
-  package init(_ step: String, _ outcome: Outcome, sqlState: String? = nil, message: String = "") {
-    self.step = step
-    self.outcome = outcome
-    self.sqlState = sqlState
-    self.message = message
-  }
+  package var message = ""
 
   /// Steps without which no message is pushed; the others concern what apps report.
   package static let neededForPushes: Set<String> = [
@@ -43,12 +36,9 @@ package struct ContractTrial: Equatable, Sendable {
   static func trials(from rows: PostgresRows) throws(PostgresError) -> [ContractTrial] {
     var failed: Set<String> = []
     var trials: [ContractTrial] = []
-    for row in rows {
-      let step: String = try row.decode("step")
-      guard let outcome = Outcome(rawValue: try row.decode("outcome")), !failed.contains(step) else { continue }
-      if outcome == .failed { failed.insert(step) }
-      let message = try row.decode("message", as: String?.self) ?? ""
-      trials.append(ContractTrial(step, outcome, sqlState: try row.decode("state"), message: message))
+    for trial: ContractTrial in try rows.decoded() where !failed.contains(trial.step) {
+      if trial.outcome == .failed { failed.insert(trial.step) }
+      trials.append(trial)
     }
     return trials
   }

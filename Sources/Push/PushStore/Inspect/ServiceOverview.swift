@@ -20,7 +20,7 @@ package struct ServiceOverview: Equatable, Sendable {
 /// The outcomes of the last hour's pushes, or of as much of the hour as the newest 20 000 cover.
 package struct LedgerFigures: Equatable, Sendable {
   /// How many recipients each decision concerned.
-  package struct Counts: Equatable, Sendable {
+  package struct Counts: Equatable, Sendable, Decodable {
     package var sent = 0, held = 0, skipped = 0, failed = 0
 
     package var total: Int { sent + held + skipped + failed }
@@ -57,7 +57,7 @@ package struct LedgerFigures: Equatable, Sendable {
 }
 
 /// What is still to be done. Counts end at 10 001, which means more than 10 000.
-package struct QueueOverview: Equatable, Sendable {
+package struct QueueOverview: Equatable, Sendable, Decodable {
   /// Work that has been due for so long finds no process, or too few: a claim takes milliseconds, and polls come
   /// within a second.
   package static let overdueFrom = Duration.seconds(10)
@@ -79,7 +79,7 @@ package struct QueueOverview: Equatable, Sendable {
 }
 
 /// A route to APNs that pushes wait for.
-package struct WaitingLane: Equatable, Sendable {
+package struct WaitingLane: Equatable, Sendable, Decodable {
   /// App and environment.
   package let name: String
   /// Pushes; 10 001 means more than 10 000.
@@ -91,7 +91,7 @@ package struct WaitingLane: Equatable, Sendable {
 }
 
 /// A process of the service that works, or did so a minute ago.
-package struct LiveInstance: Equatable, Sendable {
+package struct LiveInstance: Equatable, Sendable, Decodable {
   package let host: String
   package let processID: Int
   package let version: String
@@ -104,7 +104,7 @@ package struct LiveInstance: Equatable, Sendable {
 }
 
 /// Work that was set aside because it can never succeed.
-package struct ParkedWork: Equatable, Sendable {
+package struct ParkedWork: Equatable, Sendable, Decodable {
   /// When; microseconds since 1970.
   package let parkedAt: Int64
   package let subject: PushSubject
@@ -114,7 +114,7 @@ package struct ParkedWork: Equatable, Sendable {
 }
 
 /// One row of the ledger: a push and its outcome.
-package struct LedgerEntry: Equatable, Sendable {
+package struct LedgerEntry: Equatable, Sendable, Decodable {
   package let id: UUID
   /// When the event was committed; microseconds since 1970.
   package let enqueuedAt: Int64
@@ -150,9 +150,8 @@ extension PushDatabase {
       let instances = try await look.query(.overviewInstances, on: reactor)
       let entries = try await look.query(.newestPushes(rowsMax: newest), on: reactor)
       return ServiceOverview(
-        ledger: try LedgerFigures(ledger), queues: try QueueOverview(queues.one()),
-        lanes: try lanes.map(WaitingLane.init), parked: try parked.map(ParkedWork.init),
-        instances: try instances.map(LiveInstance.init), newest: try entries.map(LedgerEntry.init))
+        ledger: try LedgerFigures(ledger), queues: try queues.one().decoded(), lanes: try lanes.decoded(),
+        parked: try parked.decoded(), instances: try instances.decoded(), newest: try entries.decoded())
     }
   }
 }
@@ -161,10 +160,10 @@ extension LedgerFigures {
   fileprivate init(_ rows: PostgresRows) throws {
     self.init()
     for row in rows {
-      let counts = try Counts(row)
+      let counts: Counts = try row.decoded()
       switch try row.decode("level", as: Int.self) {
       case 3:
-        span = .microseconds(try row.decode("span_us", as: Int64.self))
+        span = try row.decode("span_us")
         self.counts = counts
         latency = try Self.latency(row, "median_us", "percentile99_us")
         sentLastMinute = try row.decode("sent_last_minute")
@@ -180,74 +179,8 @@ extension LedgerFigures {
   }
 
   private static func latency(_ row: PostgresRow, _ median: String, _ percentile: String) throws -> Latency? {
-    guard let median = try row.duration(median), let percentile = try row.duration(percentile) else { return nil }
-    return Latency(median: median, percentile99: percentile)
-  }
-}
-
-extension LedgerFigures.Counts {
-  fileprivate init(_ row: PostgresRow) throws {
-    sent = try row.decode("sent")
-    held = try row.decode("held")
-    skipped = try row.decode("skipped")
-    failed = try row.decode("failed")
-  }
-}
-
-extension QueueOverview {
-  fileprivate init(_ row: PostgresRow) throws {
-    inbox = try row.decode("inbox")
-    oldestAge = try row.duration("oldest_us")
-    holds = try row.decode("holds")
-    nextHold = try row.duration("next_hold_us")
-    retries = try row.decode("retries")
-    nextRetry = try row.duration("next_retry_us")
-    hasMoreWork = try row.decode("has_more")
-    parked = try row.decode("parked")
-  }
-}
-
-extension WaitingLane {
-  fileprivate init(_ row: PostgresRow) throws {
-    name = try row.decode("lane")
-    waiting = try row.decode("waiting")
-    oldestAge = .microseconds(try row.decode("oldest_us", as: Int64.self))
-    reason = try row.decode("reason")
-  }
-}
-
-extension ParkedWork {
-  fileprivate init(_ row: PostgresRow) throws {
-    parkedAt = try row.decode("parked_us")
-    subject = PushSubject(id: try row.decode("subject_id"), kind: try row.decode("kind"))
-    userID = try row.decode("user_id")
-    reason = try row.decode("reason")
-  }
-}
-
-extension LiveInstance {
-  fileprivate init(_ row: PostgresRow) throws {
-    host = try row.decode("host")
-    processID = try row.decode("pid")
-    version = try row.decode("version")
-    startedAt = try row.decode("started_us")
-    seenAge = .microseconds(try row.decode("seen_age_us", as: Int64.self))
-    shards = try row.decode("shards")
-  }
-}
-
-extension LedgerEntry {
-  init(_ row: PostgresRow) throws {
-    id = try row.decode("id")
-    enqueuedAt = try row.decode("enqueued_us")
-    subjectID = try row.decode("subject_id")
-    kind = try row.decode("push_type")
-    userID = try row.decode("user_id")
-    decision = try row.decode("decision")
-    reason = try row.decode("reason")
-    heldUntil = try row.decode("held_until_us")
-    way = try row.duration("latency_us")
-    devicesAccepted = try row.decode("devices_accepted")
+    guard let median: Duration = try row.decode(median) else { return nil }
+    return Latency(median: median, percentile99: try row.decode(percentile))
   }
 }
 
@@ -263,7 +196,7 @@ package struct LedgerPage: Equatable, Sendable {
 }
 
 /// A user who has registered a device.
-package struct DeviceTokenOwner: Hashable, Sendable {
+package struct DeviceTokenOwner: Hashable, Sendable, Decodable {
   package let userID: HostID
   /// The first eight characters of the device token.
   package let device: String
@@ -316,9 +249,7 @@ extension PushDatabase {
     ofDeviceToken beginning: String, countMax: Int, on reactor: isolated Reactor
   ) async throws -> [DeviceTokenOwner] {
     try await look(on: reactor) { look in
-      try await look.query(.deviceTokenOwners(beginning: beginning, ownersMax: countMax), on: reactor).map {
-        DeviceTokenOwner(userID: try $0.decode("user_id"), device: try $0.decode("device"))
-      }
+      try await look.query(.deviceTokenOwners(beginning: beginning, ownersMax: countMax), on: reactor).decoded()
     }
   }
 
@@ -327,7 +258,7 @@ extension PushDatabase {
   ) async throws -> LedgerPage {
     try await look(on: reactor) { look in
       let rows = try await look.query(call, on: reactor)
-      return LedgerPage(try rows.map(LedgerEntry.init), size: size)
+      return LedgerPage(try rows.decoded(), size: size)
     }
   }
 }

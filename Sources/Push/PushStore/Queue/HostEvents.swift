@@ -4,7 +4,7 @@ package import PushRules
 package import Reactors
 
 /// An event that a process has claimed, to send it to the host.
-package struct HostEvent: Equatable, Sendable {
+package struct HostEvent: Equatable, Sendable, Decodable {
   /// Its place in the order of its user.
   package var id: Int64
   /// Attempts so far, this one among them.
@@ -32,21 +32,6 @@ package struct HostEvent: Equatable, Sendable {
   package var sentAt: Int64?
 }
 
-extension HostEvent {
-  init(_ row: PostgresRow) throws(PostgresError) {
-    self.init(
-      id: try row.decode("id"), attempt: try row.decode("attempts"), webhookID: try row.decode("webhook_id"),
-      type: try row.decode("type"), userID: try row.decode("user_id"), occurredAt: try row.decode("occurred_us"))
-    pushID = try row.decode("log_id")
-    subjectID = try row.decode("subject_id")
-    kind = try row.decode("kind")
-    reason = try row.decode("reason")
-    channel = try row.decode("channel")
-    device = try row.decode("device")
-    sentAt = try row.decode("sent_us")
-  }
-}
-
 /// What the host answered to an attempt at an event.
 package struct HostEventAnswer: Equatable, Sendable {
   /// The status; nil without an answer.
@@ -65,7 +50,7 @@ package struct HostEventAnswer: Equatable, Sendable {
 }
 
 /// What has become of an event; the raw values are those of the database.
-package enum HostEventState: String, CaseIterable, Sendable {
+package enum HostEventState: String, CaseIterable, PostgresScalar, Decodable {
   /// It is tried, again if it was before.
   case waiting
   /// The host has answered 2xx.
@@ -77,7 +62,7 @@ package enum HostEventState: String, CaseIterable, Sendable {
 }
 
 /// An event that is dead or waits, for the operator.
-package struct HostEventEntry: Equatable, Sendable {
+package struct HostEventEntry: Equatable, Sendable, Decodable {
   /// Dead or waiting.
   package let state: HostEventState
   /// Such as `push.unread`.
@@ -97,18 +82,8 @@ package struct HostEventEntry: Equatable, Sendable {
   package let at: Int64
 }
 
-extension HostEventEntry {
-  init(_ row: PostgresRow) throws(PostgresError) {
-    self.init(
-      state: HostEventState(rawValue: try row.decode("state")) ?? .waiting, type: try row.decode("type"),
-      kind: try row.decode("kind"), userID: try row.decode("user_id"), subjectID: try row.decode("subject_id"),
-      attempts: try row.decode("attempts"), status: try row.decode("status"), error: try row.decode("error"),
-      occurredAt: try row.decode("occurred_us"), at: try row.decode("next_us"))
-  }
-}
-
 /// How many events are on their way to the host.
-package struct HostEventFigures: Equatable, Sendable {
+package struct HostEventFigures: Equatable, Sendable, Decodable {
   /// Where counting stops.
   package static let rowsMax = 50_000
 
@@ -124,14 +99,6 @@ package struct HostEventFigures: Equatable, Sendable {
   package var announced: [String] = []
 
   package init() {}
-
-  init(_ row: PostgresRow) throws(PostgresError) {
-    waiting = try row.decode("waiting")
-    oldestAge = try row.duration("oldest_us").map { max(.zero, $0) }
-    dead = try row.decode("dead")
-    checks = try row.decode("checks")
-    announced = try row.decode("announced")
-  }
 }
 
 // Events for the host; see db/functions/host_events.sql.
@@ -147,7 +114,7 @@ extension PushDatabase {
     _ count: Int, lease: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [HostEvent] {
     let call = StatementCall.claimHostEvents(eventsMax: count, leaseMicroseconds: lease.wholeMicroseconds)
-    return try await pool.query(call, on: reactor).map(HostEvent.init)
+    return try await pool.query(call, on: reactor).decoded()
   }
 
   /// Records what the host answered.
@@ -159,14 +126,12 @@ extension PushDatabase {
     let call = StatementCall.settleHostEvent(
       eventID: event.id, attempt: event.attempt, status: answer.status, error: answer.fault,
       nextTryMicroseconds: answer.nextTry?.wholeMicroseconds, givesUpMicroseconds: givesUp.wholeMicroseconds)
-    let state: String? = try await pool.query(call, on: reactor).one().decode(0)
-    return state.flatMap(HostEventState.init)
+    return try await pool.query(call, on: reactor).one().decode(0)
   }
 
   /// How long until an event or a check is due, negative for one that is; nil without either.
   package func timeUntilNextHostEvent(on reactor: isolated Reactor) async throws(PostgresError) -> Duration? {
-    let microseconds: Int64? = try await pool.query(.nextHostEvent, on: reactor).one().decode(0)
-    return microseconds.map { .microseconds($0) }
+    try await pool.query(.nextHostEvent, on: reactor).one().decode(0)
   }
 
   /// Sends dead events again, and those that wait for their next attempt at once.
@@ -183,7 +148,7 @@ extension PushDatabase {
   /// - Throws: ``PostgresError``.
   package func hostEvents(_ count: Int, on reactor: isolated Reactor) async throws -> [HostEventEntry] {
     try await look(on: reactor) { look in
-      try await look.query(.hostEventList(rowsMax: count), on: reactor).map(HostEventEntry.init)
+      try await look.query(.hostEventList(rowsMax: count), on: reactor).decoded()
     }
   }
 
@@ -193,13 +158,12 @@ extension PushDatabase {
     within limit: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> HostEventFigures {
     let call = StatementCall.hostEventFigures(rowsMax: HostEventFigures.rowsMax)
-    return try HostEventFigures(await pool.query(call, within: limit, on: reactor).one())
+    return try await pool.query(call, within: limit, on: reactor).one().decoded()
   }
 }
 
 extension DatabaseExamination {
   package func hostEvents(on reactor: isolated Reactor) async throws(PostgresError) -> HostEventFigures {
-    try HostEventFigures(
-      await connection.query(.hostEventFigures(rowsMax: HostEventFigures.rowsMax), on: reactor).one())
+    try await row(.hostEventFigures(rowsMax: HostEventFigures.rowsMax), on: reactor)
   }
 }

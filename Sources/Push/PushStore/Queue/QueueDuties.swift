@@ -60,8 +60,7 @@ extension PushDatabase {
 
   /// How long until something becomes due by itself; negative when it is overdue, nil when nothing waits.
   package func timeUntilNextDue(on reactor: isolated Reactor) async throws(PostgresError) -> Duration? {
-    let rows = try await pool.query(.nextDue, on: reactor)
-    return try rows.one().decode(0, as: Int64?.self).map { .microseconds($0) }
+    try await pool.query(.nextDue, on: reactor).one().decode(0)
   }
 
   private func count(
@@ -77,7 +76,7 @@ extension PushDatabase {
 
   /// The tables whose rows are kept for a time and then deleted, without their schema.
   package func prunedTables(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
-    try await pool.query(.prunedTables, on: reactor).map { row throws(PostgresError) in try row.decode("name") }
+    try await pool.query(.prunedTables, on: reactor).decoded()
   }
 
   /// Deletes one batch of rows that are older than the retention, and than the table needs, by the database's clock.
@@ -87,14 +86,14 @@ extension PushDatabase {
   package func prune(
     _ table: String, olderThan retention: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (rows: Int, isFull: Bool) {
-    let call = StatementCall.prune(tableName: table, retentionMicroseconds: retention.wholeMicroseconds)
-    let count: Int = try await pool.query(call, on: reactor).one().decode(0)
+    let count = try await count(
+      .prune(tableName: table, retentionMicroseconds: retention.wholeMicroseconds), on: reactor)
     return (count, count >= Self.prunedRowsMax)
   }
 }
 
 /// What one pass over users who are to be forgotten has done.
-package struct ErasurePass: Equatable, Sendable {
+package struct ErasurePass: Equatable, Sendable, Decodable {
   /// Rows deleted, of all tables.
   package let rows: Int
   /// Users with no rows left, long enough after the first pass.
@@ -109,11 +108,9 @@ extension PushDatabase {
   package func eraseUsers(
     usersMax: Int, rowsMax: Int, settled: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> ErasurePass {
-    let row = try await pool.query(
-      .eraseUsers(usersMax: usersMax, rowsMax: rowsMax, settledMicroseconds: settled.wholeMicroseconds), on: reactor
-    ).one()
-    return ErasurePass(
-      rows: try row.decode("erased"), finished: try row.decode("finished"), hasMore: try row.decode("has_more"))
+    let call = StatementCall.eraseUsers(
+      usersMax: usersMax, rowsMax: rowsMax, settledMicroseconds: settled.wholeMicroseconds)
+    return try await pool.query(call, on: reactor).one().decoded()
   }
 
   /// Notes, of the next users in the order of their ids, those who are gone from `auth.users`; ``eraseUsers(usersMax:rowsMax:settled:on:)``
@@ -129,7 +126,7 @@ extension PushDatabase {
 }
 
 /// What waits in the database, for all services on it together.
-package struct QueueFigures: Equatable, Sendable {
+package struct QueueFigures: Equatable, Sendable, Decodable {
   /// How far each table is counted: enough to tell an outage from a busy day, and some tens of milliseconds of one server
   /// process at the most.
   package static let rowsMax = 50_000
@@ -159,6 +156,11 @@ package struct QueueFigures: Equatable, Sendable {
   package var snapshotAge: Duration?
   /// How many transactions have begun since the oldest snapshot of a replication slot; nil when there is none.
   package var slotAgeTransactions: Int?
+
+  private enum CodingKeys: CodingKey {
+    case freshEvents, claimedEvents, oldestEventAge, held, retryable, parked, triggerFailures, runningActivities
+    case snapshotAge, slotAgeTransactions
+  }
 }
 
 extension PushDatabase {
@@ -167,32 +169,11 @@ extension PushDatabase {
   package func queueFigures(
     within limit: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> QueueFigures {
-    let rows = try await pool.query(
-      .queueFigures(rowsMax: QueueFigures.rowsMax, lanesMax: QueueFigures.lanesMax), within: limit, on: reactor)
-    var figures = QueueFigures()
-    for row in rows {
-      figures.take(try row.decode("figure"), try row.decode("label"), try row.decode("number"))
-    }
+    let row = try await pool.query(
+      .queueFigures(rowsMax: QueueFigures.rowsMax, lanesMax: QueueFigures.lanesMax), within: limit, on: reactor
+    ).one()
+    var figures: QueueFigures = try row.decoded()
+    figures.waiting = try row.decode("waiting", as: ExplainedDocument<[String: Int]>.self).content
     return figures
-  }
-}
-
-extension QueueFigures {
-  fileprivate mutating func take(_ figure: String, _ label: String?, _ number: Int64) {
-    let count = Int(number)
-    switch (figure, label) {
-    case ("inbox", "fresh"): freshEvents = count
-    case ("inbox", "claimed"): claimedEvents = count
-    case ("oldest_age", _): oldestEventAge = max(.zero, .microseconds(number))
-    case ("deliveries", "held"): held = count
-    case ("deliveries", "retryable"): retryable = count
-    case ("waiting", let lane?): waiting[lane] = count
-    case ("parked", _): parked = count
-    case ("trigger_failures", _): triggerFailures = count
-    case ("live_activities", _): runningActivities = count
-    case ("snapshot_age", _): snapshotAge = max(.zero, .microseconds(number))
-    case ("slot_age", _): slotAgeTransactions = count
-    default: preconditionFailure("queue_figures answers \(figure) \(label ?? "without a label")")
-    }
   }
 }

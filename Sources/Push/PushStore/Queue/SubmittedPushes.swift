@@ -84,7 +84,7 @@ extension PushDatabase {
   /// Cancels the pushes of a key that have not been sent.
   /// - Returns: how many pushes that a server asked for wait; those of watched rows are not counted.
   package func cancelPushes(_ key: String, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
-    Int(clamping: try await pool.query(.cancelPushes(cancelKey: key), on: reactor).one().decode(0, as: Int64.self))
+    try await pool.query(.cancelPushes(cancelKey: key), on: reactor).one().decode(0)
   }
 
   /// Cancels all pushes of a user that servers have asked for or campaigns have queued, and that wait.
@@ -97,16 +97,11 @@ extension PushDatabase {
   package func waitingPushes(
     of user: HostID, rowsMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [WaitingPush] {
-    try await pool.query(.waitingPushes(userID: user, rowsMax: rowsMax), on: reactor).map {
-      row throws(PostgresError) in
-      WaitingPush(
-        id: try row.decode("push_id"), kind: try row.decode("kind"), title: try row.decode("title"),
-        dueAt: try row.decode("due_us"), state: try row.decode("state"), cancelKey: try row.decode("cancel_key"))
-    }
+    try await pool.query(.waitingPushes(userID: user, rowsMax: rowsMax), on: reactor).decoded()
   }
 }
 
-package struct WaitingPush: Equatable, Sendable {
+package struct WaitingPush: Equatable, Sendable, Decodable {
   package let id: UUID
   package let kind: String
   package let title: String
@@ -128,7 +123,7 @@ package enum EventStatus: Equatable, Sendable {
 }
 
 /// A recipient's outcome as the ledger has it.
-package struct RecordedOutcome: Equatable, Sendable {
+package struct RecordedOutcome: Equatable, Sendable, Decodable {
   package let userID: HostID
 
   package let decision: OutcomeDecision
@@ -151,36 +146,25 @@ extension PushDatabase {
       } else {
         try await pool.query(.ingestEvent(subjectID: subject.id, kind: subject.kind), on: reactor)
       }
-    return try LedgerRow.status(from: rows)
+    return try EventStatus.read(rows)
   }
 
   package func status(of subject: PushSubject, on reactor: isolated Reactor) async throws(PostgresError) -> EventStatus
   {
-    let rows = try await pool.query(.outcome(subjectID: subject.id, kind: subject.kind), on: reactor)
-    return try LedgerRow.status(from: rows)
+    try EventStatus.read(await pool.query(.outcome(subjectID: subject.id, kind: subject.kind), on: reactor))
   }
 }
 
-/// One row of a look-up of an outcome.
-enum LedgerRow {
-  static func status(from rows: PostgresRows) throws(PostgresError) -> EventStatus {
+extension EventStatus {
+  /// A row for each recipient, or one without a user.
+  static func read(_ rows: PostgresRows) throws(PostgresError) -> EventStatus {
     var outcomes: [RecordedOutcome] = []
     for row in rows {
       guard try row.decode("is_known") else { return .unknown }
       if try row.decode("is_pending") { return .pending }
-      if let outcome = try outcome(of: row) { outcomes.append(outcome) }
+      if try row.decode("user_id", as: HostID?.self) != nil { outcomes.append(try row.decoded()) }
     }
     return .decided(outcomes)
-  }
-
-  private static func outcome(of row: PostgresRow) throws(PostgresError) -> RecordedOutcome? {
-    guard let userID: HostID = try row.decode("user_id") else { return nil }
-    return RecordedOutcome(
-      userID: userID,
-      decision: try row.decode("decision"),
-      reason: try row.decode("reason"),
-      heldUntil: try row.decode("held_until_us"),
-      devicesAccepted: try row.decode("devices_accepted"))
   }
 }
 

@@ -7,9 +7,9 @@ package struct DecidedEvent: Sendable {
   /// One per recipient of the claim.
   package let outcomes: [RecipientOutcome]
 
-  package let deadTargets: [DeadTarget]
+  package private(set) var deadTargets: [DeadTarget]
 
-  package let learntEnvironments: [LearntEnvironment]
+  package private(set) var learntEnvironments: [LearntEnvironment]
 
   /// What woke the service: `notify`, `webhook`, `poll` and so on.
   package let wokenBy: String
@@ -155,13 +155,9 @@ package struct DeadTarget: Equatable, Sendable {
 
   /// Since when, microseconds since 1970. A registration after this moment keeps the target alive.
   package let invalidSince: Int64
+}
 
-  package init(address: String, reason: String, invalidSince: Int64) {
-    self.address = address
-    self.reason = reason
-    self.invalidSince = invalidSince
-  }
-
+extension DeadTarget {
   /// As the service says, which counts milliseconds since 1970; since the claim without a moment.
   /// - Parameter claimedAt: when the registration was read; microseconds since 1970.
   package init(address: String, reason: String, sinceMilliseconds: Int64?, claimedAt: Int64) {
@@ -200,9 +196,8 @@ extension DecidedEvent {
   /// The same without what was learnt about targets; nil when nothing was.
   package var withoutFindings: DecidedEvent? {
     if deadTargets.isEmpty, learntEnvironments.isEmpty { return nil }
-    var copy = DecidedEvent(event: event, outcomes: outcomes, deadTargets: [], wokenBy: wokenBy)
-    copy.decider = decider
-    copy.purpose = purpose
+    var copy = self
+    (copy.deadTargets, copy.learntEnvironments) = ([], [])
     return copy
   }
 }

@@ -90,8 +90,6 @@ package struct HistoryEntry: Equatable, Sendable {
     package var facts = RecipientSituation.nothingKnown
     package var policy = SuppressionPolicy()
 
-    package init() {}
-
     package subscript<Fact>(dynamicMember fact: WritableKeyPath<RecipientSituation, Fact>) -> Fact {
       get { facts[keyPath: fact] }
       set { facts[keyPath: fact] = newValue }

@@ -54,8 +54,7 @@ extension DecidedEvent {
   private static func left(
     of finished: [DecidedEvent], besides taken: PostgresRows
   ) throws(PostgresError) -> [DecidedEvent] {
-    var subjects: Set<PushSubject> = []
-    for row in taken { subjects.insert(PushSubject(id: try row.decode("subject_id"), kind: try row.decode("kind"))) }
+    let subjects: Set<PushSubject> = Set(try taken.decoded())
     return finished.filter { !subjects.contains($0.event.subject) }
   }
 
@@ -175,7 +174,7 @@ package struct RecordedHold: Equatable, Sendable {
 }
 
 /// What a review of holds has found.
-package struct ReviewedHolds: Equatable, Sendable {
+package struct ReviewedHolds: Equatable, Sendable, Decodable {
   /// Holds that were made due.
   package let released: Int
 
@@ -192,10 +191,7 @@ extension PushDatabase {
   package func review(
     _ holds: [RecordedHold], on reactor: isolated Reactor
   ) async throws(PostgresError) -> ReviewedHolds {
-    let row = try await pool.query(.reviewHolds(holds), on: reactor).one()
-    return ReviewedHolds(
-      released: try row.decode("released"), oldestRunning: try row.decode("oldest_running"),
-      nextToBegin: try row.decode("next_to_begin"))
+    try await pool.query(.reviewHolds(holds), on: reactor).one().decoded()
   }
 
   /// Why the last try of a push to each of these users failed, as the ledger has it; nothing for one that was never tried.

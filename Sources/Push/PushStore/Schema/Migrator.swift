@@ -40,19 +40,9 @@ package enum Migrator {
   ///   - report: called with the name of each step after its transaction, and before another try.
   /// - Throws: ``PostgresError``, of the connection or of the failing file; SQLSTATE 55P03 after the last try for a lock.
   package static func run(
-    _ migrations: [Migration] = Migration.all, in configuration: PostgresConfiguration, createsHostTables: Bool,
-    ids: IDTypeWishes = IDTypeWishes(), logger: Logger, on reactor: isolated Reactor,
-    notice: (@Sendable (String) -> Void)? = nil, report: (String, Outcome) -> Void
-  ) async throws(PostgresError) {
-    try await run(
-      migrations, functions: FunctionFile.all, in: configuration, createsHostTables: createsHostTables, ids: ids,
-      logger: logger, on: reactor, notice: notice, report: report)
-  }
-
-  /// - Parameter functions: the files of `db/functions`, in the order of their names.
-  static func run(
-    _ migrations: [Migration], functions: [FunctionFile], in configuration: PostgresConfiguration,
-    createsHostTables: Bool, ids: IDTypeWishes = IDTypeWishes(), logger: Logger, on reactor: isolated Reactor,
+    _ migrations: [Migration] = Migration.all, functions: [FunctionFile] = FunctionFile.all,
+    in configuration: PostgresConfiguration, createsHostTables: Bool, ids: IDTypeWishes = IDTypeWishes(),
+    logger: Logger, on reactor: isolated Reactor,
     notice: (@Sendable (String) -> Void)? = nil, report: (String, Outcome) -> Void
   ) async throws(PostgresError) {
     var configuration = configuration
@@ -129,17 +119,14 @@ package enum Migrator {
   private static func changedFunctions(
     among files: [FunctionFile], over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) -> String {
-    var script = ""
-    for row in try await FunctionFile.examine(files, over: connection, on: reactor) {
-      let file = files[Int(try row.decode(0, as: Int32.self))]
-      script += """
-        \(file.text)
-        insert into tacet.function_files (name, checksum) values ('\(file.name)', '\(try row.decode(1, as: String.self))')
-        on conflict (name) do update set applied_at = now(), checksum = excluded.checksum;
+    try await FunctionFile.examine(files, over: connection, on: reactor).map { file, checksum in
+      """
+      \(file.text)
+      insert into tacet.function_files (name, checksum) values ('\(file.name)', '\(checksum)')
+      on conflict (name) do update set applied_at = now(), checksum = excluded.checksum;
 
-        """
-    }
-    return script
+      """
+    }.joined()
   }
 
   private static func applyPatiently(
@@ -232,7 +219,7 @@ package struct Migration: Sendable {
 }
 
 /// One file of `db/functions` or `db/campaigns`, built into the program.
-struct FunctionFile {
+package struct FunctionFile: Sendable {
   /// The file's name without its ending, e.g. `wake`; of a campaign with its folder, e.g. `campaigns/coach`.
   let name: String
 
@@ -242,20 +229,21 @@ struct FunctionFile {
   func written(with types: IDTypes) -> FunctionFile { FunctionFile(name: name, text: types.written(into: text)) }
 
   /// Every file, in the order in which they are applied: functions by name, then campaigns, which name them.
-  static let all =
+  package static let all =
     SQLFiles.functions.map(FunctionFile.init)
     + SQLFiles.campaigns.map { Self(name: "campaigns/" + $0.name, text: $0.text) }
 
-  /// The files that `tacet migrate` would apply: the place of each, and its checksum.
+  /// The files that `tacet migrate` would apply, each with its checksum.
   static func examine(
     _ files: [FunctionFile], over connection: PostgresConnection, on reactor: isolated Reactor
-  ) async throws(PostgresError) -> PostgresRows {
+  ) async throws(PostgresError) -> [(file: FunctionFile, checksum: String)] {
     let hidden = try await HiddenRows.look(
       at: ["messages", "conversation_participants", "profiles"], over: connection, on: reactor)
     return try await connection.query(
       .examineFunctionFiles(
         names: files.map(\.name), texts: files.map(\.text),
-        hidden: hidden.columns + hidden.blocks), on: reactor)
+        hidden: hidden.columns + hidden.blocks), on: reactor
+    ).map { row throws(PostgresError) in (files[try row.decode("place")], try row.decode("checksum")) }
   }
 }
 
@@ -263,17 +251,14 @@ extension DatabaseExamination {
   /// The files of `db/functions` that differ from what `tacet migrate` has applied, by name. Empty also where psql applied
   /// them last, because that leaves no checksums.
   package func outdatedFunctions(on reactor: isolated Reactor) async throws(PostgresError) -> [String] {
-    var names: [String] = []
     let types = IDTypes(ofSessions: connection.configuration)
     let files = FunctionFile.all.map { $0.written(with: types) }
-    for row in try await FunctionFile.examine(files, over: connection, on: reactor) {
-      names.append(FunctionFile.all[Int(try row.decode(0, as: Int32.self))].name)
-    }
-    return names.count == FunctionFile.all.count ? [] : names
+    let names = try await FunctionFile.examine(files, over: connection, on: reactor).map(\.file.name)
+    return names.count == files.count ? [] : names
   }
 }
 
-package struct AppliedMigration: Equatable, Sendable {
+package struct AppliedMigration: Equatable, Sendable, Decodable {
   package let version: Int
 
   /// The file's name without its ending.
@@ -288,15 +273,7 @@ package struct AppliedMigration: Equatable, Sendable {
   ) async throws(PostgresError) -> [AppliedMigration]? {
     let rows = try await connection.query(PushStatements.hasMigrations, on: reactor)
     guard try rows.one().decode(0, as: Bool.self) else { return nil }
-    var applied: [AppliedMigration] = []
-    for row in try await connection.query(PushStatements.appliedMigrations, on: reactor) {
-      let oldest = try row.decode("oldest_service", as: Int32?.self)
-      applied.append(
-        AppliedMigration(
-          version: Int(try row.decode("version", as: Int32.self)), name: try row.decode("name"),
-          oldestService: oldest.map(Int.init)))
-    }
-    return applied
+    return try await connection.query(PushStatements.appliedMigrations, on: reactor).decoded()
   }
 }
 

@@ -103,6 +103,9 @@ package final class WakefulPause {
   /// Whether the last wait was longer than its time.
   package private(set) var hasSlept = false
 
+  /// Whether what waits is to end.
+  package private(set) var isClosed = false
+
   /// - Parameter sleep: nil for waits that end when their time is over.
   package init(_ sleep: DatabaseSleep? = nil) {
     self.sleep = sleep
@@ -114,14 +117,22 @@ package final class WakefulPause {
     signal.signal(on: reactor)
   }
 
+  /// Ends the current wait, and every later one at once.
+  package func close(on reactor: isolated Reactor) {
+    isClosed = true
+    signal(on: reactor)
+  }
+
   /// Waits for the signal. If the database sleeps when the time is over, the wait lasts until the sleep ends.
   /// - Parameters:
   ///   - time: the wait while awake. longest: after how much more the pause itself wakes the process for a few looks; nil
   ///     leaves that to others.
   /// - Returns: whether the signal came.
+  @discardableResult
   package func wait(for time: Duration, longest: Duration? = nil, on reactor: isolated Reactor) async -> Bool {
     hasSlept = false
     defer { isGiven = false }
+    if isClosed { return true }
     if await signal.wait(for: time, on: reactor) { return true }
     guard let sleep, sleep.add(ReactorBound(self, on: reactor), ObjectIdentifier(self)) else { return false }
     (isAsleep, hasSlept) = (true, true)

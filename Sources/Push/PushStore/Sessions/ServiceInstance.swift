@@ -38,11 +38,9 @@ extension ServiceInstance {
   package func neighbours(
     over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [(processID: Int32, isRecent: Bool)] {
-    var found: [(processID: Int32, isRecent: Bool)] = []
-    for row in try await connection.query(.neighbours(host: host), on: reactor) {
-      found.append((try row.decode("pid", as: Int32.self), try row.decode("is_recent", as: Bool.self)))
+    try await connection.query(.neighbours(host: host), on: reactor).map { row throws(PostgresError) in
+      (processID: try row.decode("pid"), isRecent: try row.decode("is_recent"))
     }
-    return found
   }
 }
 
@@ -75,24 +73,16 @@ package struct OwnedShards: Equatable, Sendable {
 }
 
 /// A shard that a process holds.
-package struct HeldShard: Equatable, Sendable {
+package struct HeldShard: Equatable, Sendable, Decodable {
   package let number: Int32
   /// When it was taken, by the database's clock; microseconds since 1970.
-  package let takenAt: Int64
+  package var takenAt: Int64 = 0
   /// How often its owner has changed. A process that has lost a shard and taken it again has another number.
-  package let epoch: Int64
+  package var epoch: Int64 = 0
   /// Whether another process has too few.
-  package let isSurplus: Bool
+  package var isSurplus = false
   /// Whether a process is awake and polls, so that nobody is notified.
-  package let isQuiet: Bool
-
-  package init(number: Int32, takenAt: Int64 = 0, epoch: Int64 = 0, isSurplus: Bool = false, isQuiet: Bool = false) {
-    self.number = number
-    self.takenAt = takenAt
-    self.epoch = epoch
-    self.isSurplus = isSurplus
-    self.isQuiet = isQuiet
-  }
+  package var isQuiet = false
 }
 
 extension PushDatabase {
@@ -104,11 +94,7 @@ extension PushDatabase {
     let call = StatementCall.holdShards(
       instanceID: instance.id, host: instance.host, processID: instance.processID, version: instance.version,
       leaseMicroseconds: lease.wholeMicroseconds)
-    return try await pool.query(call, on: reactor).map { row throws(PostgresError) in
-      HeldShard(
-        number: try row.decode("shard"), takenAt: try row.decode("taken_us"), epoch: try row.decode("epoch"),
-        isSurplus: try row.decode("is_surplus"), isQuiet: try row.decode("is_quiet"))
-    }
+    return try await pool.query(call, on: reactor).decoded()
   }
 
   /// Gives up shards of which nothing is under way; with the last one the lease ends.
@@ -120,16 +106,22 @@ extension PushDatabase {
 }
 
 /// A message that was handed over for a user, and the burst that it is of; as the ledger knows it.
-package struct FoldedMessage: Sendable {
+package struct FoldedMessage: Sendable, Decodable {
   package let userID: HostID
   package let conversationID: HostID
-  package let message: BurstMessage
-  package let first: BurstMessage
+  let subjectID: HostID
+  let enqueuedAt: Int64
+  let firstID: HostID
   package let begunAt: Int64
   package let sounds: Bool
   package let isShown: Bool
   /// Messages of the burst besides this one.
   package let more: Int
+
+  package var message: BurstMessage { BurstMessage(enqueuedAt: enqueuedAt, id: subjectID) }
+
+  /// The one that began the burst.
+  package var first: BurstMessage { BurstMessage(enqueuedAt: begunAt, id: firstID) }
 }
 
 extension PushDatabase {
@@ -139,20 +131,12 @@ extension PushDatabase {
     to userIDs: [HostID], since: Int64, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [FoldedMessage] {
     let call = StatementCall.foldedMessages(userIDs: userIDs, sinceMicroseconds: since)
-    return try await pool.query(call, on: reactor).map { row throws(PostgresError) in
-      let begunAt: Int64 = try row.decode("begun_us")
-      return FoldedMessage(
-        userID: try row.decode("user_id"), conversationID: try row.decode("conversation_id"),
-        message: BurstMessage(enqueuedAt: try row.decode("enqueued_us"), id: try row.decode("subject_id")),
-        first: BurstMessage(enqueuedAt: begunAt, id: HostID(text: try row.decode("first_id"))), begunAt: begunAt,
-        sounds: try row.decode("sounds"), isShown: try row.decode("is_shown"),
-        more: Int(try row.decode("more") as Int32))
-    }
+    return try await pool.query(call, on: reactor).decoded()
   }
 }
 
 /// Which database this is, and which one its settings were written in: a restored dump brings along what waits elsewhere.
-package struct DatabaseIdentity: Equatable, Sendable {
+package struct DatabaseIdentity: Equatable, Sendable, Decodable {
   /// What `tacet migrate` or `tacet adopt` has noted; nil when neither has.
   package let noted: String?
   /// The cluster's system identifier and the database's name.
@@ -166,10 +150,7 @@ package struct DatabaseIdentity: Equatable, Sendable {
   package static func look(
     over connection: PostgresConnection, on reactor: isolated Reactor
   ) async throws(PostgresError) -> DatabaseIdentity? {
-    for row in try await connection.query(.databaseIdentity, on: reactor) {
-      return DatabaseIdentity(noted: try row.decode("recorded"), actual: try row.decode("actual"))
-    }
-    return nil
+    try await connection.query(.databaseIdentity, on: reactor).decoded(as: DatabaseIdentity.self).first
   }
 
   /// Makes a database its own: notes its identity and drops what waits to be pushed, unless that is to be kept.
@@ -182,11 +163,9 @@ package struct DatabaseIdentity: Equatable, Sendable {
     configuration.statementLimit = nil
     let connection = try await PostgresConnection.connect(configuration, logger: logger, on: reactor)
     defer { connection.close(on: reactor) }
-    var counts: [(table: String, dropped: Int64)] = []
-    for row in try await connection.query(.adoptDatabase(keepsWaiting: keepingWaiting), on: reactor) {
-      counts.append((table: try row.decode("what"), dropped: try row.decode("dropped")))
+    return try await connection.query(.adoptDatabase(keepsWaiting: keepingWaiting), on: reactor).map {
+      row throws(PostgresError) in (table: try row.decode("what"), dropped: try row.decode("dropped"))
     }
-    return counts
   }
 }
 

@@ -10,10 +10,11 @@ extension PushDatabase {
   package func register(
     _ device: RegisteredDevice, of user: HostID, devicesMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> RegistrationOutcome {
+    let wishes = RegisteredWishes(content: device.content, sealingKey: device.sealingKey, locale: device.locale)
     let call = StatementCall.registerDevice(
       userID: user, deviceToken: device.token, environment: device.environment, app: device.app,
       platform: device.platform, locale: device.locale, timeZone: device.timeZone,
-      authStatus: device.authorization, wishes: device.wishes.json, devicesMax: devicesMax)
+      authStatus: device.authorization, wishes: wishes.json, devicesMax: devicesMax)
     do throws(PostgresError) {
       return try await pool.query(call, on: reactor).one().decode(0) ? .registered : .registeredWithoutZone
     } catch {
@@ -86,11 +87,11 @@ extension PushDatabase {
   package func register(
     _ target: RegisteredTarget, of user: HostID, targetsMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> RegistrationOutcome {
+    let wishes = RegisteredWishes(content: target.content, sealingKey: target.sealingKey, locale: target.locale)
     let call = StatementCall.registerTarget(
       userID: user, channel: target.target.channel.rawValue, address: target.target.address, app: target.target.app,
-      keys: target.wishes.added(to: target.target.keys), locale: target.locale, timeZone: target.timeZone,
-      fetchDigest: target.fetchDigest,
-      expiresMicroseconds: target.expiresAt, targetsMax: targetsMax)
+      keys: wishes.added(to: target.target.keys), locale: target.locale, timeZone: target.timeZone,
+      fetchDigest: target.fetchDigest, expiresMicroseconds: target.expiresAt, targetsMax: targetsMax)
     let row = try await pool.query(call, on: reactor).one()
     guard try !row.decode("is_ended") else { return .ended }
     return try row.decode("knows_zone") ? .registered : .registeredWithoutZone
@@ -139,13 +140,12 @@ extension PushDatabase {
       document: try row.decode("content"))
     let content = KnownKinds.content(claimed, of: try row.decode("push_kind"))
     let enqueuedAt: PostgresTimestamp = try row.decode("enqueued_at")
-    let badge: Int64? = try row.decode("badge")
     let locale: String? = try row.decode("locale")
     let push = LatestPush(
       subject: PushSubject(id: try row.decode("subject_id"), kind: kind),
       userID: try row.decode("user_id"), enqueuedAt: try enqueuedAt.finite(),
       content: content.suited(to: locale.flatMap { LocaleTag($0) }),
-      badge: badge.map { min(max(0, Int(clamping: $0)), badgeMax) })
+      badge: try row.decode("badge", as: Int64?.self).map(badge))
     return (true, push)
   }
 
@@ -222,12 +222,4 @@ struct RegisteredWishes {
     for (name, value) in members.members { all[name] = value }
     return String(decoding: all.encoded(), as: UTF8.self)
   }
-}
-
-extension RegisteredDevice {
-  var wishes: RegisteredWishes { RegisteredWishes(content: content, sealingKey: sealingKey, locale: locale) }
-}
-
-extension RegisteredTarget {
-  var wishes: RegisteredWishes { RegisteredWishes(content: content, sealingKey: sealingKey, locale: locale) }
 }

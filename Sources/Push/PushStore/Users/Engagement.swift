@@ -3,9 +3,11 @@ package import Postgres
 package import Reactors
 
 /// How engaged users are at the end of a period.
-package struct EngagementFigures: Equatable, Sendable {
+package struct EngagementFigures: Equatable, Sendable, Decodable {
   /// The period, microseconds since 1970.
-  package let period: Range<Int64>
+  package var period: Range<Int64> { periodStart..<periodEnd }
+  let periodStart: Int64
+  let periodEnd: Int64
   /// Users whose last activity is at most a day ago.
   package var activeUsers = 0
   /// At most three days.
@@ -22,17 +24,6 @@ package struct EngagementFigures: Equatable, Sendable {
 }
 
 extension EngagementFigures {
-  init(_ row: PostgresRow, period: Range<Int64>) throws(PostgresError) {
-    self.init(period: period)
-    totalUsers = try row.decode("total_users")
-    activeUsers = try row.decode("active_users")
-    recentUsers = try row.decode("recent_users")
-    lapsedUsers = try row.decode("lapsed_users")
-    churnRiskUsers = try row.decode("churn_risk_users")
-    sessions = try row.decode("sessions")
-    sessionSeconds = try row.decode("session_seconds")
-  }
-
   /// Users by class, from the most engaged: `active`, `recent`, `lapsed`, `churn_risk`.
   package var classes: [(name: String, users: Int)] {
     [("active", activeUsers), ("recent", recentUsers), ("lapsed", lapsedUsers), ("churn_risk", churnRiskUsers)]
@@ -85,7 +76,7 @@ extension PushDatabase {
   package func engagement(in period: Range<Int64>, on reactor: isolated Reactor) async throws -> EngagementFigures {
     try await look(on: reactor) { look in
       let call = StatementCall.engagement(fromMicroseconds: period.lowerBound, toMicroseconds: period.upperBound)
-      return try EngagementFigures(await look.query(call, on: reactor).one(), period: period)
+      return try await look.query(call, on: reactor).one().decoded()
     }
   }
 
@@ -95,7 +86,7 @@ extension PushDatabase {
   /// - Throws: ``PostgresError``.
   package func engagementAnalyses(rowsMax: Int, on reactor: isolated Reactor) async throws -> [EngagementAnalysis] {
     try await look(on: reactor) { look in
-      try await look.query(.engagementAnalyses(rowsMax: rowsMax), on: reactor).map(EngagementAnalysis.init)
+      try await look.query(.engagementAnalyses(rowsMax: rowsMax), on: reactor).decoded()
     }
   }
 
@@ -104,28 +95,19 @@ extension PushDatabase {
   package func newestEngagementAnalysis(
     within limit: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> EngagementAnalysis? {
-    let rows = try await pool.query(.engagementAnalyses(rowsMax: 1), within: limit, on: reactor)
-    guard let row = rows.first else { return nil }
-    return try EngagementAnalysis(row)
+    try await pool.query(.engagementAnalyses(rowsMax: 1), within: limit, on: reactor).decoded(as: EngagementAnalysis.self).first
   }
 
   /// Stores an analysis of engagement, if the newest is 72 hours old and no other process stores one now.
   /// - Returns: after how long to call again.
   package func analyseEngagement(on reactor: isolated Reactor) async throws(PostgresError) -> Duration {
-    .microseconds(try await pool.query(.analyseEngagement, on: reactor).one().decode("due_us", as: Int64.self))
+    try await pool.query(.analyseEngagement, on: reactor).one().decode(0)
   }
 }
 
-package struct EngagementAnalysis: Equatable, Sendable {
+package struct EngagementAnalysis: Equatable, Sendable, Decodable {
   /// Microseconds since 1970.
   package let analysedAt: Int64
   /// At that time, with the sessions of the seven days before.
   package let figures: EngagementFigures
-}
-
-extension EngagementAnalysis {
-  init(_ row: PostgresRow) throws(PostgresError) {
-    let period = try row.decode("from_us", as: Int64.self)..<row.decode("to_us", as: Int64.self)
-    self.init(analysedAt: try row.decode("analysed_us"), figures: try EngagementFigures(row, period: period))
-  }
 }

@@ -121,13 +121,13 @@ extension PushDatabase {
   package func endLiveActivities(
     of user: HostID, on reactor: isolated Reactor
   ) async throws(PostgresError) -> Int {
-    Int(try await pool.query(.endLiveActivities(userID: user), on: reactor).one().decode(0, as: Int64.self))
+    try await pool.query(.endLiveActivities(userID: user), on: reactor).one().decode(0)
   }
 
   /// Lets them follow the rows of watched tables that have changed.
   /// - Returns: how many rows were taken from the queue.
   package func followChangedRows(_ limit: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
-    Int(try await pool.query(.followChangedRows(rowsMax: limit), on: reactor).one().decode(0, as: Int64.self))
+    try await pool.query(.followChangedRows(rowsMax: limit), on: reactor).one().decode(0)
   }
 
   /// Keeps the token by which one is updated.
@@ -166,7 +166,7 @@ extension PushDatabase {
   /// Ends those that have run for eight hours, and repeats what triggers could not do.
   /// - Returns: how many; at most twice the limit.
   package func tendLiveActivities(_ limit: Int, on reactor: isolated Reactor) async throws(PostgresError) -> Int {
-    Int(try await pool.query(.tendLiveActivities(activitiesMax: limit), on: reactor).one().decode(0, as: Int64.self))
+    try await pool.query(.tendLiveActivities(activitiesMax: limit), on: reactor).one().decode(0)
   }
 
   private func outcome(

@@ -148,7 +148,7 @@ extension PushDatabase {
       conversationID: report.conversationID, userID: report.userID, messageID: report.upToMessageID,
       deviceToken: report.deviceToken, isSynced: isSynced)
     var count = 0
-    var syncWait: Int64?
+    var syncWait: Duration?
     while true {
       let row = try await pool.query(call, on: reactor).one()
       let standing = SurfaceStanding(try row.decode("takes_part", as: Bool?.self))
@@ -156,13 +156,13 @@ extension PushDatabase {
       guard try row.decode("knows_message", as: Bool.self) else { return .unknownMessage }
       let batch: Int = try row.decode("read_count")
       count += batch
-      syncWait = try row.decode("sync_wait", as: Int64?.self) ?? syncWait
+      syncWait = try row.decode("sync_wait", as: Duration?.self) ?? syncWait
       if count == 0, try await hidesWrites(of: "mark_read", in: report.conversationID, on: reactor) {
         return .refused(.unwritable)
       }
       if batch < Self.readBatch {
         let badge: Int64? = try row.decode("badge")
-        return .marked(count: count, badge: self.badge(badge ?? 0), syncWait: syncWait.map { .microseconds($0) })
+        return .marked(count: count, badge: self.badge(badge ?? 0), syncWait: syncWait)
       }
     }
   }

@@ -57,13 +57,7 @@ final class DatabaseLooks {
           + ($0.mayIdle ? [.idle(webhook)] : [])
       }
     ),
-    (
-      "instances",
-      {
-        let mayIdle = $0.mayIdle
-        return try await $0.database.instances(on: $1).map { [.instances($0, mayIdle: mayIdle)] } ?? []
-      }
-    ),
+    ("instances", { [.instances(try await $0.database.instances(on: $1), mayIdle: $0.mayIdle)] }),
     (
       "host events",
       { [.hostEvents(try await $0.database.hostEvents(on: $1), isConfigured: $0.settings.events != nil)] }

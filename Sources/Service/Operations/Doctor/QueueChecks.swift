@@ -151,14 +151,13 @@ extension Judgement {
         "webhook_url is set, but there is no net.http_post: triggers post nothing",
         remedy: "create extension pg_net, or set webhook_url to null")
     }
-    guard let (first, second) = webhook.queue else {
+    guard let queue = webhook.queue else {
       return .ok("present; this role may not look into its queue")
     }
-    if first.requests == 0 { return .ok("present, its queue is empty") }
-    // A queue that moves has another first request at the second look.
-    if first.first != second.first { return .ok("present, its queue moves") }
+    if queue.requests == 0 { return .ok("present, its queue is empty") }
+    if webhook.isQueueMoving { return .ok("present, its queue moves") }
     return .failure(
-      "\(FindingWords.count(first.requests, of: 1000, "request", "requests")) in its queue, which does not move",
+      "\(FindingWords.count(queue.requests, of: 1000, "request", "requests")) in its queue, which does not move",
       remedy: "select net.worker_restart(), and see that shared_preload_libraries has pg_net")
   }
 

@@ -329,10 +329,10 @@ struct ClaimOrderTests {
       var limits = ClaimLimits(eventsMax: 9, deliveriesMax: 9, lease: .seconds(60))
       #expect(try await store.claim(limits, on: reactor).isEmpty)
       #expect(try await store.timeUntilNextDue(on: reactor) == nil)
-      limits.lanes = [.init("production", deliveriesMax: 2)]
+      limits.lanes = ["production": 2]
       let first = try await store.claim(limits, on: reactor).map(\.subject.id)
       #expect(first == [messages[3], messages[2]])
-      limits.lanes = [.init("production", deliveriesMax: 9), .init("sandbox", deliveriesMax: 9)]
+      limits.lanes = ["production": 9, "sandbox": 9]
       let second = try await store.claim(limits, on: reactor).map(\.subject.id)
       #expect(second == [messages[1], messages[0]])
     }

@@ -149,7 +149,7 @@ struct AllAtOnceTests {
 struct WaitingWorkTests {
   private static let limits = {
     var limits = ClaimLimits(
-      eventsMax: 9, deliveriesMax: 9, lanes: [.init("open", deliveriesMax: 9)], lease: .seconds(30))
+      eventsMax: 9, deliveriesMax: 9, lanes: ["open": 9], lease: .seconds(30))
     limits.lookBack = .seconds(60)
     return limits
   }()

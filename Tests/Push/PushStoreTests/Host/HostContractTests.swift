@@ -212,7 +212,7 @@ struct ContractTrialTests {
     #expect(
       try await reach()
         == ContractTrial(
-          "reach", .empty,
+          step: "reach", outcome: .empty,
           message:
             "none of the recipients of the newest messages of public.messages has a device, by public.push_tokens"))
     try await chat.register(String(repeating: "0a", count: 32))
@@ -221,7 +221,7 @@ struct ContractTrialTests {
     #expect(
       try await reach()
         == ContractTrial(
-          "reach", .empty,
+          step: "reach", outcome: .empty,
           message: "none of the newest messages of public.messages is for anybody, by public.conversation_participants")
     )
   }
@@ -253,10 +253,11 @@ struct ContractTrialTests {
     #expect(
       empty == [
         ContractTrial(
-          "device_tokens", .empty, message: "no policy shows this role the rows of app.\"odd phones\""),
-        ContractTrial("takes_pushes", .empty, message: "no policy shows this role the rows of app.people"),
+          step: "device_tokens", outcome: .empty, message: "no policy shows this role the rows of app.\"odd phones\""),
         ContractTrial(
-          "reach", .empty,
+          step: "takes_pushes", outcome: .empty, message: "no policy shows this role the rows of app.people"),
+        ContractTrial(
+          step: "reach", outcome: .empty,
           message:
             "none of the recipients of the newest messages of public.messages has a device, by app.\"odd phones\", app.people"
         ),

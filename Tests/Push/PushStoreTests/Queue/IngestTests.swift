@@ -171,8 +171,8 @@ struct PushStatementsIngestTests {
   ) async throws -> Begun<EventStatus> {
     try await recorder.beginRecord(events, on: reactor) { .sent($0) }
     let ingested = Begun.begin(on: reactor) {
-      try LedgerRow.status(
-        from: try await webhook.connection.query(.ingest(subjectID: message), on: reactor))
+      try EventStatus.read(
+        try await webhook.connection.query(.ingest(subjectID: message), on: reactor))
     }
     try await recorder.awaitBlocked(webhook, on: reactor)
     #expect(!ingested.isFinished)

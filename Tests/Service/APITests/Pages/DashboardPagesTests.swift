@@ -386,7 +386,7 @@ struct EngagementPageTests {
   }
 
   private func figures(_ users: [Int]) -> EngagementFigures {
-    var figures = EngagementFigures(period: 0..<1)
+    var figures = EngagementFigures(periodStart: 0, periodEnd: 1)
     (figures.activeUsers, figures.recentUsers, figures.lapsedUsers, figures.churnRiskUsers) = (
       users[0], users[1], users[2], users[3]
     )

@@ -53,16 +53,13 @@ struct QueueJudgementTests {
   }
 
   @Test(
-    "pg_net's queue moves when its first request is another one, or gone",
-    arguments: [(0, nil, nil, .ok), (3, 7, 8, .ok), (3, 7, nil, .ok), (3, 7, 7, .failure)]
-      as [(Int, Int64?, Int64?, Judgement.Verdict)])
-  func queue(_ requests: Int, _ first: Int64?, _ second: Int64?, _ verdict: Judgement.Verdict) {
+    "requests of pg_net may wait while its queue moves",
+    arguments: [(0, false, .ok), (3, true, .ok), (3, false, .failure)] as [(Int, Bool, Judgement.Verdict)])
+  func queue(_ requests: Int, _ isMoving: Bool, _ verdict: Judgement.Verdict) {
     var webhook = ExaminedWebhook()
     (webhook.hasURL, webhook.hasSecret, webhook.hasFunction) = (true, true, true)
-    webhook.queue = (
-      WebhookQueue(requests: requests, first: first),
-      WebhookQueue(requests: second == nil ? 0 : requests, first: second)
-    )
+    webhook.queue = WebhookQueue(requests: requests, first: requests > 0 ? 7 : nil)
+    webhook.isQueueMoving = isMoving
     #expect(Judgement.webhookPosts(webhook).verdict == verdict)
   }
 

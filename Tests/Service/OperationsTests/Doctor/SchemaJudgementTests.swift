@@ -82,20 +82,32 @@ struct SchemaJudgementTests {
   @Test(
     "a played message names what fails, and what to do",
     arguments: [
-      (ContractTrial("seen_by", .failed, sqlState: "42703", message: "x"), "fail", "replace it"),
-      (ContractTrial("register_device", .failed, sqlState: "42501", message: "x"), "fail", "let role r"),
-      (ContractTrial("mark_read", .failed, message: "row-level security lets"), "fail", "create a policy for update"),
-      (ContractTrial("unread_count", .failed, sqlState: "22P02", message: "x"), "fail", "the server's log"),
-      (ContractTrial("trigger", .failed, message: "no table"), "fail", "create trigger"),
-      (ContractTrial("trigger", .empty, message: "no policy shows this role"), "warn", "create a policy for select"),
-      (ContractTrial("seen_by", .empty, message: "nobody"), "warn", "replace it"),
-      (ContractTrial("device_tokens", .empty, message: "no policy shows"), "warn", "create a policy for select"),
-      (ContractTrial("reach", .empty, message: "none has a device"), "warn", "replace the functions"),
-      (ContractTrial("trigger", .skipped, message: "this role may not"), "ok", ""),
-      (ContractTrial("seen_by", .done), "ok", ""),
+      (ContractTrial(step: "seen_by", outcome: .failed, sqlState: "42703", message: "x"), "fail", "replace it"),
+      (ContractTrial(step: "register_device", outcome: .failed, sqlState: "42501", message: "x"), "fail", "let role r"),
+      (
+        ContractTrial(step: "mark_read", outcome: .failed, message: "row-level security lets"), "fail",
+        "create a policy for update"
+      ),
+      (
+        ContractTrial(step: "unread_count", outcome: .failed, sqlState: "22P02", message: "x"), "fail",
+        "the server's log"
+      ),
+      (ContractTrial(step: "trigger", outcome: .failed, message: "no table"), "fail", "create trigger"),
+      (
+        ContractTrial(step: "trigger", outcome: .empty, message: "no policy shows this role"), "warn",
+        "create a policy for select"
+      ),
+      (ContractTrial(step: "seen_by", outcome: .empty, message: "nobody"), "warn", "replace it"),
+      (
+        ContractTrial(step: "device_tokens", outcome: .empty, message: "no policy shows"), "warn",
+        "create a policy for select"
+      ),
+      (ContractTrial(step: "reach", outcome: .empty, message: "none has a device"), "warn", "replace the functions"),
+      (ContractTrial(step: "trigger", outcome: .skipped, message: "this role may not"), "ok", ""),
+      (ContractTrial(step: "seen_by", outcome: .done), "ok", ""),
     ])
   func contract(_ trial: ContractTrial, _ verdict: String, _ remedy: String) {
-    let findings = Judgement.contract([ContractTrial("unread_count", .done), trial], role: "r")
+    let findings = Judgement.contract([ContractTrial(step: "unread_count", outcome: .done), trial], role: "r")
     #expect(findings.map(\.verdict.rawValue) == [verdict])
     #expect((findings[0].remedy ?? "").contains(remedy) || remedy.isEmpty)
     if let state = trial.sqlState {
@@ -212,7 +224,8 @@ struct SchemaJudgementTests {
     let server = Judgement.server(Self.server(isReadOnly: true))
     #expect(server.verdict == .failure && server.found.contains(PostgresError.takesNoWrites))
     let trials = [
-      ContractTrial("seen_by", .done), ContractTrial("mark_read", .failed, sqlState: "25006", message: "no"),
+      ContractTrial(step: "seen_by", outcome: .done),
+      ContractTrial(step: "mark_read", outcome: .failed, sqlState: "25006", message: "no"),
     ]
     let contract = Judgement.contract(trials, role: "r")
     #expect(contract.map(\.verdict) == [.skipped] && contract[0].found.contains(PostgresError.takesNoWrites))

@@ -182,8 +182,8 @@ struct UnreadStepsTests {
 
   private func facts(_ state: UnreadFacts.State, attempts: Int = 1) -> UnreadFacts {
     UnreadFacts(
-      logID: UUID(), state: state, occurredAt: Self.at, at: Self.at + Self.minute, attempts: attempts,
-      sentAt: Told.committedAt)
+      logID: UUID(), state: state, attempts: attempts, sentAt: Told.committedAt, occurredAt: Self.at,
+      at: Self.at + Self.minute)
   }
 
   @Test("it says when the push is looked at, whether the host took the event, and what is wrong with its answers")
