@@ -4,6 +4,24 @@ CREATE SCHEMA tacet;
 
 COMMENT ON SCHEMA tacet IS 'Push notifications: inbox, remaining deliveries, host contract. Owned by the Tacet service.';
 
+CREATE TYPE tacet.decided_occasion AS (
+	user_id uuid,
+	slot text,
+	fire_date date,
+	fire_at timestamp with time zone,
+	version integer,
+	attempts integer,
+	phase text,
+	time_zone text,
+	refusal text,
+	push_type text,
+	title text,
+	body text,
+	category text,
+	data json,
+	findings jsonb
+);
+
 CREATE TYPE tacet.push_content AS (
 	surface_id uuid,
 	actor_id uuid,
@@ -21,6 +39,38 @@ CREATE TYPE tacet.push_recipient AS (
 	last_seen timestamp with time zone,
 	left_at timestamp with time zone
 );
+
+CREATE TABLE tacet.occasions (
+    fire_at timestamp with time zone NOT NULL,
+    available_at timestamp with time zone NOT NULL,
+    rendered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
+    cost_microdollars bigint DEFAULT 0 NOT NULL,
+    push_id uuid,
+    run_id uuid,
+    fire_date date NOT NULL,
+    input_tokens integer DEFAULT 0 NOT NULL,
+    output_tokens integer DEFAULT 0 NOT NULL,
+    user_id uuid NOT NULL,
+    attempts integer DEFAULT 0 NOT NULL,
+    snoozes smallint DEFAULT 0 NOT NULL,
+    has_slot boolean GENERATED ALWAYS AS ((slot <> ''::text)) STORED NOT NULL,
+    campaign text NOT NULL,
+    slot text DEFAULT ''::text NOT NULL,
+    phase text,
+    time_zone text NOT NULL,
+    status text DEFAULT 'scheduled'::text NOT NULL,
+    reason text,
+    title text,
+    body text,
+    category text,
+    data json,
+    layer text,
+    inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
+    armed_by text[] DEFAULT '{}'::text[] NOT NULL,
+    CONSTRAINT occasions_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'armed'::text, 'sent'::text, 'delivered'::text, 'opened'::text, 'skipped'::text, 'cancelled'::text, 'failed'::text])))
+)
+WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
 
 CREATE TABLE tacet.campaigns (
     created_at timestamp with time zone DEFAULT now() NOT NULL,
@@ -166,38 +216,6 @@ CREATE TABLE tacet.pushes (
     CONSTRAINT pushes_metadata_check CHECK ((octet_length((metadata)::text) <= 4096)),
     CONSTRAINT pushes_quiet_policy_check CHECK ((quiet_policy = ANY (ARRAY['hold'::text, 'drop'::text])))
 );
-
-CREATE TABLE tacet.occasions (
-    fire_at timestamp with time zone NOT NULL,
-    available_at timestamp with time zone NOT NULL,
-    rendered_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    changed_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
-    cost_microdollars bigint DEFAULT 0 NOT NULL,
-    push_id uuid,
-    run_id uuid,
-    fire_date date NOT NULL,
-    input_tokens integer DEFAULT 0 NOT NULL,
-    output_tokens integer DEFAULT 0 NOT NULL,
-    user_id uuid NOT NULL,
-    attempts integer DEFAULT 0 NOT NULL,
-    snoozes smallint DEFAULT 0 NOT NULL,
-    has_slot boolean GENERATED ALWAYS AS ((slot <> ''::text)) STORED NOT NULL,
-    campaign text NOT NULL,
-    slot text DEFAULT ''::text NOT NULL,
-    phase text,
-    time_zone text NOT NULL,
-    status text DEFAULT 'scheduled'::text NOT NULL,
-    reason text,
-    title text,
-    body text,
-    category text,
-    data json,
-    layer text,
-    inputs jsonb DEFAULT '{}'::jsonb NOT NULL,
-    armed_by text[] DEFAULT '{}'::text[] NOT NULL,
-    CONSTRAINT occasions_status_check CHECK ((status = ANY (ARRAY['scheduled'::text, 'armed'::text, 'sent'::text, 'delivered'::text, 'opened'::text, 'skipped'::text, 'cancelled'::text, 'failed'::text])))
-)
-WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
 
 CREATE TABLE tacet.slots (
     next_fire_at timestamp with time zone,
@@ -1375,10 +1393,9 @@ ALTER TABLE tacet.user_sessions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 
 -- Functions, whose bodies are in functions/:
--- tacet.acknowledge_slot_row(user_id uuid, campaign text, slot text, fire_date date, code text, token text, moment timestamp with time zone) returns void
--- tacet.activity_interval() returns interval
+-- tacet.acknowledge_occasion(occasion tacet.occasions, code text, token text, moment timestamp with time zone) returns void
 -- tacet.adopt_database(keeps_waiting boolean) returns TABLE(what text, dropped bigint)
--- tacet.advance_slots(campaign text, user_ids uuid[], slots text[], versions integer[], attempts integer[], lead_us bigint) returns SETOF bigint
+-- tacet.advance_slots(campaign text, decided tacet.decided_occasion[], lead_us bigint) returns SETOF bigint
 -- tacet.analyse_engagement() returns interval
 -- tacet.announce(events text[], kinds text[] DEFAULT NULL::text[]) returns void
 -- tacet.announce_decisions() returns trigger
@@ -1421,7 +1438,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.clear_messages(message_ids uuid[], conversation_ids uuid[]) returns void
 -- tacet.close_table(source regclass) returns void
 -- tacet.coaching_facts(user_id uuid, moment timestamp with time zone) returns jsonb
--- tacet.commit_occasions(campaign text, way text, user_ids uuid[], slots text[], fire_dates date[], fire_ats timestamp with time zone[], attempts integer[], refusals text[], push_types text[], titles text[], bodies text[], categories text[], documents text[], findings jsonb[]) returns TABLE(place bigint, status text, reason text, push_id uuid)
+-- tacet.commit_occasions(campaign text, way text, decided tacet.decided_occasion[]) returns TABLE(place bigint, status text, reason text, push_id uuid)
 -- tacet.complete_micro_action(user_id uuid, day date, at timestamp with time zone) returns boolean
 -- tacet.content_refusal(content tacet.notif_contents, zone text, moment timestamp with time zone) returns text
 -- tacet.count_missed_events(failed_kind text, failed_state text, failed_message text, failed_subject_ids uuid[]) returns void
@@ -1497,7 +1514,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.is_default(installed regprocedure) returns boolean
 -- tacet.is_denied(user_id uuid) returns boolean
 -- tacet.is_done(push tacet.pushes) returns boolean
--- tacet.is_failure(reason text) returns boolean
 -- tacet.is_localised(definition jsonb) returns boolean
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
 -- tacet.join_kinds()
@@ -1510,7 +1526,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.learn_time_zones() returns void
 -- tacet.learn_token_environment(device_token text, environment text, registered_environment text, registered_app text, read_at timestamp with time zone) returns void
 -- tacet.leave_device(user_ids uuid[], device_token text) returns void
--- tacet.leave_slots(campaign text, user_id uuid) returns integer
 -- tacet.listed(list jsonb) returns text
 -- tacet.live_activity_addresses(running tacet.activities, event text, update_id uuid) returns json
 -- tacet.live_activity_alert(alert jsonb) returns jsonb
@@ -1539,6 +1554,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.morning_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.move_slots(campaign text, user_id uuid, zone text, lead_us bigint) returns integer
 -- tacet.move_unread_marks(user_ids uuid[]) returns void
+-- tacet.named_occasion(user_id uuid, name text) returns tacet.occasions
 -- tacet.next_fire(slot text, zone text, after timestamp with time zone, weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
 -- tacet.next_live_activity_push(id uuid, user_id uuid) returns timestamp with time zone
 -- tacet.normal_slots(slots jsonb) returns jsonb
@@ -1552,15 +1568,15 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.note_unsent() returns trigger
 -- tacet.notify_service(payload text) returns void
 -- tacet.occasion_after(state text, event text) returns text
+-- tacet.occasion_name(occasion tacet.occasions) returns text
 -- tacet.occasion_state(occasion tacet.occasions) returns text
 -- tacet.occasion_status(state text) returns text
 -- tacet.offers_campaign(name text) returns boolean
 -- tacet.one_of(facts jsonb, name text, words text[]) returns text
--- tacet.open_slot_row(user_id uuid, campaign text, slot text, day date, moment timestamp with time zone) returns void
 -- tacet.plural_fault(plural jsonb) returns text
 -- tacet.preferred_slot(wish jsonb, standard text) returns text
 -- tacet.preferred_time(wishes jsonb) returns time without time zone
--- tacet.prepare_occasions(campaign text, user_ids uuid[], slots text[], versions integer[], attempts integer[], phases text[], fire_dates date[], fire_ats timestamp with time zone[], time_zones text[], refusals text[], titles text[], bodies text[], categories text[], documents text[], lead_us bigint) returns SETOF uuid
+-- tacet.prepare_occasions(campaign text, decided tacet.decided_occasion[], lead_us bigint) returns SETOF uuid
 -- tacet.presence_repeats_within() returns interval
 -- tacet.profile_name(user_id uuid) returns text
 -- tacet.profile_zones(only_user uuid) returns TABLE(user_id uuid, time_zone text)
@@ -1576,8 +1592,8 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.put_start_token(user_id uuid, device_token text, type text, token text, app text, environment text) returns boolean
 -- tacet.put_unread_preferences(user_id uuid, kinds text[], afters interval[]) returns void
 -- tacet.queue_changed_rows(type text, subjects uuid[]) returns void
--- tacet.queue_occasion(occasion tacet.occasions, push_id uuid, excluded text, send_at timestamp with time zone, metadata jsonb DEFAULT NULL::jsonb, cancel_key text DEFAULT NULL::text) returns void
--- tacet.queue_occasions(campaign text, user_ids uuid[], slots text[], fire_dates date[], fire_ats timestamp with time zone[], push_ids uuid[], push_types text[], titles text[], bodies text[], categories text[], documents text[], metadata jsonb[], excluded text[], moment timestamp with time zone, send_at timestamp with time zone DEFAULT NULL::timestamp with time zone, cancel_key text DEFAULT NULL::text) returns void
+-- tacet.queue_occasion(occasion tacet.occasions, push_id uuid, excluded text, send_at timestamp with time zone, metadata jsonb DEFAULT '{}'::jsonb, cancel_key text DEFAULT NULL::text) returns void
+-- tacet.queue_occasions(campaign text, decided tacet.decided_occasion[], push_ids uuid[], excluded text[], moment timestamp with time zone, send_at timestamp with time zone DEFAULT NULL::timestamp with time zone, cancel_key text DEFAULT NULL::text) returns void
 -- tacet.quiet_hours_remaining(quiet_start time without time zone, quiet_end time without time zone, zone text, moment timestamp with time zone) returns interval
 -- tacet.read_conversation(conversation_id uuid, user_id uuid, up_to_message_id uuid, device_token text, is_synced boolean, OUT takes_part boolean, OUT knows_message boolean, OUT read_count bigint, OUT badge bigint, OUT sync_wait bigint) returns record
 -- tacet.read_sync_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
@@ -1598,12 +1614,10 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.release_user(user_id uuid) returns void
 -- tacet.remove_device(user_id uuid, device_token text) returns boolean
 -- tacet.renew_target(fetch_digest text, address text, keys text, next_digest text, expires_at timestamp with time zone, targets_max integer) returns boolean
--- tacet.replace_slots(campaign text, user_id uuid, wanted jsonb, zone text, lead_us bigint) returns integer
 -- tacet.replay(subject_id uuid) returns bigint
--- tacet.report_slot_action(user_id uuid, event_id uuid, action text, identifier text, campaign text, slot text, day date, happened_at timestamp with time zone) returns TABLE(outcome text, answer jsonb)
--- tacet.report_slot_events(user_id uuid, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates date[], device_tokens text[], circumstances text[], happened_ats timestamp with time zone[]) returns SETOF bigint
+-- tacet.report_slot_action(user_id uuid, event_id uuid, action text, identifier text, happened_at timestamp with time zone) returns TABLE(outcome text, answer jsonb)
+-- tacet.report_slot_events(user_id uuid, ids uuid[], codes text[], identifiers text[], device_tokens text[], circumstances text[], happened_ats timestamp with time zone[]) returns SETOF bigint
 -- tacet.reserve_model_text(user_id uuid, question text, usage_day date, tokens bigint, microdollars bigint, tokens_max bigint, microdollars_max bigint) returns TABLE(reply text, refusal text)
--- tacet.reserve_model_usage(usage_day date, tokens bigint, microdollars bigint, tokens_max bigint, microdollars_max bigint) returns boolean
 -- tacet.retentions() returns TABLE(name text, moment text, ordered_by text, condition text, needed_for interval)
 -- tacet.retire(IN signature text, IN result text DEFAULT NULL::text)
 -- tacet.retry_host_events() returns bigint
@@ -1619,7 +1633,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.sessions_between(user_id uuid, first_moment timestamp with time zone, end_moment timestamp with time zone) returns TABLE(session_id uuid)
 -- tacet.sessions_of(user_id uuid, period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(began_at timestamp with time zone, ended_at timestamp with time zone)
 -- tacet.settle_host_event(event_id bigint, attempt integer, status integer, error text, next_try interval, gives_up interval) returns text
--- tacet.settle_model_usage(usage_day date, tokens bigint, microdollars bigint, used_input bigint, used_output bigint, used_microdollars bigint) returns void
 -- tacet.settle_occasions(campaign text, user_id uuid, reason text) returns integer
 -- tacet.shard_of(kind text, subject_id uuid, conversation_id uuid) returns integer
 -- tacet.slot_days(slot text, zone text, first_day date, days integer, weekdays smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
@@ -1627,8 +1640,8 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.slot_of_day(campaign text, user_id uuid, slot text, phase text, day date) returns SETOF tacet.slots
 -- tacet.slot_time(slot text) returns time without time zone
 -- tacet.slot_users(campaign text, are_new boolean, after_user uuid, users_max bigint) returns uuid[]
--- tacet.snooze_key(campaign text, slot text, day date, user_id uuid) returns text
--- tacet.snooze_slot_row(user_id uuid, campaign text, slot text, day date, action text, happened_at timestamp with time zone, is_new boolean) returns jsonb
+-- tacet.snooze_key(occasion tacet.occasions) returns text
+-- tacet.snooze_occasion(occasion tacet.occasions, action text, happened_at timestamp with time zone, is_new boolean) returns jsonb
 -- tacet.space_live_activity() returns trigger
 -- tacet.start_live_activity(id text, user_id uuid, type text, attributes jsonb, state jsonb, alert jsonb, is_pushed boolean) returns text
 -- tacet.stored_push_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient

@@ -50,31 +50,27 @@ create or replace function tacet.enrol_campaign(
 returns table (run_id uuid, enrolled int, is_finished boolean)
 language plpgsql volatile
 as $$
+#variable_conflict use_variable
 declare
   found_campaign tacet.campaigns;
   seen_user tacet.user_id;
   seen_zones text[];
   is_guarded boolean;
 begin
-  select c.* into found_campaign from tacet.campaigns c where c.name = enrol_campaign.campaign and c.is_active;
+  select c.* into found_campaign from tacet.campaigns c where c.name = campaign and c.is_active;
   if not found then
-    update tacet.campaign_runs r set finished_at = clock_timestamp() where r.id = enrol_campaign.request;
+    update tacet.campaign_runs r set finished_at = clock_timestamp() where r.id = request;
     return;
   end if;
   run_id := coalesce(request, gen_random_uuid());
   insert into tacet.campaign_runs (id, due_at, only_user, campaign, cause)
-  select
-    enrol_campaign.run_id, enrol_campaign.due_at, enrol_campaign.only_user, enrol_campaign.campaign,
-    case when enrol_campaign.zones is null then 'request' else 'schedule' end
+  select run_id, due_at, only_user, campaign, case when zones is null then 'request' else 'schedule' end
   -- Not left to the conflict, which waits for whoever is at a page.
-  where enrol_campaign.request is null and (enrol_campaign.zones is null or not exists (
-    select from tacet.campaign_runs r
-    where r.campaign = enrol_campaign.campaign and r.due_at = enrol_campaign.due_at and r.cause = 'schedule'))
+  where request is null and (zones is null or not exists (
+    select from tacet.campaign_runs r where r.campaign = campaign and r.due_at = due_at and r.cause = 'schedule'))
   on conflict do nothing;
   if zones is not null then
-    select r.id into run_id
-    from tacet.campaign_runs r
-    where r.campaign = enrol_campaign.campaign and r.due_at = enrol_campaign.due_at and r.cause = 'schedule';
+    select r.id into run_id from tacet.campaign_runs r where r.campaign = campaign and r.due_at = due_at and r.cause = 'schedule';
   end if;
   select r.last_user into seen_user from tacet.campaign_runs r where r.id = run_id and r.finished_at is null for update skip locked;
   if not found then
@@ -86,14 +82,12 @@ begin
         select p.* from tacet.campaign_page(found_campaign, due_at, zones, only_user, seen_user, users_max, is_guarded) p
       ), entered as (
         insert into tacet.occasions (fire_at, available_at, fire_date, user_id, run_id, campaign, time_zone)
-        select
-          w.due_at, greatest(w.due_at, clock_timestamp()), p.local_day, p.user_id, enrol_campaign.run_id,
-          enrol_campaign.campaign, p.time_zone
+        select w.due_at, greatest(w.due_at, clock_timestamp()), p.local_day, p.user_id, run_id, campaign, p.time_zone
         from page p
         cross join lateral (
           select case
-            when p.local_time is null or enrol_campaign.zones is null then enrol_campaign.due_at
-            else greatest(tacet.civil_instant(p.local_day + p.local_time, p.time_zone), enrol_campaign.due_at)
+            when p.local_time is null or zones is null then due_at
+            else greatest(tacet.civil_instant(p.local_day + p.local_time, p.time_zone), due_at)
           end as due_at
         ) w
         where p.is_considered
@@ -111,7 +105,7 @@ begin
           cross join lateral (
             select x.ctid as row_place
             from tacet.occasions x
-            where x.user_id = p.user_id and x.campaign = enrol_campaign.campaign and x.slot = '' and x.fire_date = p.pending_day
+            where x.user_id = p.user_id and x.campaign = campaign and x.slot = '' and x.fire_date = p.pending_day
               and x.status = 'scheduled' and x.attempts = 0
             limit 1
             for update skip locked
@@ -136,11 +130,11 @@ begin
   end loop;
   update tacet.campaign_runs r
   set
-    enrolled = r.enrolled + enrol_campaign.enrolled,
+    enrolled = r.enrolled + enrolled,
     zones = array(select distinct n.zone from unnest(r.zones || seen_zones) as n (zone) where n.zone is not null order by 1),
     last_user = case when not is_finished then seen_user end,
     finished_at = case when is_finished then clock_timestamp() end
-  where r.id = enrol_campaign.run_id;
+  where r.id = run_id;
   return next;
 end
 $$;

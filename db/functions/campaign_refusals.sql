@@ -66,13 +66,13 @@ create or replace function tacet.campaign_refusals(
 returns table (place bigint, refusal text)
 language plpgsql volatile
 as $$
-#variable_conflict use_column
+#variable_conflict use_variable
 declare
   found_campaign tacet.campaigns;
   moment timestamptz := clock_timestamp();
   refusals text[];
 begin
-  select c.* into found_campaign from tacet.campaigns c where c.name = campaign_refusals.campaign and c.is_active;
+  select c.* into found_campaign from tacet.campaigns c where c.name = campaign and c.is_active;
   if not found then
     return query select r.place, 'campaign_inactive' from unnest(user_ids) with ordinality as r (user_id, place);
     return;
@@ -116,7 +116,7 @@ begin
 exception
   when others then
     if cardinality(user_ids) = 1 then
-      raise warning 'tacet: cannot tell whether campaign % may send: % (%)', campaign_refusals.campaign, sqlerrm, sqlstate;
+      raise warning 'tacet: cannot tell whether campaign % may send: % (%)', campaign, sqlerrm, sqlstate;
       return query select 1::bigint, 'eligibility_unknown';
       return;
     end if;
@@ -124,8 +124,7 @@ exception
     select n.place::bigint, r.refusal
     from generate_subscripts(user_ids, 1) as n (place)
     cross join lateral tacet.campaign_refusals(
-      campaign_refusals.campaign, user_ids[n.place:n.place], due_ats[n.place:n.place], days[n.place:n.place],
-      push_types[n.place:n.place]) r;
+      campaign, user_ids[n.place:n.place], due_ats[n.place:n.place], days[n.place:n.place], push_types[n.place:n.place]) r;
 end
 $$;
 
@@ -138,7 +137,7 @@ create or replace function tacet.campaign_situations(
 returns table (user_id tacet.user_id, time_zone text, refusal text, material jsonb)
 language plpgsql stable
 as $$
-#variable_conflict use_column
+#variable_conflict use_variable
 declare
   found_campaign tacet.campaigns;
   moment timestamptz := clock_timestamp();
@@ -147,7 +146,7 @@ declare
   refusals text[];
   known text;
 begin
-  select c.* into found_campaign from tacet.campaigns c where c.name = campaign_situations.campaign;
+  select c.* into found_campaign from tacet.campaigns c where c.name = campaign;
   if not found or users = '{}' then
     return;
   end if;
@@ -155,8 +154,8 @@ begin
     refusals := array(
       select r.refusal
       from tacet.campaign_refusals(
-        campaign_situations.campaign, users, array_fill(due_at, array[cardinality(users)]),
-        array_fill(day, array[cardinality(users)]), array_fill(null::text, array[cardinality(users)])) r
+        campaign, users, array_fill(due_at, array[cardinality(users)]), array_fill(day, array[cardinality(users)]),
+        array_fill(null::text, array[cardinality(users)])) r
       order by r.place);
   else
     with said as materialized (
@@ -216,8 +215,8 @@ language sql stable
 set search_path = pg_catalog, pg_temp
 as $$
   select jsonb_build_object(
-    'logID', l.id, 'pushType', l.push_type, 'decision', l.decision, 'reason', l.reason, 'content', l.content,
-    'opened', l.opened, 'sentAt', (extract(epoch from l.sent_at) * 1000000)::bigint)
+    'logID', l.id, 'pushType', l.push_type, 'decision', l.decision, 'reason', l.reason, 'content', l.content, 'opened', l.opened,
+    'sentAt', tacet.unix_us(l.sent_at))
   from tacet.push_log l
   where l.subject_id = tacet.subject_of(campaign_push_outcome.push_id) and l.user_id = campaign_push_outcome.user_id
   limit 1

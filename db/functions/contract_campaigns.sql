@@ -108,29 +108,24 @@ begin
       limit 50
     ) m;
     select
-      max(c.created_at),
-      (array_agg(
-        jsonb_build_object(
-          'domain', c.domain,
-          'texts', (
-            select coalesce(jsonb_agg(t.text order by t.created_at desc), '[]')
-            from (
-              select left(m.text, 500) as text, m.created_at
-              from public.messages m
-              where m.conversation_id = c.id and m.text <> ''
-              order by m.created_at desc
-              limit 5
-            ) t
-          ))
-        order by c.created_at desc))[1]
+      c.created_at,
+      jsonb_build_object(
+        'domain', c.domain,
+        'texts', (
+          select coalesce(jsonb_agg(t.text order by t.created_at desc), '[]')
+          from (
+            select left(m.text, 500) as text, m.created_at
+            from public.messages m
+            where m.conversation_id = c.id and m.text <> ''
+            order by m.created_at desc
+            limit 5
+          ) t
+        ))
     into began_at, talk
-    from (
-      select c.id, c.domain, c.created_at
-      from public.conversations c
-      where c.owner_id = check_in_material.user_id
-      order by c.created_at desc
-      limit 1
-    ) c;
+    from public.conversations c
+    where c.owner_id = check_in_material.user_id
+    order by c.created_at desc
+    limit 1;
   exception
     when undefined_table or undefined_column or insufficient_privilege then
       missing := missing || '{messages,conversations}'::text[];

@@ -1,14 +1,5 @@
 -- When users were active, their sessions, and what that says of all of them.
 
--- How often a user's activity is written at the most. A session may so begin or end that much earlier than the last sign of it.
-create or replace function tacet.activity_interval()
-returns interval
-language sql immutable
-set search_path = pg_catalog, pg_temp
-as $$
-  select interval '5 minutes'
-$$;
-
 -- Notes that a user was active: the application's servers may call it for what Tacet does not see. at: a moment to come is taken as
 -- now, and one before the last known activity changes nothing. Returns whether it was written.
 create or replace function tacet.note_activity(user_id tacet.user_id, at timestamptz default clock_timestamp())
@@ -26,20 +17,19 @@ create or replace function tacet.note_active_users(user_ids tacet.user_id[], at 
 returns bigint
 language plpgsql volatile
 as $$
-#variable_conflict use_column
+#variable_conflict use_variable
 declare
-  moment timestamptz := least(note_active_users.at, clock_timestamp());
+  -- How often a user's activity is written at the most. A session may so begin or end that much earlier than the last sign of it.
+  pause interval := interval '5 minutes';
+  moment timestamptz := least(at, clock_timestamp());
   written bigint;
 begin
   with noted as (
     insert into tacet.activity as a (last_active, session_began_at, user_id)
     select moment, moment, u.user_id
-    from (select distinct n.user_id from unnest(note_active_users.user_ids) as n (user_id)) u
+    from (select distinct n.user_id from unnest(user_ids) as n (user_id)) u
     where u.user_id is not null and moment is not null
-      and not exists (
-        select from tacet.activity k
-        where k.user_id = u.user_id and k.last_active > moment - tacet.activity_interval()
-      )
+      and not exists (select from tacet.activity k where k.user_id = u.user_id and k.last_active > moment - pause)
     order by u.user_id
     on conflict on constraint activity_pkey do update
     set
@@ -49,7 +39,7 @@ begin
         else excluded.last_active
       end,
       re_engagement_attempts = 0
-    where a.last_active <= excluded.last_active - tacet.activity_interval()
+    where a.last_active <= excluded.last_active - pause
     returning a.user_id, a.session_began_at, a.last_active
   ), kept as (
     insert into tacet.user_sessions as s (began_at, last_at, user_id)
@@ -92,7 +82,7 @@ set enable_seqscan = on
 set plan_cache_mode = force_custom_plan
 set jit = off
 as $$
-#variable_conflict use_column
+#variable_conflict use_variable
 declare
   -- Those are the rows of tacet.user_sessions.
   has_default_sessions boolean := tacet.is_default(
@@ -102,24 +92,24 @@ begin
   with users as not materialized (
     select a.user_id, a.last_active
     from tacet.activity a
-    where a.last_active <= engagement.period_end
+    where a.last_active <= period_end
     union all
     select a.user_id, k.last_active
     from tacet.activity a
     cross join lateral (
-      select least(s.last_at, engagement.period_end) as last_active
+      select least(s.last_at, period_end) as last_active
       from tacet.user_sessions s
-      where s.user_id = a.user_id and s.began_at <= engagement.period_end
+      where s.user_id = a.user_id and s.began_at <= period_end
       order by s.began_at desc
       limit 1
     ) k
-    where a.last_active > engagement.period_end
+    where a.last_active > period_end
   ), counted as (
     select
       count(*) as total, count(*) filter (where c.class = 'active') as active, count(*) filter (where c.class = 'recent') as recent,
       count(*) filter (where c.class = 'lapsed') as lapsed, count(*) filter (where c.class = 'churn_risk') as churn_risk
     from (
-      select tacet.engagement_class(engagement.period_end - u.last_active) as class
+      select tacet.engagement_class(period_end - u.last_active) as class
       from users u
       -- The class of a user is found once, not for each count.
       offset 0
@@ -129,11 +119,11 @@ begin
     from (
       select s.last_at - s.began_at as length
       from tacet.user_sessions s
-      where has_default_sessions and s.began_at >= engagement.period_start and s.began_at < engagement.period_end
+      where has_default_sessions and s.began_at >= period_start and s.began_at < period_end
       union all
       select s.ended_at - s.began_at
       from users u
-      cross join lateral tacet.sessions_of(u.user_id, engagement.period_start, engagement.period_end) s
+      cross join lateral tacet.sessions_of(u.user_id, period_start, period_end) s
       where not has_default_sessions
     ) t
   )

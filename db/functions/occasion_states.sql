@@ -52,14 +52,6 @@ as $$
   select case state when 'shown' then 'armed' when 'denied' then 'skipped' else state end
 $$;
 
--- Whether a reason says that something did not work which should have, instead of that something speaks against a push.
-create or replace function tacet.is_failure(reason text)
-returns boolean
-language sql immutable
-as $$
-  select reason in ('attempts_exhausted', 'campaign_unusable', 'material_failed', 'material_unreadable', 'on_push_failed')
-$$;
-
 -- The trigger on the ledger: an occasion whose push was not sent is none that was. One that a shadow has withheld is, as the
 -- service that it shadows would have it.
 create or replace function tacet.note_unsent()

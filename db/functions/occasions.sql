@@ -3,36 +3,32 @@
 -- A plan that a session has made while the table was empty would join arrays to rows by reading all of them. So rows are looked up
 -- one by one (limit 1 keeps it so) and then addressed by their place (ctid), once they are locked.
 
--- Writes rendered occasions of slots of a campaign; arrays have an element for each row. versions: of the slots when the rows were made; a row of a
--- slot that has changed since is not written. attempts, lead_us: of a batch, which has claimed the slots and ends its claims: see
--- tacet.advance_slots. lead_us is null for the rows of a user's window, under no claim.
+-- Writes rendered occasions of slots of a campaign. version: of the slot when the row was made; a row of a slot that has changed since is
+-- not written. refusal: permission_denied where no device may show the row, else null. lead_us: of a batch, which has claimed the slots and
+-- ends its claims: see tacet.advance_slots. It is null for the rows of a user's window, under no claim.
 --
 -- A row that is new, or whose words or time have changed, is scheduled anew, so devices arm it again. Rows that were pushed or
 -- skipped stay, and nothing is written for a phase that was sent on that day from another slot. Where no device may show a row
--- (the refusal permission_denied), it is skipped at once, and a window gets none. Returns the users whose rows have changed.
-create or replace function tacet.prepare_occasions(
-  campaign text, user_ids tacet.user_id[], slots text[], versions int[], attempts int[], phases text[], fire_dates date[],
-  fire_ats timestamptz[], time_zones text[], refusals text[], titles text[], bodies text[], categories text[],
-  documents text[], lead_us bigint
-)
+-- it is skipped at once, and a window gets none. Returns the users whose rows have changed.
+create or replace function tacet.prepare_occasions(campaign text, decided tacet.decided_occasion[], lead_us bigint)
 returns setof tacet.user_id
 language plpgsql volatile
 as $$
+#variable_conflict use_variable
 declare
-  current bigint[];
-  stale bigint[];
+  current tacet.decided_occasion[];
+  stale tacet.decided_occasion[];
 begin
   if lead_us is not null then
-    current := array(
-      select a.place from tacet.advance_slots(prepare_occasions.campaign, user_ids, slots, versions, attempts, lead_us) as a (place));
+    current := array(select decided[a.place] from tacet.advance_slots(campaign, decided, lead_us) as a (place));
   else
-    perform tacet.lock_slots(u.user_id) from (select distinct n.user_id from unnest(user_ids) as n (user_id) order by 1) u;
+    perform tacet.lock_slots(u.user_id) from (select distinct r.user_id from unnest(decided) as r order by r.user_id) u;
     current := array(
-      select r.place
-      from unnest(user_ids, slots, versions) with ordinality as r (user_id, slot, version, place)
+      select r
+      from unnest(decided) as r
       cross join lateral (
         select from tacet.slots s
-        where s.user_id = r.user_id and s.campaign = prepare_occasions.campaign and s.slot = r.slot and s.version = r.version
+        where s.user_id = r.user_id and s.campaign = campaign and s.slot = r.slot and s.version = r.version
         limit 1
       ) s);
   end if;
@@ -40,51 +36,38 @@ begin
   delete from tacet.occasions d
   where d.ctid = any (array(
     select f.row_place
-    from unnest(user_ids, slots, fire_dates, refusals) with ordinality as r (user_id, slot, fire_date, refusal, place)
+    from unnest(current) as r
     cross join lateral (
       select n.ctid as row_place
       from tacet.occasions n
-      where n.user_id = r.user_id and n.campaign = prepare_occasions.campaign and n.slot = r.slot and n.fire_date = r.fire_date
+      where n.user_id = r.user_id and n.campaign = campaign and n.slot = r.slot and n.fire_date = r.fire_date
         and n.status not in ('scheduled', 'armed') and tacet.occasion_after(tacet.occasion_state(n), 'rendered') is not null
       limit 1
       for update
     ) f
-    where r.place = any (current) and (r.refusal is distinct from 'permission_denied' or lead_us is not null)));
+    where r.refusal is null or lead_us is not null));
 
   return query
   insert into tacet.occasions as d (
     fire_at, available_at, fire_date, user_id, campaign, slot, phase, time_zone, status, reason, title, body, category, data
   )
   select
-    r.fire_at, r.fire_at, r.fire_date, r.user_id, prepare_occasions.campaign, r.slot, r.phase, r.time_zone,
-    case r.refusal when 'permission_denied' then 'skipped' else 'scheduled' end,
-    case r.refusal when 'permission_denied' then r.refusal end, r.title, r.body, r.category, r.document::json
-  from unnest(
-    user_ids, slots, phases, fire_dates, fire_ats, time_zones, refusals, titles, bodies, categories, documents
-  ) with ordinality as r (
-    user_id, slot, phase, fire_date, fire_at, time_zone, refusal, title, body, category, document, place)
-  where r.place = any (current) and (r.refusal is distinct from 'permission_denied' or lead_us is not null)
+    r.fire_at, r.fire_at, r.fire_date, r.user_id, campaign, r.slot, r.phase, r.time_zone,
+    case when r.refusal is null then 'scheduled' else 'skipped' end, r.refusal, r.title, r.body, r.category, r.data
+  from unnest(current) as r
+  where r.refusal is null or lead_us is not null
   on conflict do nothing
   returning d.user_id;
 
   stale := array(
-    select r.place
-    from (
-      select r.*
-      from unnest(user_ids, slots, fire_dates, fire_ats, refusals, titles, bodies, categories, documents)
-        with ordinality as r (user_id, slot, fire_date, fire_at, refusal, title, body, category, document, place)
-      where r.place = any (current)
-      order by r.user_id, r.fire_date, r.slot
-    ) r
+    select r::tacet.decided_occasion
+    from (select r.* from unnest(current) as r order by r.user_id, r.fire_date, r.slot) r
     cross join lateral (
       select from tacet.occasions d
-      where d.user_id = r.user_id and d.campaign = prepare_occasions.campaign and d.slot = r.slot
-        and d.fire_date = r.fire_date
-        and tacet.occasion_after(
-          tacet.occasion_state(d), case r.refusal when 'permission_denied' then 'denied' else 'rendered' end) is not null
+      where d.user_id = r.user_id and d.campaign = campaign and d.slot = r.slot and d.fire_date = r.fire_date
+        and tacet.occasion_after(tacet.occasion_state(d), case when r.refusal is null then 'rendered' else 'denied' end) is not null
         and (d.fire_at, d.title, d.body, d.category, d.data::text, null)
-          is distinct from (
-            r.fire_at, r.title, r.body, r.category, r.document, case r.refusal when 'permission_denied' then r.refusal end)
+          is distinct from (r.fire_at, r.title, r.body, r.category, r.data::text, r.refusal)
       limit 1
       for update
     ) d);
@@ -92,39 +75,31 @@ begin
   update tacet.occasions d
   set
     fire_at = r.fire_at, available_at = r.fire_at, rendered_at = clock_timestamp(), changed_at = clock_timestamp(),
-    time_zone = r.time_zone, title = r.title, body = r.body, category = r.category, data = r.document::json, armed_by = '{}',
-    status = tacet.occasion_status(
-      tacet.occasion_after(
-        tacet.occasion_state(d), case r.refusal when 'permission_denied' then 'denied' else 'rendered' end)),
-    reason = case r.refusal when 'permission_denied' then r.refusal end
-  from unnest(
-    user_ids, slots, fire_dates, fire_ats, time_zones, refusals, titles, bodies, categories, documents
-  ) with ordinality as r (
-    user_id, slot, fire_date, fire_at, time_zone, refusal, title, body, category, document, place)
+    time_zone = r.time_zone, title = r.title, body = r.body, category = r.category, data = r.data, armed_by = '{}',
+    status = case when r.refusal is null then 'scheduled' else 'skipped' end, reason = r.refusal
+  from unnest(stale) as r
   cross join lateral (
     select n.ctid as row_place
     from tacet.occasions n
-    where n.user_id = r.user_id and n.campaign = prepare_occasions.campaign and n.slot = r.slot and n.fire_date = r.fire_date
+    where n.user_id = r.user_id and n.campaign = campaign and n.slot = r.slot and n.fire_date = r.fire_date
     limit 1
   ) f
-  where r.place = any (stale) and d.ctid = f.row_place
+  where d.ctid = f.row_place
   returning d.user_id;
 end
 $$;
 
 -- Ends the claims of slots: what follows the rows that were rendered is due next. Only slots change that are still under their claim,
--- are what they were then, and are not being changed. Returns their places in the arrays.
-create or replace function tacet.advance_slots(
-  campaign text, user_ids tacet.user_id[], slots text[], versions int[], attempts int[], lead_us bigint
-)
+-- are what they were then, and are not being changed. Returns their places in the array.
+create or replace function tacet.advance_slots(campaign text, decided tacet.decided_occasion[], lead_us bigint)
 returns setof bigint
 language sql volatile
 as $$
   with held as materialized (
-    select r.place, s.row_place, s.slot, s.time_zone, s.weekdays, greatest(s.next_fire_at, now() - interval '15 minutes') as after
-    from unnest(
-      advance_slots.user_ids, advance_slots.slots, advance_slots.versions, advance_slots.attempts
-    ) with ordinality as r (user_id, slot, version, attempts, place)
+    select
+      r.ordinality as place, s.row_place, s.slot, s.time_zone, s.weekdays,
+      greatest(s.next_fire_at, now() - interval '15 minutes') as after
+    from unnest(decided) with ordinality as r
     cross join lateral (
       select x.ctid as row_place, x.slot, x.time_zone, x.weekdays, x.next_fire_at
       from tacet.slots x
@@ -148,17 +123,15 @@ as $$
   returning h.place
 $$;
 
--- Queues pushes of occasions of a campaign; arrays have an element for each. push_ids: null for one that is not pushed. push_types: null for
--- that of slots, which is the campaign. metadata: for the ledger, beside what is known here. excluded: device tokens that get no push.
--- send_at, cancel_key: of a push that is put off, or sent at another time than its own. One of a slot may be shown for 15 minutes from its
--- time on, as long as it may be late.
+-- Queues pushes of occasions of a campaign; arrays have an element for each. push_ids: null for one that is not pushed. excluded: device
+-- tokens that get no push. send_at, cancel_key: of a push that is put off, or sent at another time than its own. One of a slot may be
+-- shown for 15 minutes from its time on, as long as it may be late.
 --
 -- How it is shown is what the campaign's presentation says, whose texts may name members of the data and fire_seconds, since 1970; and
 -- for slots the category, the day's thread, and the identifier that devices know it by.
 create or replace function tacet.queue_occasions(
-  campaign text, user_ids tacet.user_id[], slots text[], fire_dates date[], fire_ats timestamptz[], push_ids uuid[],
-  push_types text[], titles text[], bodies text[], categories text[], documents text[], metadata jsonb[], excluded text[],
-  moment timestamptz, send_at timestamptz default null, cancel_key text default null
+  campaign text, decided tacet.decided_occasion[], push_ids uuid[], excluded text[], moment timestamptz,
+  send_at timestamptz default null, cancel_key text default null
 )
 returns void
 language plpgsql volatile
@@ -175,12 +148,12 @@ begin
       expires_in, campaign, cap_group, excluded_devices
     )
     select
-      moment, r.push_id, r.user_id, coalesce(r.push_type, campaign), r.title, r.body,
+      moment, push_ids[r.ordinality], r.user_id, coalesce(r.push_type, campaign), r.title, r.body,
       case
         when r.slot <> '' then coalesce(p.shown ->> 'collapse_id', format('%s.%s.%s', campaign, r.slot, r.fire_date))
       end,
-      r.document::json,
-      coalesce(r.more, '{}') || case
+      r.data,
+      coalesce(r.findings -> 'metadata', '{}') || case
         when r.slot = '' then jsonb_build_object('due_at', extract(epoch from r.fire_at))
         else jsonb_build_object('campaign', campaign, 'slot', r.slot, 'fire_date', r.fire_date)
       end,
@@ -191,19 +164,16 @@ begin
           || p.shown - 'collapse_id'
       end,
       coalesce(send_at, case when r.slot <> '' then r.fire_at end), cancel_key,
-      case when r.slot <> '' then interval '15 minutes' end, campaign, group_name, r.excluded
-    from unnest(
-      user_ids, slots, fire_dates, fire_ats, push_ids, push_types, titles, bodies, categories, documents, metadata, excluded
-    ) as r (
-      user_id, slot, fire_date, fire_at, push_id, push_type, title, body, category, document, more, excluded)
+      case when r.slot <> '' then interval '15 minutes' end, campaign, group_name, excluded[r.ordinality]
+    from unnest(decided) with ordinality as r
     cross join lateral (
       select case
         when shown is null then '{}'
         else tacet.campaign_presentation(
-          shown, r.document::jsonb || jsonb_build_object('fire_seconds', extract(epoch from r.fire_at)::bigint))
+          shown, r.data::jsonb || jsonb_build_object('fire_seconds', extract(epoch from r.fire_at)::bigint))
       end as shown
     ) p
-    where r.push_id is not null
+    where push_ids[r.ordinality] is not null
     returning id, user_id, kind, pushes.send_at
   )
   insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at, available_at)
@@ -214,160 +184,145 @@ begin
 end
 $$;
 
--- Queues one push of an occasion as it is stored; see tacet.queue_occasions.
+-- Queues one push of an occasion as it is stored; see tacet.queue_occasions. metadata: for the ledger, beside what is known here.
 create or replace function tacet.queue_occasion(
-  occasion tacet.occasions, push_id uuid, excluded text, send_at timestamptz, metadata jsonb default null,
+  occasion tacet.occasions, push_id uuid, excluded text, send_at timestamptz, metadata jsonb default '{}',
   cancel_key text default null
 )
 returns void
 language sql volatile
 as $$
   select tacet.queue_occasions(
-    occasion.campaign, array[occasion.user_id], array[occasion.slot], array[occasion.fire_date], array[occasion.fire_at],
-    array[push_id], array[null], array[occasion.title], array[occasion.body], array[occasion.category],
-    array[occasion.data::text], array[metadata], array[excluded], clock_timestamp(), send_at, cancel_key)
+    occasion.campaign,
+    array[
+      row(
+        occasion.user_id, occasion.slot, occasion.fire_date, occasion.fire_at, null, null, null, null, null, null, occasion.title,
+        occasion.body, occasion.category, occasion.data, jsonb_build_object('metadata', metadata))::tacet.decided_occasion],
+    array[push_id], array[excluded], clock_timestamp(), send_at, cancel_key)
 $$;
 
--- Queues the pushes of claimed occasions, or ends them without one; arrays have an element for each. refusals: why there is no push; null
--- when nothing is known against it. way: of slots push, local or auto. findings: of other campaigns layer, inputs, metadata for the
--- ledger, and what a model has used. Only occasions that are still under their claim change, and in the same transaction: each has one
--- push. Waits for the disk, because a push that was sent and lost could be sent again. Returns what was done with each, by its place in
--- the arrays.
+-- Queues the pushes of claimed occasions, or ends them without one. refusal: why there is no push; null when nothing is known against it.
+-- way: of slots push, local or auto. findings: of other campaigns layer, inputs, metadata for the ledger, and what a model has used. Only
+-- occasions that are still under their claim change, and in the same transaction: each has one push. Waits for the disk, because a push
+-- that was sent and lost could be sent again. Returns what was done with each, by its place in the array.
 --
 -- Everything is checked once more, under the lock of the user's row of tacet.frequency_caps for the campaign's group, so that of two
 -- concurrent commits of a group the second sees the first. The occasions are locked by a statement of their own: one that waits for
 -- another transaction would go on with its older view of the row, queue the push and not find the row to end.
-create or replace function tacet.commit_occasions(
-  campaign text, way text, user_ids tacet.user_id[], slots text[], fire_dates date[], fire_ats timestamptz[], attempts int[],
-  refusals text[], push_types text[], titles text[], bodies text[], categories text[], documents text[], findings jsonb[]
-)
+create or replace function tacet.commit_occasions(campaign text, way text, decided tacet.decided_occasion[])
 returns table (place bigint, status text, reason text, push_id uuid)
 language plpgsql volatile
 as $$
-#variable_conflict use_column
+#variable_conflict use_variable
 declare
   found_campaign tacet.campaigns;
   moment timestamptz := clock_timestamp();
-  locked bigint[];
-  open bigint[];
+  -- As they are now, in the order of those that are decided; null for one that is another's.
+  held tacet.occasions[];
+  open_users tacet.user_id[];
   outcomes text[];
   excluded text[];
   push_ids uuid[];
   noted bigint;
 begin
   perform set_config('synchronous_commit', 'on', true);
-  select c.* into found_campaign from tacet.campaigns c where c.name = commit_occasions.campaign;
-  locked := array(
-    select r.place
-    from (
-      select r.*
-      from unnest(user_ids, slots, fire_dates, fire_ats, attempts)
-        with ordinality as r (user_id, slot, fire_date, fire_at, attempts, place)
-      order by r.user_id, r.fire_date, r.slot
-    ) r
-    cross join lateral (
-      select from tacet.occasions d
-      where d.user_id = r.user_id and d.campaign = commit_occasions.campaign and d.slot = r.slot
-        and d.fire_date = r.fire_date and d.attempts = r.attempts
-        and tacet.occasion_after(tacet.occasion_state(d), 'pushed') is not null
-        -- That of a slot has moved with it.
-        and (d.fire_at = r.fire_at or not d.has_slot)
-      limit 1
-      for update
-    ) d);
+  select c.* into found_campaign from tacet.campaigns c where c.name = campaign;
+  select array_agg(d.occasion order by r.ordinality) into held
+  from (select r.* from unnest(decided) with ordinality as r order by r.user_id, r.fire_date, r.slot) r
+  left join lateral (
+    select d as occasion
+    from tacet.occasions d
+    where d.user_id = r.user_id and d.campaign = campaign and d.slot = r.slot and d.fire_date = r.fire_date
+      and d.attempts = r.attempts and tacet.occasion_after(tacet.occasion_state(d), 'pushed') is not null
+      -- That of a slot has moved with it.
+      and (d.fire_at = r.fire_at or not d.has_slot)
+    limit 1
+    for update
+  ) d on true;
   if found_campaign.cap_group is not null then
-    open := array(select n from unnest(locked) as n where refusals[n] is null);
+    open_users := array(
+      select distinct d.user_id
+      from unnest(held) with ordinality as d
+      where d.user_id is not null and (decided[d.ordinality]).refusal is null
+      order by d.user_id);
     insert into tacet.frequency_caps (user_id, cap_group)
-    select u.user_id, found_campaign.cap_group
-    from (select distinct user_ids[n] as user_id from unnest(open) as n order by 1) u
+    select u.user_id, found_campaign.cap_group from unnest(open_users) as u (user_id)
     on conflict do nothing;
     perform from tacet.frequency_caps f
-    where f.user_id = any (array(select user_ids[n] from unnest(open) as n)) and f.cap_group = found_campaign.cap_group
+    where f.user_id = any (open_users) and f.cap_group = found_campaign.cap_group
     order by f.user_id
     for update;
   end if;
 
-  -- What the campaign itself says against a push.
-  outcomes := array(
-    select case
-      when not r.place = any (locked) then 'claim_lost'
+  -- What the campaign itself says against a push. Those of hours are asked about together.
+  with due as materialized (
+    select r.*, d.user_id is not null as is_held, d.phase as stored_phase, d.fire_at as due_at
+    from unnest(decided) with ordinality as r
+    join unnest(held) with ordinality as d using (ordinality)
+  ), hours as (
+    select
+      array_agg(r.ordinality) as places, array_agg(r.user_id) as users, array_agg(r.due_at) as due_ats,
+      array_agg(r.fire_date) as days, array_agg(r.push_type) as types
+    from due r
+    where r.is_held and r.slot = '' and r.refusal is null
+  ), refused as (
+    select h.places[f.place] as place, f.refusal
+    from hours h
+    cross join lateral tacet.campaign_refusals(campaign, h.users, h.due_ats, h.days, h.types) f
+    where h.users is not null
+  )
+  select array_agg(
+    case
+      when not r.is_held then 'claim_lost'
       when r.slot <> '' and not exists (
-        select from tacet.slot_of_day(commit_occasions.campaign, r.user_id, r.slot, d.phase, r.fire_date)
+        select from tacet.slot_of_day(campaign, r.user_id, r.slot, r.stored_phase, r.fire_date)
       ) then 'switched_off'
-      else coalesce(r.refusal, h.refusal)
+      else coalesce(r.refusal, f.refusal)
     end
-    from unnest(user_ids, slots, fire_dates, refusals) with ordinality as r (user_id, slot, fire_date, refusal, place)
-    left join lateral (
-      select d.phase
-      from tacet.occasions d
-      where d.user_id = r.user_id and d.campaign = commit_occasions.campaign and d.slot = r.slot
-        and d.fire_date = r.fire_date
-      limit 1
-    ) d on r.slot <> ''
-    left join (
-      select h.places[f.place] as place, f.refusal
-      from (
-        select
-          array_agg(n) as places, array_agg(user_ids[n]) as users, array_agg(d.fire_at) as due_ats,
-          array_agg(fire_dates[n]) as days, array_agg(push_types[n]) as types
-        from unnest(locked) as n
-        cross join lateral (
-          select d.fire_at
-          from tacet.occasions d
-          where d.user_id = user_ids[n] and d.campaign = commit_occasions.campaign and d.slot = '' and d.fire_date = fire_dates[n]
-          limit 1
-        ) d
-        where refusals[n] is null and slots[n] = ''
-      ) h
-      cross join lateral tacet.campaign_refusals(commit_occasions.campaign, h.users, h.due_ats, h.days, h.types) f
-      where h.users is not null
-    ) h on h.place = r.place
-    order by r.place);
+    order by r.ordinality)
+  into outcomes
+  from due r
+  left join refused f on f.place = r.ordinality;
   if array_position(outcomes, null) is not null or way <> 'push' then
     -- What the user, the devices and the rules say. Devices show what they have armed, whatever speaks against a push.
-    select array_agg(
-      case
-        when r.outcome in ('claim_lost', 'switched_off') then r.outcome
-        when g.refusal = 'armed' or way = 'local' and d.armed_by <> '{}' and g.refusal is null then 'armed'
-        else coalesce(r.outcome, g.refusal, case when way = 'local' and r.slot <> '' then 'not_armed' end)
-      end
-      order by r.place), array_agg(g.excluded order by r.place)
+    select
+      array_agg(
+        case
+          when r.outcome in ('claim_lost', 'switched_off') then r.outcome
+          when g.refusal = 'armed' or way = 'local' and r.armed_by <> '{}' and g.refusal is null then 'armed'
+          else coalesce(r.outcome, g.refusal, case when way = 'local' and r.slot <> '' then 'not_armed' end)
+        end
+        order by r.ordinality),
+      array_agg(g.excluded order by r.ordinality)
     into outcomes, excluded
-    from unnest(user_ids, slots, fire_dates, push_types, outcomes)
-      with ordinality as r (user_id, slot, fire_date, push_type, outcome, place)
-    left join lateral (
-      select d.armed_by
-      from tacet.occasions d
-      where d.user_id = r.user_id and d.campaign = commit_occasions.campaign and d.slot = r.slot
-        and d.fire_date = r.fire_date
-      limit 1
-    ) d on r.outcome is null or way <> 'push'
-    left join lateral tacet.push_refusal(
-      r.user_id, coalesce(r.push_type, commit_occasions.campaign), case when way = 'push' then '{}' else d.armed_by end, moment
-    ) g on r.outcome is null or d.armed_by <> '{}';
-    if found_campaign.cap_group is not null then
-      outcomes := array(
-        select coalesce(
-          r.outcome,
-          case when not tacet.take_cap(r.user_id, found_campaign.cap_group, r.fire_date, moment) then 'pushed_today' end)
-        from unnest(user_ids, fire_dates, outcomes) with ordinality as r (user_id, fire_date, outcome, place)
-        order by r.place);
-    end if;
-    if found_campaign.on_push is not null then
-      for noted in
-        select r.place
-        from unnest(slots, outcomes) with ordinality as r (slot, outcome, place)
-        where r.slot = '' and r.outcome is null
-      loop
-        begin
-          execute format('select %s($1, $2)', found_campaign.on_push::regproc) using user_ids[noted], moment;
-        exception
-          when others then
-            raise warning 'tacet: campaign % cannot note a push: % (%)', commit_occasions.campaign, sqlerrm, sqlstate;
-            outcomes[noted] := 'on_push_failed';
-        end;
-      end loop;
-    end if;
+    from (
+      select r.*, outcomes[r.ordinality] as outcome, case when way <> 'push' then d.armed_by else '{}' end as armed_by
+      from unnest(decided) with ordinality as r
+      join unnest(held) with ordinality as d using (ordinality)
+    ) r
+    left join lateral tacet.push_refusal(r.user_id, coalesce(r.push_type, campaign), r.armed_by, moment) g
+      on r.outcome is null or r.armed_by <> '{}';
+  end if;
+  if found_campaign.cap_group is not null then
+    outcomes := array(
+      select coalesce(
+        outcomes[r.ordinality],
+        case when not tacet.take_cap(r.user_id, found_campaign.cap_group, r.fire_date, moment) then 'pushed_today' end)
+      from unnest(decided) with ordinality as r
+      order by r.ordinality);
+  end if;
+  if found_campaign.on_push is not null then
+    for noted in
+      select r.ordinality from unnest(decided) with ordinality as r where r.slot = '' and outcomes[r.ordinality] is null
+    loop
+      begin
+        execute format('select %s($1, $2)', found_campaign.on_push::regproc) using (decided[noted]).user_id, moment;
+      exception
+        when others then
+          raise warning 'tacet: campaign % cannot note a push: % (%)', campaign, sqlerrm, sqlstate;
+          outcomes[noted] := 'on_push_failed';
+      end;
+    end loop;
   end if;
   push_ids := array(
     select case when r.outcome is null then gen_random_uuid() end
@@ -382,19 +337,19 @@ begin
     title = case when r.outcome = 'armed' then d.title when d.has_slot then r.title end,
     body = case when r.outcome = 'armed' then d.body when d.has_slot then r.body end,
     category = case when r.outcome = 'armed' then d.category else r.category end,
-    data = case when r.outcome = 'armed' then d.data when d.has_slot then r.document::json end,
+    data = case when r.outcome = 'armed' then d.data when d.has_slot then r.data end,
     available_at = case when r.outcome = 'armed' then 'infinity' else d.available_at end,
-    layer = r.finding ->> 'layer', inputs = coalesce(r.finding -> 'inputs', '{}'),
-    input_tokens = d.input_tokens + coalesce((r.finding ->> 'input_tokens')::int, 0),
-    output_tokens = d.output_tokens + coalesce((r.finding ->> 'output_tokens')::int, 0),
-    cost_microdollars = d.cost_microdollars + coalesce((r.finding ->> 'cost_microdollars')::bigint, 0)
-  from unnest(user_ids, slots, fire_dates, titles, bodies, categories, documents, findings, outcomes, push_ids)
-    with ordinality as r (
-      user_id, slot, fire_date, title, body, category, document, finding, outcome, push_id, place)
+    layer = r.findings ->> 'layer', inputs = coalesce(r.findings -> 'inputs', '{}'),
+    input_tokens = d.input_tokens + coalesce((r.findings ->> 'input_tokens')::int, 0),
+    output_tokens = d.output_tokens + coalesce((r.findings ->> 'output_tokens')::int, 0),
+    cost_microdollars = d.cost_microdollars + coalesce((r.findings ->> 'cost_microdollars')::bigint, 0)
+  from (
+    select r.*, outcomes[r.ordinality] as outcome, push_ids[r.ordinality] as push_id from unnest(decided) with ordinality as r
+  ) r
   cross join lateral (
     select n.ctid as row_place, tacet.occasion_state(n) as state
     from tacet.occasions n
-    where n.user_id = r.user_id and n.campaign = commit_occasions.campaign and n.slot = r.slot and n.fire_date = r.fire_date
+    where n.user_id = r.user_id and n.campaign = campaign and n.slot = r.slot and n.fire_date = r.fire_date
     limit 1
   ) f
   cross join lateral (
@@ -403,72 +358,62 @@ begin
         f.state,
         case
           when r.outcome is null then 'pushed' when r.outcome = 'armed' then 'shown' when r.outcome = 'switched_off' then 'off'
-          when tacet.is_failure(r.outcome) then 'failed' else 'refused'
+          -- Something did not work which should have, instead of that something speaks against a push.
+          when r.outcome in ('attempts_exhausted', 'campaign_unusable', 'material_failed', 'material_unreadable', 'on_push_failed')
+            then 'failed'
+          else 'refused'
         end) as state
     offset 0
   ) a
-  where r.place = any (locked) and d.ctid = f.row_place
-  returning r.place, d.status, d.reason, d.push_id;
+  where r.outcome is distinct from 'claim_lost' and d.ctid = f.row_place
+  returning r.ordinality, d.status, d.reason, d.push_id;
 
   if array_position(outcomes, null) is not null then
-    perform tacet.queue_occasions(
-      commit_occasions.campaign, user_ids, slots, fire_dates, fire_ats, push_ids, push_types, titles, bodies, categories,
-      documents, array(select f -> 'metadata' from unnest(findings) with ordinality as n (f, place) order by n.place), excluded,
-      moment);
+    perform tacet.queue_occasions(campaign, decided, push_ids, excluded, moment);
   end if;
 end
 $$;
 
 -- Sends the last rendered row of a user's slot at once, without a fetch. Returns the push, or why there is none: unknown_slot,
--- campaign_inactive, switched_off, not_in_audience, nothing_stored, cooldown within 60 seconds of the last time, or what keeps pushes from the user's devices.
+-- campaign_inactive, switched_off, not_in_audience, nothing_stored, cooldown within 60 seconds of the last time, or what keeps pushes
+-- from the user's devices.
 create or replace function tacet.deliver_slot(campaign text, user_id tacet.user_id, slot text)
 returns table (refusal text, push_id uuid)
 language plpgsql volatile
 as $$
+#variable_conflict use_variable
 declare
   found_slot tacet.slots;
   stored tacet.occasions;
   excluded text;
 begin
   perform set_config('synchronous_commit', 'on', true);
-  perform tacet.lock_slots(deliver_slot.user_id);
-  select s.* into found_slot
-  from tacet.slots s
-  where s.user_id = deliver_slot.user_id and s.campaign = deliver_slot.campaign and s.slot = deliver_slot.slot;
-  if not found then
-    refusal := 'unknown_slot';
-  elsif not exists (select from tacet.campaigns c where c.name = deliver_slot.campaign and c.is_active) then
-    refusal := 'campaign_inactive';
-  elsif not (found_slot.is_on and found_slot.is_enabled) then
-    refusal := 'switched_off';
-  elsif found_slot.next_fire_at is null then
-    refusal := 'not_in_audience';
-  else
-    -- The next one to come, else the last one.
-    select d.* into stored
-    from tacet.occasions d
-    where d.user_id = deliver_slot.user_id and d.campaign = deliver_slot.campaign and d.slot = deliver_slot.slot
-      and d.title is not null and d.status <> 'cancelled'
-    order by d.fire_at < clock_timestamp(), abs(extract(epoch from d.fire_at - clock_timestamp()))
-    limit 1;
-    if not found then
-      refusal := 'nothing_stored';
-    elsif clock_timestamp() < found_slot.delivered_at + interval '60 seconds' then
-      refusal := 'cooldown';
-    else
-      select g.refusal, g.excluded into refusal, excluded
-      from tacet.push_refusal(deliver_slot.user_id, deliver_slot.campaign, '{}', clock_timestamp()) g;
-    end if;
+  perform tacet.lock_slots(user_id);
+  select s.* into found_slot from tacet.slots s where s.user_id = user_id and s.campaign = campaign and s.slot = slot;
+  -- The next one to come, else the last one.
+  select d.* into stored
+  from tacet.occasions d
+  where d.user_id = user_id and d.campaign = campaign and d.slot = slot and d.title is not null and d.status <> 'cancelled'
+  order by d.fire_at < clock_timestamp(), abs(extract(epoch from d.fire_at - clock_timestamp()))
+  limit 1;
+  refusal := case
+    when found_slot.user_id is null then 'unknown_slot'
+    when not exists (select from tacet.campaigns c where c.name = campaign and c.is_active) then 'campaign_inactive'
+    when not (found_slot.is_on and found_slot.is_enabled) then 'switched_off'
+    when found_slot.next_fire_at is null then 'not_in_audience'
+    when stored.user_id is null then 'nothing_stored'
+    when clock_timestamp() < found_slot.delivered_at + interval '60 seconds' then 'cooldown'
+  end;
+  if refusal is null then
+    select g.refusal, g.excluded into refusal, excluded from tacet.push_refusal(user_id, campaign, '{}', clock_timestamp()) g;
   end if;
-  if refusal is not null then
-    return next;
-    return;
+  if refusal is null then
+    push_id := gen_random_uuid();
+    update tacet.slots s
+    set delivered_at = clock_timestamp()
+    where s.user_id = user_id and s.campaign = campaign and s.slot = slot;
+    perform tacet.queue_occasion(stored, push_id, excluded, clock_timestamp());
   end if;
-  push_id := gen_random_uuid();
-  update tacet.slots s
-  set delivered_at = clock_timestamp()
-  where s.user_id = deliver_slot.user_id and s.campaign = deliver_slot.campaign and s.slot = deliver_slot.slot;
-  perform tacet.queue_occasion(stored, push_id, excluded, clock_timestamp());
   return next;
 end
 $$;

@@ -31,10 +31,11 @@ create or replace function tacet.follow_audience(
 returns table (enrolled bigint, moved bigint)
 language plpgsql volatile
 as $$
+#variable_conflict use_variable
 declare
   found_campaign tacet.campaigns;
 begin
-  select c.* into found_campaign from tacet.campaigns c where c.name = follow_audience.campaign and c.is_active;
+  select c.* into found_campaign from tacet.campaigns c where c.name = campaign and c.is_active;
   if not found then
     return query select 0::bigint, 0::bigint;
     return;
@@ -51,14 +52,21 @@ begin
           end as time_zone
         from (select distinct n.user_id from unnest($3) as n (user_id)) u
         left join lateral (
-          select x.time_zone, x.normal_slots as slots, x.said_slots is null or x.normal_slots is not null as is_in
-          from (
-            select a.time_zone, a.slots as said_slots, tacet.normal_slots(a.slots) as normal_slots
-            from (select * from (%s) a where a.user_id = u.user_id and a.refusal is null limit 1) a
-            limit 1
-          ) x
+          select a.time_zone, n.slots, a.slots is null or n.slots is not null as is_in
+          from (select * from (%s) a where a.user_id = u.user_id and a.refusal is null limit 1) a
+          cross join lateral (select tacet.normal_slots(a.slots) as slots offset 0) n
         ) a on true
-        left join lateral (%s) s on true
+        left join lateral (
+          -- Slots that the user has chosen are not compared, and those of the definition neither.
+          select
+            min(s.time_zone) as time_zone, bool_or(s.is_on and s.is_enabled and s.next_fire_at is null) as is_resting,
+            bool_and(s.is_chosen and s.next_fire_at is null) as is_left,
+            case when $7 and not bool_or(s.is_chosen) then
+              jsonb_agg(jsonb_build_object('slot', s.slot, 'phase', s.phase, 'weekdays', to_jsonb(s.weekdays)) order by s.slot)
+            end as slots
+          from tacet.slots s
+          where s.user_id = u.user_id and s.campaign = $1
+        ) s on true
       ), wanted as materialized (
         select a.user_id, a.time_zone, d.slot, d.phase, coalesce(d.weekdays, '{1,2,3,4,5,6,7}') as weekdays
         from said a
@@ -92,27 +100,10 @@ begin
       )
       select (select count(distinct e.user_id) from entered e), (select count(*) from changed m where m.slots > 0)
     $query$,
-    tacet.audience_query(found_campaign.audience, '$6', 'u.user_id'),
-    format(
-      -- Slots that the user has chosen are not compared, and those of the definition neither.
-      $own$
-        select
-          min(s.time_zone) as time_zone, bool_or(s.is_on and s.is_enabled and s.next_fire_at is null) as is_resting,
-          bool_and(s.is_chosen and s.next_fire_at is null) as is_left, %s as slots
-        from tacet.slots s
-        where s.user_id = u.user_id and s.campaign = $1
-      $own$,
-      case when tacet.audience_says(found_campaign.audience, 'slots') then
-        $slots$
-          case when not bool_or(s.is_chosen) then
-            jsonb_agg(jsonb_build_object('slot', s.slot, 'phase', s.phase, 'weekdays', to_jsonb(s.weekdays)) order by s.slot)
-          end
-        $slots$
-      else 'null::jsonb'
-      end))
+    tacet.audience_query(found_campaign.audience, '$6', 'u.user_id'))
   using
-    follow_audience.campaign, follow_audience.default_slots, follow_audience.user_ids, follow_audience.lead_us,
-    tacet.normal_slots(follow_audience.default_slots), clock_timestamp();
+    campaign, default_slots, user_ids, lead_us, tacet.normal_slots(default_slots), clock_timestamp(),
+    tacet.audience_says(found_campaign.audience, 'slots');
 end
 $$;
 
@@ -126,27 +117,28 @@ as $$
   where s.user_id = seen_slots.user_id and s.campaign = seen_slots.campaign
 $$;
 
--- Does with a user's slots what the audience says: takes them where the zone is null, else replaces them by those that are wanted, else
--- moves them. Where they are not what was seen any more, the user has chosen others or moved, and the audience is asked once more, now under
--- the user's lock. Returns the number of slots.
+-- Does with a user's slots what the audience says: takes them where the zone is null, else replaces them by those that are wanted, in the
+-- form of tacet.normal_slots, else moves them. Where they are not what was seen any more, the user has chosen others or moved, and the
+-- audience is asked once more, now under the user's lock. Returns the number of slots.
 create or replace function tacet.change_slots(
   campaign text, user_id tacet.user_id, zone text, wanted jsonb, default_slots jsonb, lead_us bigint, seen text
 )
 returns int
 language plpgsql volatile
 as $$
+#variable_conflict use_variable
 begin
-  perform tacet.lock_slots(change_slots.user_id);
-  if tacet.seen_slots(change_slots.campaign, change_slots.user_id) is distinct from seen then
-    return (
-      select f.enrolled + f.moved
-      from tacet.follow_audience(change_slots.campaign, default_slots, array[change_slots.user_id], lead_us) f);
+  perform tacet.lock_slots(user_id);
+  if tacet.seen_slots(campaign, user_id) is distinct from seen then
+    return (select f.enrolled + f.moved from tacet.follow_audience(campaign, default_slots, array[user_id], lead_us) f);
   end if;
-  return case
-    when zone is null then tacet.leave_slots(change_slots.campaign, change_slots.user_id)
-    when wanted is not null then tacet.replace_slots(change_slots.campaign, change_slots.user_id, wanted, zone, lead_us)
-    else tacet.move_slots(change_slots.campaign, change_slots.user_id, zone, lead_us)
-  end;
+  if zone is null or wanted is null then
+    return tacet.move_slots(campaign, user_id, zone, lead_us);
+  end if;
+  perform tacet.choose_slots(
+    campaign, user_id, true,
+    (select jsonb_agg(d || '{"is_enabled": true}') from jsonb_array_elements(wanted) as d), zone, lead_us, false);
+  return jsonb_array_length(wanted);
 end
 $$;
 
@@ -160,6 +152,7 @@ returns tacet.user_id[]
 language plpgsql stable
 set enable_seqscan = on
 as $$
+#variable_conflict use_variable
 declare
   found_audience text;
   users tacet.user_id[];
@@ -167,32 +160,22 @@ begin
   if not are_new then
     -- One step down the index for each user, however many slots each has.
     with recursive page as (
-      (
-        select slot_users.after_user as user_id, 0 as place where slot_users.after_user is not null
-        union all
-        (
-          select s.user_id, 1
-          from tacet.slots s
-          where s.campaign = slot_users.campaign and slot_users.after_user is null
-          order by s.user_id
-          limit 1
-        )
-      )
+      select coalesce(after_user, tacet.lowest_user_id()) as user_id, 0 as place
       union all
       select n.user_id, p.place + 1
       from page p
       cross join lateral (
         select s.user_id from tacet.slots s
-        where s.campaign = slot_users.campaign and s.user_id > p.user_id
+        where s.campaign = campaign and s.user_id > p.user_id
         order by s.user_id
         limit 1
       ) n
-      where p.place < slot_users.users_max
+      where p.place < users_max
     )
     select array_agg(p.user_id order by p.place) into users from page p where p.place > 0;
     return coalesce(users, '{}');
   end if;
-  select c.audience into found_audience from tacet.campaigns c where c.name = slot_users.campaign and c.is_active;
+  select c.audience into found_audience from tacet.campaigns c where c.name = campaign and c.is_active;
   if found then
     execute format(
       $query$
@@ -207,7 +190,7 @@ begin
       $query$,
       tacet.audience_query(found_audience, '$4', 'null'))
     into users
-    using slot_users.campaign, slot_users.after_user, slot_users.users_max, clock_timestamp();
+    using campaign, after_user, users_max, clock_timestamp();
   end if;
   return coalesce(users, '{}');
 end
@@ -271,74 +254,38 @@ as $$
   ) d
 $$;
 
--- Replaces a user's slots by what the audience says of them now, in the form of tacet.normal_slots. Returns the number of slots.
-create or replace function tacet.replace_slots(
-  campaign text, user_id tacet.user_id, wanted jsonb, zone text, lead_us bigint
-)
-returns int
-language plpgsql volatile
-as $$
-begin
-  perform tacet.choose_slots(
-    replace_slots.campaign, replace_slots.user_id, true,
-    (select jsonb_agg(d || '{"is_enabled": true}') from jsonb_array_elements(wanted) as d),
-    zone, lead_us, false);
-  return jsonb_array_length(wanted);
-end
-$$;
-
 -- Moves a user's slots and the rows that were not pushed to another zone, and takes up the slots of a user who has left the
--- audience and is back. Returns the number of slots.
+-- audience and is back. zone: null for a user who is not in the audience any more, whose slots are taken; what the user has chosen stays,
+-- and rests until the user is back. Returns the number of slots.
 create or replace function tacet.move_slots(campaign text, user_id tacet.user_id, zone text, lead_us bigint)
 returns int
 language plpgsql volatile
 as $$
+#variable_conflict use_variable
 declare
+  taken int;
   moved int;
 begin
-  perform tacet.lock_slots(move_slots.user_id);
+  perform tacet.lock_slots(user_id);
+  delete from tacet.slots s
+  where zone is null and s.user_id = user_id and s.campaign = campaign and not s.is_chosen;
+  get diagnostics taken = row_count;
   update tacet.slots s
   set
-    version = s.version + 1, time_zone = zone, next_fire_at = f.fire_at, fire_date = f.fire_date,
+    version = s.version + 1, time_zone = coalesce(zone, s.time_zone), next_fire_at = f.fire_at, fire_date = f.fire_date,
     available_at = f.fire_at - lead_us * interval '1 microsecond'
   from tacet.slots x
   left join lateral tacet.next_fire(x.slot, zone, clock_timestamp(), x.weekdays) f on x.is_on and x.is_enabled
-  where x.user_id = move_slots.user_id and x.campaign = move_slots.campaign
-    and (x.time_zone <> zone or x.next_fire_at is null and f.fire_at is not null)
+  where x.user_id = user_id and x.campaign = campaign
+    and (x.time_zone <> zone or (x.next_fire_at is null) <> (f.fire_at is null))
     and s.user_id = x.user_id and s.campaign = x.campaign and s.slot = x.slot;
   get diagnostics moved = row_count;
-  if moved = 0 then
-    return 0;
+  if (zone is null or moved > 0)
+    and tacet.settle_occasions(campaign, user_id, case when zone is null then 'not_in_audience' else 'switched_off' end) > 0
+  then
+    perform tacet.tell_devices(user_id);
   end if;
-  if tacet.settle_occasions(move_slots.campaign, move_slots.user_id, 'switched_off') > 0 then
-    perform tacet.tell_devices(move_slots.user_id);
-  end if;
-  return moved;
-end
-$$;
-
--- Takes a campaign's slots from a user who is not in its audience any more. What the user has chosen stays, and rests until the user
--- is back. Returns the number of slots.
-create or replace function tacet.leave_slots(campaign text, user_id tacet.user_id)
-returns int
-language plpgsql volatile
-as $$
-declare
-  left_count int;
-  rested_count int;
-begin
-  perform tacet.lock_slots(leave_slots.user_id);
-  delete from tacet.slots s
-  where s.user_id = leave_slots.user_id and s.campaign = leave_slots.campaign and not s.is_chosen;
-  get diagnostics left_count = row_count;
-  update tacet.slots s
-  set version = s.version + 1, next_fire_at = null, fire_date = null, available_at = null
-  where s.user_id = leave_slots.user_id and s.campaign = leave_slots.campaign and s.next_fire_at is not null;
-  get diagnostics rested_count = row_count;
-  if tacet.settle_occasions(leave_slots.campaign, leave_slots.user_id, 'not_in_audience') > 0 then
-    perform tacet.tell_devices(leave_slots.user_id);
-  end if;
-  return left_count + rested_count;
+  return taken + moved;
 end
 $$;
 
@@ -363,32 +310,31 @@ create or replace function tacet.settle_occasions(campaign text, user_id tacet.u
 returns int
 language plpgsql volatile
 as $$
+#variable_conflict use_variable
 declare
-  is_active boolean := exists (select from tacet.campaigns c where c.name = settle_occasions.campaign and c.is_active);
+  is_active boolean := exists (select from tacet.campaigns c where c.name = campaign and c.is_active);
   cancelled int;
   moved int;
 begin
   update tacet.occasions d
   set
-    status = tacet.occasion_after(tacet.occasion_state(d), 'off'), reason = settle_occasions.reason,
-    changed_at = clock_timestamp(), armed_by = '{}'
-  where d.user_id = settle_occasions.user_id and d.campaign = settle_occasions.campaign
-    and tacet.occasion_after(tacet.occasion_state(d), 'off') is not null
+    status = tacet.occasion_after(tacet.occasion_state(d), 'off'), reason = reason, changed_at = clock_timestamp(), armed_by = '{}'
+  where d.user_id = user_id and d.campaign = campaign and tacet.occasion_after(tacet.occasion_state(d), 'off') is not null
     and not (is_active and exists (select from tacet.slot_of_day(d.campaign, d.user_id, d.slot, d.phase, d.fire_date)));
   get diagnostics cancelled = row_count;
   -- After that, which waits for a commit at the same time.
   perform
     case when d.status in ('sent', 'delivered') then tacet.recall_push(d.push_id, d.user_id) end,
-    case when d.snoozes > 0 then tacet.cancel_pushes(tacet.snooze_key(d.campaign, d.slot, d.fire_date, d.user_id)) end
+    case when d.snoozes > 0 then tacet.cancel_pushes(tacet.snooze_key(d)) end
   from tacet.occasions d
-  where d.user_id = settle_occasions.user_id and d.campaign = settle_occasions.campaign
+  where d.user_id = user_id and d.campaign = campaign
     and (d.status in ('sent', 'delivered') or d.snoozes > 0) and d.fire_at > clock_timestamp() - interval '3 days'
     and not (is_active and exists (select from tacet.slot_of_day(d.campaign, d.user_id, d.slot, d.phase, d.fire_date)));
   -- Where the clocks are the same, devices go on showing at the right time what they have armed.
   update tacet.occasions d
   set time_zone = s.time_zone
   from tacet.slots s
-  where s.user_id = settle_occasions.user_id and s.campaign = settle_occasions.campaign
+  where s.user_id = user_id and s.campaign = campaign
     and d.user_id = s.user_id and d.campaign = s.campaign and d.slot = s.slot and d.time_zone <> s.time_zone
     and tacet.occasion_after(tacet.occasion_state(d), 'moved') is not null
     and d.fire_at = tacet.civil_instant(d.fire_date + tacet.slot_time(d.slot), s.time_zone);
@@ -399,7 +345,7 @@ begin
     changed_at = clock_timestamp(),
     status = tacet.occasion_status(tacet.occasion_after(tacet.occasion_state(d), 'moved')), armed_by = '{}'
   from tacet.slots s
-  where s.user_id = settle_occasions.user_id and s.campaign = settle_occasions.campaign
+  where s.user_id = user_id and s.campaign = campaign
     and d.user_id = s.user_id and d.campaign = s.campaign and d.slot = s.slot and d.time_zone <> s.time_zone
     and tacet.occasion_after(tacet.occasion_state(d), 'moved') is not null;
   get diagnostics moved = row_count;
@@ -408,41 +354,38 @@ end
 $$;
 
 -- Replaces a user's slots in a campaign by what the user has chosen. chosen: as default_slots of tacet.follow_audience, with
--- is_enabled. zone: of a user without slots in the campaign. What was to come of slots that are off or gone is cancelled. is_chosen: false where they follow the audience. A slot
--- that stays as it is keeps its next row.
+-- is_enabled. zone: of a user without slots in the campaign. What was to come of slots that are off or gone is cancelled. is_chosen: false
+-- where they follow the audience. A slot that stays as it is keeps its next row.
 create or replace function tacet.choose_slots(
   campaign text, user_id tacet.user_id, is_on boolean, chosen jsonb, zone text, lead_us bigint, is_chosen boolean default true
 )
 returns void
 language plpgsql volatile
 as $$
+#variable_conflict use_variable
 declare
   -- They may have moved since the caller read them. What follows the audience has its zone from there.
   own_zone text;
 begin
   perform set_config('synchronous_commit', 'on', true);
-  perform pg_advisory_xact_lock_shared(tacet.entry_lock(choose_slots.campaign)) where choose_slots.is_chosen;
-  perform tacet.lock_slots(choose_slots.user_id);
-  if choose_slots.is_chosen then
-    select s.time_zone into own_zone
-    from tacet.slots s
-    where s.user_id = choose_slots.user_id and s.campaign = choose_slots.campaign
-    limit 1;
+  perform pg_advisory_xact_lock_shared(tacet.entry_lock(campaign)) where is_chosen;
+  perform tacet.lock_slots(user_id);
+  if is_chosen then
+    select s.time_zone into own_zone from tacet.slots s where s.user_id = user_id and s.campaign = campaign limit 1;
   end if;
-  own_zone := coalesce(own_zone, choose_slots.zone);
+  own_zone := coalesce(own_zone, zone);
   delete from tacet.slots s
-  where s.user_id = choose_slots.user_id and s.campaign = choose_slots.campaign
+  where s.user_id = user_id and s.campaign = campaign
     and s.slot not in (select d.slot from jsonb_to_recordset(chosen) as d (slot text));
   insert into tacet.slots as s (
     next_fire_at, fire_date, available_at, user_id, is_on, is_enabled, is_chosen, campaign, slot, phase, time_zone, weekdays
   )
   select
-    f.fire_at, f.fire_date, f.fire_at - lead_us * interval '1 microsecond', choose_slots.user_id, choose_slots.is_on,
-    d.is_enabled, choose_slots.is_chosen, choose_slots.campaign, d.slot, d.phase, own_zone, w.weekdays
+    f.fire_at, f.fire_date, f.fire_at - lead_us * interval '1 microsecond', user_id, is_on, d.is_enabled, is_chosen, campaign,
+    d.slot, d.phase, own_zone, w.weekdays
   from jsonb_to_recordset(chosen) as d (slot text, phase text, is_enabled boolean, weekdays smallint[])
   cross join lateral (select coalesce(d.weekdays, '{1,2,3,4,5,6,7}') as weekdays) w
-  left join lateral tacet.next_fire(d.slot, own_zone, clock_timestamp(), w.weekdays) f
-    on choose_slots.is_on and d.is_enabled
+  left join lateral tacet.next_fire(d.slot, own_zone, clock_timestamp(), w.weekdays) f on is_on and d.is_enabled
   on conflict on constraint slots_pkey do update
   set
     version = s.version + 1, next_fire_at = excluded.next_fire_at, fire_date = excluded.fire_date,
@@ -452,8 +395,8 @@ begin
     is distinct from (
       excluded.is_on, excluded.is_enabled, excluded.is_chosen, excluded.phase, excluded.time_zone, excluded.weekdays,
       excluded.next_fire_at is null);
-  perform tacet.settle_occasions(choose_slots.campaign, choose_slots.user_id, 'switched_off');
-  perform tacet.tell_devices(choose_slots.user_id);
+  perform tacet.settle_occasions(campaign, user_id, 'switched_off');
+  perform tacet.tell_devices(user_id);
 end
 $$;
 
@@ -463,12 +406,13 @@ create or replace function tacet.tell_devices(user_id tacet.user_id)
 returns void
 language plpgsql volatile
 as $$
+#variable_conflict use_variable
 declare
   told_at timestamptz;
   notice uuid := gen_random_uuid();
 begin
   insert into tacet.schedules as n (told_at, user_id)
-  values (clock_timestamp(), tell_devices.user_id)
+  values (clock_timestamp(), user_id)
   on conflict on constraint schedules_pkey do update
   set told_at = greatest(clock_timestamp(), n.told_at + interval '15 minutes')
   where n.told_at is null or n.told_at <= clock_timestamp()
@@ -477,11 +421,9 @@ begin
     return;
   end if;
   insert into tacet.pushes (id, user_id, kind, title, body, presentation, send_at)
-  values (
-    notice, tell_devices.user_id, 'schedule_changed', 'schedule_changed', '', '{"channel": "fetch"}', told_at
-  );
+  values (notice, user_id, 'schedule_changed', 'schedule_changed', '', '{"channel": "fetch"}', told_at);
   insert into tacet.inbox (subject_id, kind, conversation_id, enqueued_at, available_at)
-  values (tacet.subject_of(notice), 'schedule_changed', tacet.turn_of(tell_devices.user_id), clock_timestamp(), told_at);
+  values (tacet.subject_of(notice), 'schedule_changed', tacet.turn_of(user_id), clock_timestamp(), told_at);
   perform tacet.wake(null);
 end
 $$;

@@ -396,6 +396,14 @@ begin
   if to_regtype('tacet.push_recipient') is null then
     create type tacet.push_recipient as (user_id tacet.user_id, last_seen timestamptz, left_at timestamptz);
   end if;
+  -- An occasion, and what its campaign wants to become of it. version: of its slot. refusal: why it is not pushed; null when nothing is
+  -- known against it. push_type: the kind that ledger and payload name; null for the campaign. findings: what is recorded beside it.
+  if to_regtype('tacet.decided_occasion') is null then
+    create type tacet.decided_occasion as (
+      user_id tacet.user_id, slot text, fire_date date, fire_at timestamptz, version int, attempts int, phase text, time_zone text,
+      refusal text, push_type text, title text, body text, category text, data json, findings jsonb
+    );
+  end if;
 end
 $$;
 

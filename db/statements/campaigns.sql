@@ -8,24 +8,19 @@ select c.name, c.definition::text, c.is_scheduled from tacet.campaigns c where c
 -- name: campaign_run(run_id uuid)
 -- Returns the progress of a run as one document. No row when there is no such run.
 
-select jsonb_build_object(
-  'campaign', r.campaign, 'enrolled', r.enrolled,
-  'startedAt', (extract(epoch from r.started_at) * 1000000)::bigint,
-  'undecided', d.undecided, 'committed', d.committed, 'skipped', d.skipped, 'failed', d.failed,
-  'reasons', d.reasons, 'inputTokens', d.input_tokens, 'outputTokens', d.output_tokens,
-  'costMicrodollars', d.cost_microdollars, 'finishedAt', d.finished_at,
-  'isEnrolled', r.finished_at is not null or r.started_at < now() - interval '2 hours')::text
+select (d.document || jsonb_build_object(
+  'campaign', r.campaign, 'enrolled', r.enrolled, 'startedAt', tacet.unix_us(r.started_at),
+  'isEnrolled', r.finished_at is not null or r.started_at < now() - interval '2 hours'))::text
 from tacet.campaign_runs r
 cross join lateral (
-  select
-    coalesce(sum(x.users) filter (where x.status = 'scheduled'), 0) as undecided,
-    coalesce(sum(x.users) filter (where x.status = 'sent'), 0) as committed,
-    coalesce(sum(x.users) filter (where x.status in ('skipped', 'cancelled')), 0) as skipped,
-    coalesce(sum(x.users) filter (where x.status = 'failed'), 0) as failed,
-    coalesce(jsonb_object_agg(x.reason, x.users) filter (where x.reason is not null), '{}') as reasons,
-    coalesce(sum(x.input_tokens), 0) as input_tokens, coalesce(sum(x.output_tokens), 0) as output_tokens,
-    coalesce(sum(x.cost_microdollars), 0) as cost_microdollars,
-    (extract(epoch from max(x.decided_at)) * 1000000)::bigint as finished_at
+  select jsonb_build_object(
+    'undecided', coalesce(sum(x.users) filter (where x.status = 'scheduled'), 0),
+    'committed', coalesce(sum(x.users) filter (where x.status = 'sent'), 0),
+    'skipped', coalesce(sum(x.users) filter (where x.status in ('skipped', 'cancelled')), 0),
+    'failed', coalesce(sum(x.users) filter (where x.status = 'failed'), 0),
+    'reasons', coalesce(jsonb_object_agg(x.reason, x.users) filter (where x.reason is not null), '{}'),
+    'inputTokens', coalesce(sum(x.input_tokens), 0), 'outputTokens', coalesce(sum(x.output_tokens), 0),
+    'costMicrodollars', coalesce(sum(x.cost_microdollars), 0), 'finishedAt', tacet.unix_us(max(x.decided_at))) as document
   from (
     select
       y.status, y.reason, count(*) as users, sum(y.input_tokens) as input_tokens,
@@ -67,38 +62,31 @@ where h.due_at > now();
 --
 -- minutes: minutes after midnight, where the campaign names no time.
 
-select (extract(epoch from s.due_at) * 1000000)::bigint as due_us, s.zones
+select tacet.unix_us(s.due_at) as due_us, s.zones
 from tacet.due_hours(:campaign, time '00:00' + :minutes * interval '1 minute') s;
 
 -- name: open_requests
 -- Returns the runs of requests that have more users to enrol: campaign, moment and run. Like an hour, one is given up after two hours.
 
-select r.campaign, (extract(epoch from r.due_at) * 1000000)::bigint as due_us, r.id
+select r.campaign, tacet.unix_us(r.due_at) as due_us, r.id
 from tacet.campaign_runs r
 where r.cause = 'request' and r.finished_at is null and r.started_at > now() - interval '2 hours'
 order by r.started_at;
 
--- name: enrol_page(campaign text, due_us bigint, zones text[], request uuid, users_max bigint)
--- Enrols a page of the users whose hour has come, or whom a request means, and returns how many were enrolled, and whether more are to be.
--- No row when nothing is left.
+-- name: enrol_campaign(
+--   campaign text, due_us bigint, zones text[], request uuid, only_user_id tacet.user_id, users_max bigint)
+-- Enrols a page of the users whose hour has come, or whom a request means; see tacet.enrol_campaign. Returns the run, how many were
+-- enrolled, and whether more are to be: open_requests returns that of a request. No row when nothing is left, or there is no such campaign.
 --
--- due_us: the hour or the request's moment, since 1970. zones: the hour's, as due_hours returned them; null for a request. request: its run;
--- null for an hour. users_max: users of the page.
-
-select e.enrolled, e.is_finished
-from tacet.enrol_campaign(
-  :campaign, timestamptz 'epoch' + :due_us * interval '1 microsecond', :zones, users_max => :users_max, request => :request) e;
-
--- name: enrol_campaign(campaign text, only_user_id tacet.user_id, users_max bigint)
--- Enrols the first page of all users now, whatever the hour; open_requests returns the run while more are to be. Returns no row when
--- there is no such campaign.
---
--- only_user_id: null for all. users_max: users of the page.
+-- due_us: the hour or the request's moment, since 1970; null for a new request. zones: the hour's, as due_hours returned them; null for a
+-- request. request: its run; null for an hour and a new request. only_user_id: null for all. users_max: users of the page.
 
 with durable as materialized (select set_config('synchronous_commit', 'on', true))
-select e.run_id, e.enrolled
+select e.run_id, e.enrolled, e.is_finished
 from durable
-cross join lateral tacet.enrol_campaign(:campaign, clock_timestamp(), only_user => :only_user_id, users_max => :users_max) e;
+cross join lateral tacet.enrol_campaign(
+  :campaign, coalesce(timestamptz 'epoch' + :due_us * interval '1 microsecond', clock_timestamp()), :zones, :only_user_id, :users_max,
+  :request) e;
 
 -- name: eligible_for_campaign(campaign text, only_user_id tacet.user_id, users_max bigint)
 -- Returns the users whom a campaign would look at now and has not looked at today, in the order of their ids; how many
@@ -108,7 +96,7 @@ cross join lateral tacet.enrol_campaign(:campaign, clock_timestamp(), only_user 
 
 select
   e.user_id, e.time_zone, e.local_day::text, count(*) over () as users,
-  (extract(epoch from statement_timestamp()) * 1000000)::bigint as now_us
+  tacet.unix_us(statement_timestamp()) as now_us
 from tacet.campaigns c
 cross join lateral tacet.campaign_page(c, clock_timestamp(), only_user => :only_user_id) e
 where c.name = :campaign and c.is_active and e.is_considered
@@ -122,7 +110,7 @@ limit :users_max;
 
 select jsonb_build_object(
   'isKnown', exists (select from tacet.campaigns c where c.name = :campaign),
-  'now', (extract(epoch from clock_timestamp()) * 1000000)::bigint,
+  'now', tacet.unix_us(clock_timestamp()),
   'standing', (
     select r.refusal
     from tacet.campaign_refusals(
@@ -130,8 +118,7 @@ select jsonb_build_object(
   'slots', (
     select jsonb_agg(
       jsonb_build_object(
-        'slot', s.slot, 'phase', s.phase, 'isOn', s.is_on and s.is_enabled,
-        'nextFireAt', (extract(epoch from s.next_fire_at) * 1000000)::bigint)
+        'slot', s.slot, 'phase', s.phase, 'isOn', s.is_on and s.is_enabled, 'nextFireAt', tacet.unix_us(s.next_fire_at))
       order by s.slot)
     from tacet.slots s
     where s.campaign = :campaign and s.user_id = :user_id
@@ -142,10 +129,8 @@ select jsonb_build_object(
       select
         d.fire_at,
         jsonb_build_object(
-          'slot', d.slot, 'phase', d.phase, 'localDay', d.fire_date, 'timeZone', d.time_zone,
-          'fireAt', (extract(epoch from d.fire_at) * 1000000)::bigint,
-          'renderedAt', (extract(epoch from d.rendered_at) * 1000000)::bigint,
-          'status', d.status, 'reason', d.reason, 'title', d.title, 'body', d.body,
+          'slot', d.slot, 'phase', d.phase, 'localDay', d.fire_date, 'timeZone', d.time_zone, 'fireAt', tacet.unix_us(d.fire_at),
+          'renderedAt', tacet.unix_us(d.rendered_at), 'status', d.status, 'reason', d.reason, 'title', d.title, 'body', d.body,
           'armedBy', cardinality(d.armed_by), 'attempts', d.attempts, 'push', tacet.campaign_push_outcome(d.push_id, d.user_id)) as row
       from tacet.occasions d
       where d.campaign = :campaign and d.user_id = :user_id and d.has_slot
@@ -162,14 +147,11 @@ select jsonb_build_object(
           d.fire_date,
           jsonb_build_object(
             'localDay', d.fire_date, 'timeZone', d.time_zone, 'attempts', d.attempts, 'runID', d.run_id,
-            'dueAt', (extract(epoch from d.fire_at) * 1000000)::bigint,
-            'enrolledAt', (extract(epoch from d.rendered_at) * 1000000)::bigint,
-            'decidedAt', case when d.status <> 'scheduled' then (extract(epoch from d.changed_at) * 1000000)::bigint end,
-            'decision',
-            case when d.push_id is not null then 'committed' when d.status <> 'scheduled' then d.status end,
-            'reason', d.reason, 'layer', d.layer, 'inputs', d.inputs,
-            'inputTokens', d.input_tokens, 'outputTokens', d.output_tokens,
-            'costMicrodollars', d.cost_microdollars, 'pushID', d.push_id,
+            'dueAt', tacet.unix_us(d.fire_at), 'enrolledAt', tacet.unix_us(d.rendered_at),
+            'decidedAt', case when d.status <> 'scheduled' then tacet.unix_us(d.changed_at) end,
+            'decision', case when d.push_id is not null then 'committed' when d.status <> 'scheduled' then d.status end,
+            'reason', d.reason, 'layer', d.layer, 'inputs', d.inputs, 'inputTokens', d.input_tokens,
+            'outputTokens', d.output_tokens, 'costMicrodollars', d.cost_microdollars, 'pushID', d.push_id,
             'push', tacet.campaign_push_outcome(d.push_id, d.user_id)) as day
         from tacet.occasions d
         where d.campaign = :campaign and d.user_id = :user_id and not d.has_slot

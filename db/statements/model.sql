@@ -13,15 +13,20 @@ cross join lateral tacet.reserve_model_text(
 -- name: settle_model_usage(
 --   day text, reserved_tokens bigint, reserved_microdollars bigint, input_tokens bigint, output_tokens bigint,
 --   cost_microdollars bigint, user_id tacet.user_id, question text, reply text)
--- Replaces what was reserved by what was used, and keeps the text.
+-- Replaces what was reserved by what was used, also across midnight, and keeps the text.
 --
 -- reply: one that may be sent; null for none.
 
 with kept as (
   update tacet.model_texts t set reply = :reply where t.user_id = :user_id and t.question = :question and :reply::text is not null
 )
-select tacet.settle_model_usage(
-  :day::date, :reserved_tokens, :reserved_microdollars, :input_tokens, :output_tokens, :cost_microdollars);
+update tacet.model_usage u
+set
+  reserved_tokens = greatest(u.reserved_tokens - :reserved_tokens, 0),
+  reserved_microdollars = greatest(u.reserved_microdollars - :reserved_microdollars, 0),
+  input_tokens = u.input_tokens + :input_tokens, output_tokens = u.output_tokens + :output_tokens,
+  cost_microdollars = u.cost_microdollars + :cost_microdollars
+where u.day = :day::date;
 
 -- name: take_row_texts(rows_max integer)
 -- Takes events of watched kinds whose bodies a language model writes.

@@ -13,12 +13,22 @@ select
     then tacet.tell_devices(w.user_id)
   end
 from (
-  select distinct r.user_id
+  select distinct p.user_id
   from tacet.prepare_occasions(
-    :campaign, :user_ids, :slots, :versions, :attempts, :phases, :fire_dates::date[],
-    array(select timestamptz 'epoch' + f.us * interval '1 microsecond' from unnest(:fire_us) with ordinality as f (us, place) order by f.place),
-    :time_zones, :refusals, :titles, :bodies, :categories, :documents, :lead_us) as r (user_id)
-  order by r.user_id
+    :campaign,
+    array(
+      select
+        row(
+          r.user_id, r.slot, r.fire_date, timestamptz 'epoch' + r.fire_us * interval '1 microsecond', r.version, r.attempts, r.phase,
+          r.time_zone, case r.refusal when 'permission_denied' then r.refusal end, null, r.title, r.body, r.category, r.document,
+          null)::tacet.decided_occasion
+      from unnest(
+        :user_ids, :slots, :versions, :attempts, :phases, :fire_dates::date[], :fire_us, :time_zones, :refusals, :titles, :bodies,
+        :categories, :documents::json[]
+      ) as r (
+        user_id, slot, version, attempts, phase, fire_date, fire_us, time_zone, refusal, title, body, category, document)),
+    :lead_us) as p (user_id)
+  order by p.user_id
   offset 0
 ) w;
 
@@ -55,8 +65,7 @@ select (extract(epoch from (
 --   have_slots boolean, are_written boolean, rows_max bigint, waiting_max bigint, lease_us bigint, grace_us bigint)
 -- Leases occasions that are due, those that have waited longest first. One is late after the grace, and when a later one of the
 -- campaign is due for the same user, or was pushed or shown; of two at the same time, where the clock skips one's, that of the later slot.
---
--- Words are returned where the campaign has a composer: they may be what a language model has written.
+-- Words are those so far: a language model may have written them.
 --
 -- Occasions fill the inbox no further than its readers empty it: a long inbox would make each look for messages longer.
 --
@@ -74,8 +83,6 @@ with picked as materialized (
     from (select from tacet.inbox i where not i.is_claimed and i.available_at <= now() limit :waiting_max) w
   ), 0))
   for update skip locked
-), composed as materialized (
-  select c.name from tacet.campaigns c where c.definition ? 'composer'
 )
 update tacet.occasions d
 set available_at = now() + :lease_us * interval '1 microsecond', attempts = d.attempts + 1
@@ -88,14 +95,10 @@ returning
     where l.user_id = d.user_id and l.campaign = d.campaign and l.status in ('scheduled', 'armed', 'sent', 'delivered', 'opened')
       and l.fire_at > d.fire_at and l.fire_at <= now()
   ) as is_late,
-  case when d.campaign = any (array(select c.name from composed c)) then d.title end as title,
-  case when d.campaign = any (array(select c.name from composed c)) then d.body end as body, d.category,
-  case when d.campaign = any (array(select c.name from composed c)) then d.data::text end as data;
+  d.title, d.body, d.category, d.data::text;
 
 -- name: release_occasions(campaigns text[], user_ids tacet.user_id[], slots text[], fire_dates text[], attempts integer[])
 -- Gives leases back before they run out. An occasion that was claimed again meanwhile stays leased.
---
--- campaigns: the campaigns, one element for each occasion.
 
 update tacet.occasions d
 set available_at = clock_timestamp(), attempts = d.attempts - 1
@@ -118,9 +121,18 @@ from tacet.campaign_situations(
 
 select c.place, c.status, c.reason, c.push_id
 from tacet.commit_occasions(
-  :campaign, :way, :user_ids, :slots, :fire_dates::date[],
-  array(select timestamptz 'epoch' + f.us * interval '1 microsecond' from unnest(:fire_us) with ordinality as f (us, place) order by f.place),
-  :attempts, :refusals, :push_types, :titles, :bodies, :categories, :documents, :findings::jsonb[]) c;
+  :campaign, :way,
+  array(
+    select
+      row(
+        r.user_id, r.slot, r.fire_date, timestamptz 'epoch' + r.fire_us * interval '1 microsecond', null, r.attempts, null, null,
+        r.refusal, r.push_type, r.title, r.body, r.category, r.document, r.finding)::tacet.decided_occasion
+    from unnest(
+      :user_ids, :slots, :fire_dates::date[], :fire_us, :attempts, :refusals, :push_types, :titles, :bodies, :categories,
+      :documents::json[], :findings::jsonb[]
+    ) with ordinality as r (
+      user_id, slot, fire_date, fire_us, attempts, refusal, push_type, title, body, category, document, finding, place)
+    order by r.place)) c;
 
 -- name: contents(campaign text, slots text[], user_ids tacet.user_id[], time_zones text[], fire_us bigint[])
 -- Returns by the place in the arrays why there is no document to use for a row, and stored documents, each once.
@@ -177,29 +189,17 @@ where not tacet.is_attempted(c, excluded.fire_date, :lease_us)
 returning
   c.slot, c.user_id, c.fire_date::text, case when c.document is not null and c.url = :url then c.etag end as etag;
 
--- name: confirm_content(campaign text, slot text, user_id tacet.user_id, fire_date text, ttl_us bigint)
--- Notes that a document has not changed on its host, unless a later attempt has begun.
---
--- user_id: null for a document of all users. fire_date: the day of the attempt. ttl_us: how long it may be used.
-
-update tacet.notif_contents c
-set
-  fetched_at = now(), fresh_until = now() + :ttl_us * interval '1 microsecond', content_date = c.fire_date,
-  failure_code = null
-where c.campaign = :campaign and c.slot = :slot
-  and c.owner = coalesce('u' || :user_id::text, '') and c.fire_date = :fire_date::date;
-
 -- name: store_content(
 --   campaign text, slot text, user_id tacet.user_id, fire_date text, url text, etag text, document text, ttl_us bigint)
--- Stores a document that was fetched, unless a later attempt has begun.
+-- Stores a document that was fetched, or notes that it has not changed on its host, unless a later attempt has begun.
 --
 -- user_id: null for a document of all users. fire_date: the day of the attempt. url: the campaign's URL. etag: the document's
--- version; null when the host names none. document: the document, as JSON. ttl_us: how long it may be used.
+-- version; null when the host names none. document: the document, as JSON; null when it has not changed. ttl_us: how long it may be used.
 
 update tacet.notif_contents c
 set
-  fetched_at = now(), fresh_until = now() + :ttl_us * interval '1 microsecond', content_date = c.fire_date, url = :url,
-  etag = :etag, failure_code = null, document = :document::jsonb
+  fetched_at = now(), fresh_until = now() + :ttl_us * interval '1 microsecond', content_date = c.fire_date, failure_code = null,
+  url = :url, etag = case when :document::text is null then c.etag else :etag end, document = coalesce(:document::jsonb, c.document)
 where c.campaign = :campaign and c.slot = :slot
   and c.owner = coalesce('u' || :user_id::text, '') and c.fire_date = :fire_date::date;
 

@@ -15,7 +15,7 @@ order by s.slot;
 
 -- name: slot_window(user_id tacet.user_id, only_stored boolean, lead_us bigint)
 -- Returns what a user's slots are due to say: today's remaining and those of the next six days, the soonest first. What is due within
--- the lead has its words so far where the campaign has a composer: a language model may have written them.
+-- the lead has its words so far: a language model may have written them.
 --
 -- only_stored: whether only rows are returned that are stored and not pushed, or that no device was allowed to show.
 
@@ -34,9 +34,7 @@ left join lateral (
 ) r on true
 left join lateral (
   select r.title, r.body, r.category, r.data
-  from tacet.campaigns c
-  where c.name = s.campaign and c.definition ? 'composer' and r.status in ('scheduled', 'armed')
-    and d.fire_at - :lead_us * interval '1 microsecond' <= clock_timestamp()
+  where r.status in ('scheduled', 'armed') and d.fire_at - :lead_us * interval '1 microsecond' <= clock_timestamp()
 ) w on true
 where s.user_id = :user_id and s.is_on and s.is_enabled and d.fire_at > clock_timestamp()
   and (not :only_stored or r.status in ('scheduled', 'armed') or r.reason = 'permission_denied')
@@ -127,7 +125,12 @@ with told as materialized (
   where not exists (select from tacet.campaigns c where c.name = :campaign and c.is_active)
 )
 select a.place
-from tacet.advance_slots(:campaign, :user_ids, :slots, :versions, :attempts, :lead_us) as a (place)
+from tacet.advance_slots(
+  :campaign,
+  array(
+    select json_populate_record(null::tacet.decided_occasion, row_to_json(r))
+    from unnest(:user_ids, :slots, :versions, :attempts) as r (user_id, slot, version, attempts)),
+  :lead_us) as a (place)
 cross join (select count(*) from told) t;
 
 -- name: deliver_slot(campaign text, user_id tacet.user_id, slot text)
@@ -135,30 +138,22 @@ cross join (select count(*) from told) t;
 
 select d.refusal, d.push_id from tacet.deliver_slot(:campaign, :user_id, :slot) d;
 
--- name: report_slot_action(
---   user_id tacet.user_id, event_id uuid, action text, identifier text, campaign text, slot text, fire_date text,
---   happened_us bigint)
+-- name: report_slot_action(user_id tacet.user_id, event_id uuid, action text, identifier text, happened_us bigint)
 -- Notes an action of a user; see tacet.report_slot_action.
 
 select a.outcome, a.answer::text
 from tacet.report_slot_action(
-  :user_id, :event_id, :action, :identifier, :campaign, :slot, :fire_date::date,
-  timestamptz 'epoch' + :happened_us * interval '1 microsecond') a;
+  :user_id, :event_id, :action, :identifier, timestamptz 'epoch' + :happened_us * interval '1 microsecond') a;
 
 -- name: report_slot_events(
---   user_id tacet.user_id, ids uuid[], codes text[], identifiers text[], campaigns text[], slots text[], fire_dates text[],
---   device_tokens text[], circumstances text[], happened_us bigint[])
--- Notes events that an app reports, and returns the places of those that were not known before; see
--- tacet.report_slot_events. Arrays have an element for each event, in the order in which they happened.
+--   user_id tacet.user_id, ids uuid[], codes text[], identifiers text[], device_tokens text[], circumstances text[], happened_us bigint[])
+-- Notes events that an app reports, and returns the places of those that were not known before; see tacet.report_slot_events.
 --
--- identifiers: the identifiers of the rows they are about; null for none. campaigns: the rows' campaigns; null for none. slots: the
--- rows' slots; null for none. fire_dates: the rows' days; null for none. device_tokens: the devices, in lower case; null when
--- unknown. circumstances: what else the app said, JSON objects. happened_us: when they happened, since 1970.
+-- identifiers: of the occasions they are about; null for none. device_tokens: null when unknown. happened_us: since 1970.
 
 select r.place
 from tacet.report_slot_events(
-  :user_id, :ids, :codes, :identifiers, :campaigns, :slots, :fire_dates::date[], :device_tokens,
-  :circumstances,
+  :user_id, :ids, :codes, :identifiers, :device_tokens, :circumstances,
   array(
     select timestamptz 'epoch' + h.us * interval '1 microsecond'
     from unnest(:happened_us) with ordinality as h (us, place)

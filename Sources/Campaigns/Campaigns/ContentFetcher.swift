@@ -74,11 +74,10 @@ package final class ContentFetcher {
     let answer = await answer(to: due, from: source, on: reactor)
     metrics.countCode(answer.code.rawValue, of: campaign)
     switch answer.code {
-    case .stored:
+    case .stored, .notModified:
       try await store.store(
         answer.document, etag: answer.etag, from: due, of: campaign, at: source.url, timeToLive: timeToLive, on: reactor
       )
-    case .notModified: try await store.confirm(due, of: campaign, timeToLive: timeToLive, on: reactor)
     default: try await store.fail(due, of: campaign, code: answer.code.rawValue, on: reactor)
     }
     return answer.code
@@ -90,8 +89,8 @@ package final class ContentFetcher {
   /// - Returns: of a document also its text, JSON with sorted members, and its version, which is sent back as it is.
   private func answer(
     to due: DueContent, from source: ContentSource, on reactor: isolated Reactor
-  ) async -> (code: ContentCode, document: String, etag: String?) {
-    guard let url = source.url(for: due.key.userID) else { return (.unusableURL, "", nil) }
+  ) async -> (code: ContentCode, document: String?, etag: String?) {
+    guard let url = source.url(for: due.key.userID) else { return (.unusableURL, nil, nil) }
     var fields: HTTPFields = [.accept: "application/json"]
     fields[.ifNoneMatch] = due.etag
     fields[.authorization] = configuration.authorization?.exposed
@@ -101,15 +100,15 @@ package final class ContentFetcher {
       let response = try await transfers.send(request, on: reactor)
       switch response.status.code {
       case 200:
-        guard let document = ContentSource.document(response.body) else { return (.malformed, "", nil) }
+        guard let document = ContentSource.document(response.body) else { return (.malformed, nil, nil) }
         let etag = response.fields[.eTag].flatMap { $0.isVisibleASCII(upTo: Self.etagBytesMax) ? $0 : nil }
         return (.stored, document, etag)
       // Where the request named no version, it says nothing.
-      case 304 where due.etag != nil: return (.notModified, "", nil)
-      default: return (.status, "", nil)
+      case 304 where due.etag != nil: return (.notModified, nil, nil)
+      default: return (.status, nil, nil)
       }
     } catch {
-      return (ContentCode(error), "", nil)
+      return (ContentCode(error), nil, nil)
     }
   }
 }

@@ -18,7 +18,7 @@ package struct Occasion: Equatable, Sendable {
   package var attempts: Int
   /// Whether its time is too long ago, or a later occasion of the campaign is due too.
   package var isLate: Bool
-  /// Its words so far, of slots whose campaign has a composer; nil for others, and before it is rendered.
+  /// Its words so far, of slots; nil for others, and before it is rendered.
   package var words: OccasionWords?
 
   package init(

@@ -53,9 +53,9 @@ extension PushDatabase {
   package func enrol(
     _ hour: CampaignHour, usersMax: Int, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (enrolled: Int, isFinished: Bool) {
-    let call = StatementCall.enrolPage(
+    let call = StatementCall.enrolCampaign(
       campaign: hour.campaign, dueMicroseconds: hour.dueAt, zones: hour.zones, request: hour.request,
-      usersMax: usersMax)
+      onlyUserID: HostID?.none, usersMax: usersMax)
     guard let row = try await pool.query(call, on: reactor).first else { return (0, true) }
     return (try row.decode("enrolled"), try row.decode("is_finished"))
   }
@@ -66,7 +66,9 @@ extension PushDatabase {
   package func enrol(
     _ name: String, onlyUser userID: HostID?, usersMax: Int = 2_500, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (runID: UUID, enrolled: Int)? {
-    let call = StatementCall.enrolCampaign(campaign: name, onlyUserID: userID, usersMax: usersMax)
+    let (now, everywhere, request): (Int64?, [String]?, UUID?) = (nil, nil, nil)
+    let call = StatementCall.enrolCampaign(
+      campaign: name, dueMicroseconds: now, zones: everywhere, request: request, onlyUserID: userID, usersMax: usersMax)
     guard let row = try await pool.query(call, on: reactor).first else { return nil }
     return (try row.decode("run_id"), try row.decode("enrolled"))
   }

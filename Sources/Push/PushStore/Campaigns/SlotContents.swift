@@ -60,24 +60,14 @@ extension PushDatabase {
   }
 
   /// Stores what a fetch has returned.
-  /// - Parameter document: a JSON object of strings.
+  /// - Parameter document: a JSON object of strings; nil where the stored one is still the host's.
   package func store(
-    _ document: String, etag: String?, from due: DueContent, of campaign: String, at url: String, timeToLive: Duration,
-    on reactor: isolated Reactor
+    _ document: String?, etag: String?, from due: DueContent, of campaign: String, at url: String,
+    timeToLive: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) {
     let call = StatementCall.storeContent(
       campaign: campaign, slot: due.key.slot, userID: due.key.userID, fireDate: due.fireDate, url: url, etag: etag,
       document: document, ttlMicroseconds: timeToLive.wholeMicroseconds)
-    try await pool.query(call, on: reactor)
-  }
-
-  /// Notes that the stored document is still the host's.
-  package func confirm(
-    _ due: DueContent, of campaign: String, timeToLive: Duration, on reactor: isolated Reactor
-  ) async throws(PostgresError) {
-    let call = StatementCall.confirmContent(
-      campaign: campaign, slot: due.key.slot, userID: due.key.userID, fireDate: due.fireDate,
-      ttlMicroseconds: timeToLive.wholeMicroseconds)
     try await pool.query(call, on: reactor)
   }
 

@@ -11,7 +11,6 @@ extension PushDatabase {
   ) async throws(PostgresError) -> SlotActionOutcome {
     let call = StatementCall.reportSlotAction(
       userID: userID, eventID: action.id, action: action.action, identifier: action.row.text,
-      campaign: action.row.campaign, slot: action.row.slot, fireDate: action.row.fireDate,
       happenedMicroseconds: action.happenedAt)
     let row = try await pool.query(call, on: reactor).one()
     let outcome: String = try row.decode("outcome")
@@ -33,7 +32,6 @@ extension PushDatabase {
   ) async throws(PostgresError) -> [SlotEvent]? {
     let call = StatementCall.reportSlotEvents(
       userID: userID, ids: events.map(\.id), codes: events.map(\.code.rawValue), identifiers: events.map(\.row?.text),
-      campaigns: events.map(\.row?.campaign), slots: events.map(\.row?.slot), fireDates: events.map(\.row?.fireDate),
       deviceTokens: events.map(\.deviceToken), circumstances: events.map(\.circumstances),
       happenedMicroseconds: events.map(\.happenedAt))
     var new: [SlotEvent] = []
@@ -46,22 +44,17 @@ extension PushDatabase {
   }
 }
 
-/// The name of an occasion of a slot for a user's devices: `<campaign>.<slot>.<fire_date>`.
+/// The name of an occasion of a slot for a user's devices: `<campaign>.<slot>.<fire_date>`, such as `ritual.0800.2026-11-22`.
 package struct SlotIdentifier: Equatable, Sendable {
+  package let text: String
   package let campaign: String
-  /// The time of the day, as `0800`.
-  package let slot: String
-  /// The user's day, as `2026-11-22`.
-  package let fireDate: String
 
   package init?(_ text: String) {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard parts.count == 3, PushSubject.canBeKind(parts[0]), UserSlot.isSlot(parts[1]), InstantText.isDate(parts[2])
     else { return nil }
-    (campaign, slot, fireDate) = (parts[0], parts[1], parts[2])
+    (self.text, campaign) = (text, parts[0])
   }
-
-  package var text: String { "\(campaign).\(slot).\(fireDate)" }
 }
 
 /// An action that a user has taken of a notification.

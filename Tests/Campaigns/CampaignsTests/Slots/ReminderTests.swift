@@ -262,7 +262,7 @@ struct ReminderExampleTests {
       """
       select answer from tacet.occasions d
       cross join lateral tacet.report_slot_action(
-        '\(user)', gen_random_uuid(), 'SNOOZE_15', 'stretch.' || d.slot || '.' || d.fire_date, 'stretch', d.slot, d.fire_date, now()) r
+        '\(user)', gen_random_uuid(), 'SNOOZE_15', tacet.occasion_name(d), now()) r
       limit 1
       """)
     #expect(snoozed == #"{"snoozed": true}"#)

@@ -105,8 +105,7 @@ struct EngagementPushTests {
     let first = try await coach.scene.startService()
     let answer = try await coach.scene.sql(
       """
-      select answer from tacet.report_slot_action('\(user.id)', gen_random_uuid(), 'SNOOZE_30', 'workout.\(slot).' || current_date,
-        'workout', '\(slot)', current_date, now())
+      select answer from tacet.report_slot_action('\(user.id)', gen_random_uuid(), 'SNOOZE_30', 'workout.\(slot).' || current_date, now())
       """)
     #expect(answer == #"{"snoozed": true}"#)
     try await first.process.signal(SIGKILL)

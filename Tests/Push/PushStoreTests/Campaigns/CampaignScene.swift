@@ -176,9 +176,10 @@ extension Occasion {
     """
     (
       select case when count(*) = 0 then 'claim_lost' else max(e.reason) end as reason
-      from tacet.commit_occasions('\(campaign)', 'push', '{\(userID)}', '{""}', '{\(fireDate)}', array[now()], '{\(attempts)}',
-        array[null], '{event_based}', '{Tomorrow}', '{How do you feel?}', array[null], '{"{}"}',
-        array['{"layer": "event", "metadata": {}, "input_tokens": 1}'::jsonb]) e
+      from tacet.commit_occasions('\(campaign)', 'push', array[json_populate_record(null::tacet.decided_occasion,
+        '{"user_id": "\(userID)", "slot": "", "fire_date": "\(fireDate)", "fire_at": "now", "attempts": \(attempts),
+          "push_type": "event_based", "title": "Tomorrow", "body": "How do you feel?", "data": {},
+          "findings": {"layer": "event", "metadata": {}, "input_tokens": 1}}')]) e
     )
     """
   }

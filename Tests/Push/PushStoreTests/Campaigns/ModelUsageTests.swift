@@ -38,11 +38,13 @@ struct ModelUsageTests {
   @Test("of two calls for the last of it one gets it; the other when the first gives up", arguments: [true, false])
   func race(_ isCommitted: Bool) async throws {
     let database = try await TestDatabase.migrated()
-    let reserve = "tacet.reserve_model_usage(current_date, 60, 0, 100, 0)"
+    @Sendable func reserve() -> String {
+      "(select refusal is null from tacet.reserve_model_text('\(HostID.new())', 'a', current_date, 60, 0, 100, 0))"
+    }
     try await withTwoSessions(database) { first, second, reactor in
       try await first.run("begin", on: reactor)
-      #expect(try await first.value(reserve, on: reactor) == "true")
-      let begun = Begun.begin(on: reactor) { try await second.value(reserve, on: reactor) }
+      #expect(try await first.value(reserve(), on: reactor) == "true")
+      let begun = Begun.begin(on: reactor) { try await second.value(reserve(), on: reactor) }
       try await first.awaitBlocked(second, on: reactor)
       try await first.run(isCommitted ? "commit" : "rollback", on: reactor)
       #expect(try await begun.value(on: reactor) == (isCommitted ? "false" : "true"))
@@ -72,7 +74,10 @@ struct ModelUsageTests {
   func overrun() async throws {
     let database = try await TestDatabase.migrated()
     try await database.sql("insert into tacet.model_usage (day, reserved_tokens) values ('2026-06-14', 10)")
-    try await database.sql("select tacet.settle_model_usage('2026-06-14', 50, 500, 300, 100, 4000)")
+    let question = ModelQuestion(of: HostID.new(), digest: "a")
+    let reservation = ModelUsageReservation(question: question, day: "2026-06-14", tokens: 50, costMicrodollars: 500)
+    let used = CampaignUsage(inputTokens: 300, outputTokens: 100, costMicrodollars: 4000)
+    try await withStore(database) { try await $0.settle(reservation, used, reply: nil, on: $1) }
     #expect(try await usage(in: database) == "300|100|0|4000|0|0")
   }
 

@@ -211,7 +211,7 @@ enum OccasionEvent {
       let isOn = if case .on = self { true } else { false }
       return
         "perform tacet.choose_slots('ritual', '\(user)', \(isOn), '[{\"slot\": \"1200\", \"is_enabled\": true}]', 'UTC', 0)"
-    case .left: return "perform tacet.leave_slots('ritual', '\(user)')"
+    case .left: return "perform tacet.move_slots('ritual', '\(user)', null, 0)"
     case .campaignOff:
       return """
         update tacet.campaigns set is_active = false where name = 'ritual';
@@ -221,10 +221,11 @@ enum OccasionEvent {
     case .rendered(let title):
       // A window is rendered of slots that are on, and of times to come.
       return """
-        perform tacet.prepare_occasions('ritual', array[s.user_id], array[s.slot], array[s.version], '{0}', array[null],
-          array[t.day], array[tacet.civil_instant(t.day + time '12:00', s.time_zone)], array[s.time_zone],
-          array[case when tacet.is_denied(s.user_id) then 'permission_denied' end], array['\(title)'], '{B}', '{C}',
-          array['{}'], null)
+        perform tacet.prepare_occasions('ritual', array[jsonb_populate_record(null::tacet.decided_occasion, to_jsonb(s)
+          || jsonb_build_object(
+            'fire_date', t.day, 'fire_at', tacet.civil_instant(t.day + time '12:00', s.time_zone), 'refusal',
+            case when tacet.is_denied(s.user_id) then 'permission_denied' end)
+          || '{"title": "\(title)", "body": "B", "category": "C", "data": {}}')], null)
         from tacet.slots s, public.tomorrow t
         where s.is_on and s.next_fire_at is not null
           and not exists (select from public.occasion d where d.fire_at <= clock_timestamp())
@@ -250,9 +251,10 @@ enum OccasionEvent {
         + commits.map { attempts in
           """
           perform c.* from public.occasion d
-          cross join lateral tacet.commit_occasions('ritual', 'auto', array[d.user_id], array[d.slot], array[d.fire_date],
-            array[d.fire_at], array[\(attempts)], array[\(refusal.map { "'\($0)'" } ?? "null")], array[null], '{T}', '{B}', '{C}',
-            array['{}'], array[null]::jsonb[]) c
+          cross join lateral tacet.commit_occasions('ritual', 'auto', array[jsonb_populate_record(
+            null::tacet.decided_occasion, to_jsonb(d)
+              || jsonb_build_object('attempts', \(attempts), 'refusal', \(refusal.map { "'\($0)'" } ?? "null"))
+              || '{"title": "T", "body": "B", "category": "C", "data": {}}')]) c
           where d.available_at < 'infinity'
           """
         }.joined(separator: "; ")
@@ -269,8 +271,7 @@ enum OccasionEvent {
     case .opened: return report("opened", "aa", at: "clock_timestamp()", user)
     case .action(let action):
       return """
-        perform tacet.report_slot_action('\(user)', gen_random_uuid(), '\(action)', 'ritual.1200.' || t.day, 'ritual', '1200', t.day,
-          clock_timestamp())
+        perform tacet.report_slot_action('\(user)', gen_random_uuid(), '\(action)', 'ritual.1200.' || t.day, clock_timestamp())
         from public.tomorrow t
         """
     }
@@ -278,8 +279,8 @@ enum OccasionEvent {
 
   private func report(_ code: String, _ token: String, at moment: String, _ user: HostID) -> String {
     """
-    perform tacet.report_slot_events('\(user)', array[gen_random_uuid()], '{\(code)}', array['ritual.1200.' || t.day], '{ritual}',
-      '{1200}', array[t.day], '{\(token)}', array['{}'], array[\(moment)])
+    perform tacet.report_slot_events('\(user)', array[gen_random_uuid()], '{\(code)}', array['ritual.1200.' || t.day],
+      '{\(token)}', array['{}'], array[\(moment)])
     from public.tomorrow t
     """
   }

@@ -19,8 +19,9 @@ struct OccasionOrderTests {
       update tacet.occasions set fire_at = now() - interval '1 second', available_at = now() where status in ('scheduled', 'armed');
       select count(c)
       from tacet.occasions d
-      cross join lateral tacet.commit_occasions('ritual', '\(way)', array[d.user_id], array[d.slot], array[d.fire_date],
-        array[d.fire_at], array[d.attempts], array[\(refusal)], array[null], '{A}', '{B}', '{C}', array['{}'], array[null]::jsonb[]) c
+      cross join lateral tacet.commit_occasions('ritual', '\(way)', array[jsonb_populate_record(null::tacet.decided_occasion,
+        to_jsonb(d) || '{"title": "A", "body": "B", "category": "C", "data": {}}'
+          || jsonb_build_object('refusal', \(refusal)))]) c
       """)
     return try await book(scene)
   }
@@ -67,8 +68,9 @@ struct OccasionOrderTests {
       """
       select count(p)
       from tacet.slots s
-      cross join lateral tacet.prepare_occasions('ritual', array[s.user_id], array[s.slot], array[s.version], '{0}', '{morning}',
-        '{2026-11-22}', array[now() + interval '1 minute'], '{UTC}', array[null], '{A}', '{B}', '{C}', array['{}'], null) p
+      cross join lateral tacet.prepare_occasions('ritual', array[jsonb_populate_record(null::tacet.decided_occasion,
+        to_jsonb(s) || '{"phase": "morning", "fire_date": "2026-11-22", "time_zone": "UTC", "title": "A", "body": "B",
+          "category": "C", "data": {}}' || jsonb_build_object('fire_at', now() + interval '1 minute'))], null) p
       """)
     #expect(try await Self.book(scene) == "cancelled|cancelled|0\nscheduled||0")
   }
@@ -110,7 +112,8 @@ struct OccasionOrderTests {
     try await scene.database.sql(
       """
       update tacet.slots set is_chosen = false;
-      select tacet.replace_slots('ritual', '\(scene.user)', '[{"slot": "0800"}, {"slot": "0900"}]', 'Etc/GMT+8', 0)
+      select tacet.choose_slots('ritual', '\(scene.user)', true,
+        '[{"slot": "0800", "is_enabled": true}, {"slot": "0900", "is_enabled": true}]', 'Etc/GMT+8', 0, false)
       """)
     #expect(
       try await scene.database.sql("select status, time_zone, fire_at from tacet.occasions")
@@ -204,7 +207,7 @@ struct OccasionOrderTests {
   @Test(
     "what was off, or elsewhere, and is as before is armed again, since nobody knows who has armed it",
     arguments: [
-      ([], true), (["leave_slots('ritual', ?)", "move_slots('ritual', ?, 'UTC', 0)"], false),
+      ([], true), (["move_slots('ritual', ?, null, 0)", "move_slots('ritual', ?, 'UTC', 0)"], false),
       (["move_slots('ritual', ?, 'Etc/GMT+8', 0)", "move_slots('ritual', ?, 'UTC', 0)"], false),
     ])
   func armedAgain(changes: [String], isArmed: Bool) async throws {
@@ -225,8 +228,9 @@ struct OccasionOrderTests {
       """
       select count(p)
       from tacet.slots s
-      cross join lateral tacet.prepare_occasions('ritual', array[s.user_id], array[s.slot], array[s.version], '{0}', array[s.phase],
-        '{2027-11-22}', '{2027-11-22 08:00Z}', '{UTC}', array[null], '{A}', '{B}', '{C}', array['{}'], null) p
+      cross join lateral tacet.prepare_occasions('ritual', array[jsonb_populate_record(null::tacet.decided_occasion,
+        to_jsonb(s) || '{"fire_date": "2027-11-22", "fire_at": "2027-11-22 08:00Z", "time_zone": "UTC", "title": "A",
+          "body": "B", "category": "C", "data": {}}')], null) p
       """)
     #expect((try await Self.renderedAt(scene) == before) == isArmed)
     #expect(try await scene.database.sql(book) == "\(isArmed ? "t" : "f")|t")
@@ -287,9 +291,11 @@ struct OccasionOrderTests {
     let ends = try await scene.database.sql(
       """
       select c.place, c.status, c.reason
-      from tacet.commit_occasions('lapse', 'push', '{\(users[0]),\(users[1])}', '{"",""}',
-        array(select (now() at time zone 'UTC')::date from generate_series(1, 2)), array[now(), now()], '{0,0}', array[null, null],
-        '{re_engagement,re_engagement}', '{A,A}', '{B,B}', '{"",""}', array['{}', '{}'], array[null, null]::jsonb[]) c
+      from tacet.commit_occasions('lapse', 'push', array(
+        select jsonb_populate_record(null::tacet.decided_occasion, to_jsonb(d)
+          || '{"push_type": "re_engagement", "title": "A", "body": "B", "category": "", "data": {}}')
+        from tacet.occasions d
+        order by array_position('{\(users[0]),\(users[1])}'::uuid[], d.user_id))) c
       order by c.place
       """)
     #expect(ends.hasSuffix("\n1|failed|on_push_failed\n2|sent|"))

@@ -193,8 +193,7 @@ struct SlotActionReportTests {
   func atOnce() async throws {
     let scene = try await SlotReportScene()
     let call = """
-      tacet.report_slot_action('\(scene.user)', '\(UUID())', 'DID_THIS', 'ritual.0800.2026-11-22', 'ritual', '0800',
-        '2026-11-22', now())
+      tacet.report_slot_action('\(scene.user)', '\(UUID())', 'DID_THIS', 'ritual.0800.2026-11-22', now())
       """
     try await withTwoSessions(scene.database) { first, second, reactor in
       try await first.run("begin; select \(call)", on: reactor)
@@ -270,8 +269,8 @@ struct SlotEventReportTests {
   func atOnce() async throws {
     let scene = try await Scene()
     let call = """
-      tacet.report_slot_events('\(scene.user)', '{\(UUID())}', '{armed}', '{ritual.0800.2026-11-22}', '{ritual}',
-        '{0800}', '{2026-11-22}', '{aa}', '{"{}"}', array[now()])
+      tacet.report_slot_events('\(scene.user)', '{\(UUID())}', '{armed}', '{ritual.0800.2026-11-22}', '{aa}', '{"{}"}',
+        array[now()])
       """
     try await withTwoSessions(scene.database) { first, second, reactor in
       try await first.run("begin; select \(call)", on: reactor)

@@ -10,9 +10,10 @@ struct SlotCommitTests {
   /// The commit of the scene's row, and what is left: pushes, those that the row names, the row, devices that are left out.
   private static func commit(_ scene: SlotReportScene) -> String {
     """
-    (select count(*) from tacet.commit_occasions('ritual', 'auto', '{\(scene.user)}', '{0800}', '{2026-11-22}',
-      array(select fire_at from tacet.occasions), '{0}', array[null], array[null], '{A}', '{B}', '{C}', array['{}'],
-      array[null]::jsonb[]))
+    (select count(*) from tacet.commit_occasions('ritual', 'auto', array(
+      select jsonb_populate_record(null::tacet.decided_occasion, to_jsonb(d)
+        || '{"attempts": 0, "title": "A", "body": "B", "category": "C", "data": {}}')
+      from tacet.occasions d)))
     """
   }
 
@@ -34,7 +35,7 @@ struct SlotCommitTests {
         "0",
         "0|0|cancelled|"
       ),
-      ("select tacet.leave_slots('ritual', user_id) from tacet.slots", "0", "0|0|cancelled|"),
+      ("select tacet.move_slots('ritual', user_id, null, 0) from tacet.slots", "0", "0|0|cancelled|"),
       ("delete from tacet.occasions where slot = '0800'", "0", "0|0||"),
     ])
   func waiting(change: String, committed: String, left: String) async throws {
@@ -162,8 +163,10 @@ struct SlotWriteTests {
     /// Writes what was rendered: as the claim's, else as a window of the user.
     func write(asClaim: Bool) -> String {
       """
-      (select count(*) from tacet.prepare_occasions('ritual', '{\(user)}', '{0800}', '{0}', '{1}', array[null], '{2026-11-22}',
-        array[now() + interval '1 hour'], '{UTC}', array[null], '{A}', '{B}', '{C}', array['{}'], \(asClaim ? "0" : "null")))
+      (select count(*) from tacet.prepare_occasions('ritual', array[jsonb_populate_record(null::tacet.decided_occasion,
+        jsonb_build_object('fire_at', now() + interval '1 hour')
+          || '{"user_id": "\(user)", "slot": "0800", "version": 0, "attempts": 1, "fire_date": "2026-11-22", "time_zone": "UTC",
+            "title": "A", "body": "B", "category": "C", "data": {}}')], \(asClaim ? "0" : "null")))
       """
     }
 
@@ -201,7 +204,7 @@ struct SlotWriteTests {
     let changes = [
       "off": "select \(scene.choose(isOn: false))", "moved": "select \(scene.choose("0815"))",
       "zone": "select tacet.move_slots('ritual', user_id, 'Asia/Tokyo', 0) from tacet.slots",
-      "left": "select tacet.leave_slots('ritual', user_id) from tacet.slots",
+      "left": "select tacet.move_slots('ritual', user_id, null, 0) from tacet.slots",
     ]
     try await scene.database.sql(changes[change] ?? "")
     let before = try await scene.database.sql("select next_fire_at, fire_date, available_at from tacet.slots")

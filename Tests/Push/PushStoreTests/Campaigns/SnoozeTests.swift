@@ -105,7 +105,7 @@ struct SnoozeTests {
       (
         #"select tacet.choose_slots('workout', 'USER', true, '[{"slot": "0715", "is_enabled": true}]', 'UTC', 0)"#, true
       ),
-      ("select tacet.leave_slots('workout', 'USER')", true),
+      ("select tacet.move_slots('workout', 'USER', null, 0)", true),
       ("update tacet.campaigns set is_active = false where name = 'workout'", false),
     ])
   func off(change: String, isForGood: Bool) async throws {
@@ -178,7 +178,8 @@ struct SnoozeTests {
     let sentAt = try await scene.database.sql(
       """
       set time zone 'Europe/Berlin';
-      select tacet.snooze_slot_row('\(scene.user)', 'workout', '0700', '2026-11-22', 'SNOOZE_30', '\(action)', true);
+      select tacet.snooze_occasion(
+        tacet.named_occasion('\(scene.user)', 'workout.0700.2026-11-22'), 'SNOOZE_30', '\(action)', true);
       select send_at from tacet.pushes
       """)
     #expect(sentAt == "\(Self.snoozed)\n\(push)")
@@ -197,8 +198,7 @@ struct SnoozeTests {
       try await first.run(
         """
         begin;
-        select tacet.report_slot_action('\(user)', '\(UUID())', 'SNOOZE_30', 'workout.0700.2026-11-22', 'workout', '0700',
-          '2026-11-22', now())
+        select tacet.report_slot_action('\(user)', '\(UUID())', 'SNOOZE_30', 'workout.0700.2026-11-22', now())
         """, on: reactor)
       let begun = Begun.begin(on: reactor) { try await second.value(off, on: reactor) }
       try await first.awaitBlocked(second, on: reactor)
@@ -215,8 +215,7 @@ struct SnoozeTests {
     let user = scene.user
     @Sendable func call(_ action: String) -> String {
       """
-      select answer from tacet.report_slot_action('\(user)', '\(UUID())', '\(action)', 'workout.0700.2026-11-22',
-        'workout', '0700', '2026-11-22', now())
+      select answer from tacet.report_slot_action('\(user)', '\(UUID())', '\(action)', 'workout.0700.2026-11-22', now())
       """
     }
     let actions = snoozesFirst ? ["SNOOZE_30", "START_WORKOUT"] : ["START_WORKOUT", "SNOOZE_30"]

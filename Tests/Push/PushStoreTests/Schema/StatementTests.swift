@@ -306,12 +306,11 @@ struct DurableStatementTests {
           disabledKinds: [String](), conversationIDs: [HostID](), muted: [Bool](), mutedUntilMicroseconds: [Int64?](),
           mentionsOnly: [Bool](), content: none, unreadKinds: [String](), unreadSeconds: [Int64?]()),
         .reportSlotAction(
-          userID: user, eventID: UUID(), action: "OPEN", identifier: "daily.0800.2026-11-22", campaign: "daily",
-          slot: "0800", fireDate: "2026-11-22", happenedMicroseconds: Int64(0)),
+          userID: user, eventID: UUID(), action: "OPEN", identifier: "daily.0800.2026-11-22",
+          happenedMicroseconds: Int64(0)),
         .reportSlotEvents(
-          userID: user, ids: [UUID](), codes: [String](), identifiers: [String?](), campaigns: [String?](),
-          slots: [String?](), fireDates: [String?](), deviceTokens: [String?](), circumstances: [String](),
-          happenedMicroseconds: [Int64]()),
+          userID: user, ids: [UUID](), codes: [String](), identifiers: [String?](), deviceTokens: [String?](),
+          circumstances: [String](), happenedMicroseconds: [Int64]()),
         .readConversation(
           conversationID: chat.id, userID: user, messageID: HostID?.none, deviceToken: none, isSynced: true),
       ]

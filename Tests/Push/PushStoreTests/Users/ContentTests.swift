@@ -142,7 +142,7 @@ struct ContentTests {
     try await withStore(database) { store, reactor in
       let third = try #require(try await store.claim([Self.row(date: "2026-11-25")], on: reactor).first)
       #expect(try await store.outcome(on: reactor) == .unavailable("content_stale"))
-      try await store.confirm(third, of: "daily", timeToLive: .seconds(86_400), on: reactor)
+      try await store.put(nil, from: third, on: reactor)
       #expect(try await store.outcome(on: reactor) == .document(#"{"a": "c"}"#))
     }
   }
@@ -205,10 +205,10 @@ extension PushDatabase {
   }
 
   fileprivate func put(
-    _ document: String, from due: DueContent, on reactor: isolated Reactor
+    _ document: String?, from due: DueContent, on reactor: isolated Reactor
   ) async throws {
     try await store(
-      document, etag: "\"1\"", from: due, of: "daily", at: "https://host.example/content",
+      document, etag: document.map { _ in "\"1\"" }, from: due, of: "daily", at: "https://host.example/content",
       timeToLive: .seconds(86_400), on: reactor)
   }
 

@@ -73,8 +73,8 @@ struct CampaignWordsTests {
     }
     // What else the files compare and answer.
     reasons.subtract([
-      "claim_lost", "cooldown", "denied", "failed", "infinity", "nothing_stored", "off", "pushed", "shown", "skipped",
-      "unknown_slot",
+      "claim_lost", "cooldown", "failed", "infinity", "nothing_stored", "off", "pushed", "rendered", "scheduled",
+      "shown", "unknown_slot",
     ])
     #expect(
       reasons.isSuperset(of: ["asked_by_coach", "already_done", "preferences_unreadable", "permission_denied"]),
