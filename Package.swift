@@ -128,7 +128,7 @@ let package = Package(
       "Campaigns/Campaigns",
       [
         "Cryptography", "HTTPTransfers", "Postgres", "PushRules", "PushStore", "Reactors", "TemporalReferences",
-        metrics, deque, httpTypes, logging,
+        metrics, httpTypes, logging,
       ]),
     // What people and programs see.
     layer("Service/Settings", ["Channels", "Cryptography", "HTTP1", "Postgres", "PushRules", "Reactors"]),

@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import Logging
 internal import Postgres
 internal import PushStore
@@ -64,7 +63,7 @@ func share<Element>(
 ) async -> [Element] {
   guard !elements.isEmpty else { return [] }
   let done = Signal()
-  var waiting = Deque(elements)
+  var waiting = elements[...]
   var working = workers
   for _ in 0..<workers {
     reactor.start {

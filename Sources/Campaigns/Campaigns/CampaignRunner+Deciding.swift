@@ -9,24 +9,23 @@ internal import Reactors
 extension CampaignRunner {
   /// Decides everything that is due, at most as fast as the pace allows: the more is due, the faster. The pace does not fall before
   /// all is decided.
-  /// - Parameter duty: which occasions.
   /// - Returns: how long there is nothing to do; nil for ever, as far as is known.
-  func decideAll(_ duty: Duty, on reactor: isolated Reactor) async -> Duration? {
+  func decideAll(_ group: OccasionGroup, on reactor: isolated Reactor) async -> Duration? {
     do throws(PostgresError) {
-      guard try await hasSlots(on: reactor) || duty != .slotOccasions else { return nil }
-      var rate = rates[duty] ?? DueRate()
+      guard try await hasSlots(on: reactor) || group != .slots else { return nil }
+      var rate = rates[group] ?? DueRate()
       // What is due and had no room in the inbox is the rest of what was due before.
       if !hasBacklog(rate) { rate = DueRate() }
       while !isStopped {
         let begunAt = Reactor.now
         if rate.perSecond < pace.pushesPerSecond, begunAt - rate.countedAt >= 1_000_000_000 {
-          let due = try await store.dueOccasions(duty.occasions, upTo: pace.dueMax, on: reactor)
+          let due = try await store.dueOccasions(group, upTo: pace.dueMax, on: reactor)
           rate.perSecond = max(rate.perSecond, pace.pushesPerSecond(whenDue: due))
           rate.countedAt = begunAt
         }
-        let isAsking = duty == .writtenOccasions && texts.isAsking
+        let isAsking = group == .written && texts.isAsking
         let most = isAsking ? pace.writtenPerBatch : pace.pushesPerBatch(at: rate.perSecond)
-        let due = try await decideBatch(of: most, duty, on: reactor)
+        let due = try await decideBatch(of: most, group, on: reactor)
         guard let oldest = due.map(\.fireAt).min() else { break }
         rate.foundAt = begunAt
         let pause = pace.pause(
@@ -35,8 +34,8 @@ extension CampaignRunner {
           hasMessages: !isAsking && hasMessages())
         if pause > .zero { await reactor.sleep(for: pause) }
       }
-      rates[duty] = rate
-      return hasBacklog(rate) ? .zero : try await store.timeUntilNextOccasion(of: duty.occasions, on: reactor)
+      rates[group] = rate
+      return hasBacklog(rate) ? .zero : try await store.timeUntilNextOccasion(of: group, on: reactor)
     } catch {
       return failed(error)
     }
@@ -51,12 +50,12 @@ extension CampaignRunner {
   /// Decides a batch: claimed together, and looked at and committed together with others of its campaign.
   /// - Returns: the occasions that were due.
   private func decideBatch(
-    of most: Int, _ duty: Duty, on reactor: isolated Reactor
+    of most: Int, _ group: OccasionGroup, on reactor: isolated Reactor
   ) async throws(PostgresError) -> [Occasion] {
     let due = try await store.claimOccasions(
-      most, duty.occasions, waitingMax: pace.pushesPerBatch(at: pace.pushesPerSecond),
-      lease: duty == .writtenOccasions ? pace.writingLease : pace.lease,
-      grace: duty == .slotOccasions ? pace.grace : pace.lateAfter, on: reactor)
+      most, group, waitingMax: pace.pushesPerBatch(at: pace.pushesPerSecond),
+      lease: group == .written ? pace.writingLease : pace.lease, grace: group == .slots ? pace.grace : pace.lateAfter,
+      on: reactor)
     try await know(campaignsOf: due, on: reactor)
     var drafts: [Draft] = []
     for (campaign, occasions) in Dictionary(grouping: due, by: \.campaign) {
@@ -130,17 +129,6 @@ extension CampaignRunner {
       try await commit([decided], of: draft.occasion.campaign, on: reactor)
     } catch {
       undecided(of: draft.occasion.campaign, error)
-    }
-  }
-}
-
-extension CampaignRunner.Duty {
-  /// What it decides.
-  fileprivate var occasions: OccasionGroup {
-    switch self {
-    case .slotOccasions: .slots
-    case .writtenOccasions: .written
-    default: .hours
     }
   }
 }

@@ -38,7 +38,7 @@ extension CampaignRunner {
         let page = try await store.enrol(hour, usersMax: pace.usersPerPage, on: reactor)
         count += page.enrolled
         if page.enrolled > 0 {
-          for duty in [Duty.hourOccasions, .writtenOccasions] { pauses[duty]?.signal(on: reactor) }
+          for group in [OccasionGroup.hours, .written] { pauses[.occasions(group)]?.signal(on: reactor) }
         }
         if page.isFinished { break }
       }

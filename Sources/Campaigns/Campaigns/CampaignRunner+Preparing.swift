@@ -34,7 +34,7 @@ extension CampaignRunner {
       if !unwritten.isEmpty { try await store.advance(unwritten, of: campaign, lead: catalogue.lead, on: reactor) }
     }
     // What was rendered late may be due before the next look.
-    if !slots.isEmpty { pauses[.slotOccasions]?.signal(on: reactor) }
+    if !slots.isEmpty { pauses[.occasions(.slots)]?.signal(on: reactor) }
     return slots.count
   }
 

@@ -11,21 +11,19 @@ package import Reactors
 /// process dies, others take over as soon as its leases expire.
 package final class CampaignRunner {
   /// What is done concurrently: nothing waits for a host's content, a model, or a whole audience but what needs it.
-  enum Duty: CaseIterable {
+  enum Duty: Hashable {
     /// Enrols the users whose hour has come.
     case hours
     /// Gives users the slots of the campaigns whose audience they are in.
     case audiences
     /// Renders what slots will say.
     case preparation
-    /// Decides and pushes what is due of slots.
-    case slotOccasions
-    /// Decides and pushes what is due of campaigns that come at hours.
-    case hourOccasions
-    /// The same of those for which a language model writes.
-    case writtenOccasions
+    /// Decides and pushes what is due.
+    case occasions(OccasionGroup)
     /// Has the texts written that events of watched rows wait for.
     case rowTexts
+
+    static let all = [hours, audiences, preparation, rowTexts] + OccasionGroup.allCases.map(occasions)
   }
 
   let store: PushDatabase
@@ -48,8 +46,8 @@ package final class CampaignRunner {
   var failedHours: [CampaignHour: UInt64] = [:]
   /// When a campaign's audience was last followed.
   var followedAt: [String: UInt64] = [:]
-  /// How fast each duty decides what is due at present.
-  var rates: [Duty: DueRate] = [:]
+  /// How fast what is due is decided at present.
+  var rates: [OccasionGroup: DueRate] = [:]
 
   /// Makes a runner; ``run(on:)`` starts it.
   /// - Parameters:
@@ -74,7 +72,7 @@ package final class CampaignRunner {
     self.hasMessages = hasMessages
     self.queued = queued
     self.sleep = sleep
-    pauses = Dictionary(uniqueKeysWithValues: Duty.allCases.map { ($0, WakefulPause(sleep)) })
+    pauses = Dictionary(uniqueKeysWithValues: Duty.all.map { ($0, WakefulPause(sleep)) })
     texts = ModelTexts(store: store, writer: writer, limits: limits, logger: logger)
     renderer = OccasionRenderer(store: store, contents: contents, logger: logger)
   }
@@ -84,7 +82,7 @@ package final class CampaignRunner {
     isRunning = true
     // A page of an audience is not waited for: it is one statement, which the next process makes again.
     reactor.start { await self.work(.audiences, on: reactor) }
-    let others = Duty.allCases.filter { $0 != .audiences }
+    let others = Duty.all.filter { $0 != .audiences }
     _ = await share(others, among: others.count, on: reactor) { await self.work($0, on: reactor) }
     isRunning = false
     ended.signal(on: reactor)
@@ -101,7 +99,7 @@ package final class CampaignRunner {
         longest = pace.hourInterval * .random(in: 0.8...1.2)
       case .audiences: await followAudiences(on: reactor)
       case .preparation: idle = await prepareAll(on: reactor)
-      case .slotOccasions, .hourOccasions, .writtenOccasions: idle = await decideAll(duty, on: reactor)
+      case .occasions(let group): idle = await decideAll(group, on: reactor)
       case .rowTexts:
         await writeRowTexts(on: reactor)
         longest = pace.rowInterval

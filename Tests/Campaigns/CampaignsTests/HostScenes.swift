@@ -264,7 +264,7 @@ extension CampaignRunner {
   /// Gives slots to new users, pushes what is due and renders what will be.
   func lookAtSlots(on reactor: isolated Reactor) async {
     await followAudiences(on: reactor)
-    _ = await decideAll(.slotOccasions, on: reactor)
+    _ = await decideAll(.slots, on: reactor)
     _ = await prepareAll(on: reactor)
   }
 
@@ -273,10 +273,10 @@ extension CampaignRunner {
     _ = await enrolHours(on: reactor)
     let ended = Signal()
     reactor.start {
-      _ = await self.decideAll(.writtenOccasions, on: reactor)
+      _ = await self.decideAll(.written, on: reactor)
       ended.signal(on: reactor)
     }
-    _ = await decideAll(.hourOccasions, on: reactor)
+    _ = await decideAll(.hours, on: reactor)
     _ = await ended.wait(on: reactor)
   }
 }

@@ -28,7 +28,7 @@ package struct DecidedOccasion: Equatable, Sendable {
 }
 
 /// Occasions that are claimed together.
-package enum OccasionGroup: Sendable {
+package enum OccasionGroup: CaseIterable, Sendable {
   case slots
   /// Of campaigns that come at an hour and whose words are texts.
   case hours

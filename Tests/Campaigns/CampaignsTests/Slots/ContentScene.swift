@@ -140,7 +140,7 @@ struct ContentScene: Sendable {
       update tacet.occasions set fire_at = clock_timestamp(), available_at = clock_timestamp()
       where fire_at < clock_timestamp() + interval '20 min' and status = 'scheduled'
       """)
-    _ = await runner.decideAll(.slotOccasions, on: reactor)
+    _ = await runner.decideAll(.slots, on: reactor)
     return try await coach.sql(
       """
       select d.status, d.reason, p.title, p.body from tacet.occasions d left join tacet.pushes p on p.id = d.push_id

@@ -48,7 +48,7 @@ struct ReminderRunTests {
         update tacet.occasions set fire_at = now(), available_at = now() where status = 'scheduled'
         """)
       // Of several rows of a campaign that are due the last one is pushed, so they have one moment.
-      _ = await runner.decideAll(.slotOccasions, on: reactor)
+      _ = await runner.decideAll(.slots, on: reactor)
     }
   }
 
@@ -252,7 +252,7 @@ struct ReminderExampleTests {
       try await scene.sql("update tacet.slots set next_fire_at = now() + interval '10 min', available_at = now()")
       _ = await runner.prepareAll(on: reactor)
       try await scene.sql("update tacet.occasions set fire_at = now(), available_at = now()")
-      _ = await runner.decideAll(.slotOccasions, on: reactor)
+      _ = await runner.decideAll(.slots, on: reactor)
     }
     let shown =
       "title, body, presentation ->> 'category', collapse_id, data ->> 'screen', data ->> 'identifier' ~ '^stretch[.]1'"

@@ -40,7 +40,7 @@ private enum EventSearch {
     let end = moment.addingTimeInterval(horizon)
     let near = standing.upcoming.filter { !$0.span.isOver(at: moment) && $0.span.start <= end }
     let sure = near.filter { $0.happening.confidence >= confidenceMin }
-    guard let best = sure.min(by: { isBetter($0, than: $1, at: moment) }) else {
+    guard let best = sure.min(by: { rank($0, at: moment) < rank($1, at: moment) }) else {
       if !near.isEmpty { return missUnsure(of: near.map(\.happening)) }
       let doubtful = recent.filter { $0.isDoubtful && $0.span?.isOver(at: moment) == false }
       return missWithoutNear(standing, doubtful: doubtful, at: moment)
@@ -48,17 +48,11 @@ private enum EventSearch {
     return .hit(finding(of: best, in: material))
   }
 
-  private static func isBetter(_ one: Candidate, than other: Candidate, at moment: Date) -> Bool {
-    let starts = (max(one.span.start, moment), max(other.span.start, moment))
-    if starts.0 != starts.1 { return starts.0 < starts.1 }
-    if one.happening.confidence != other.happening.confidence {
-      return one.happening.confidence > other.happening.confidence
-    }
-    if one.happening.writtenAt != other.happening.writtenAt {
-      return one.happening.writtenAt > other.happening.writtenAt
-    }
-    // This only makes the result deterministic.
-    return (one.happening.event, one.span.end) < (other.happening.event, other.span.end)
+  /// The lower, the better; the last two only make the result deterministic.
+  private static func rank(_ one: Candidate, at moment: Date) -> (Date, Double, Double, String, Date) {
+    let (happening, span) = one
+    let age = moment.timeIntervalSince(happening.writtenAt)
+    return (max(span.start, moment), -happening.confidence, age, happening.event, span.end)
   }
 
   private static func finding(of best: Candidate, in material: CampaignMaterial) -> LayerFinding {

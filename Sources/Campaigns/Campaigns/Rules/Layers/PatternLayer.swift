@@ -34,7 +34,7 @@ private enum PatternSearch {
     let named = material.patterns.filter { TextLimits.theme($0.theme) != nil }
     guard let fewest = named.map(\.sessionsSince).min() else { return .miss(.noValidPattern) }
     let valid = named.filter { (0..<sessionsEnd).contains($0.sessionsSince) }
-    guard let best = valid.min(by: isStronger) else {
+    guard let best = valid.min(by: { rank($0) < rank($1) }) else {
       return .miss(
         .patternExpired,
         ["count": Double(named.count), "sessions": Double(fewest), "sessions_end": Double(sessionsEnd)])
@@ -51,10 +51,8 @@ private enum PatternSearch {
     return .hit(finding)
   }
 
-  private static func isStronger(_ one: RecognizedPattern, than other: RecognizedPattern) -> Bool {
-    if one.confidence != other.confidence { return one.confidence > other.confidence }
-    if one.occurrences != other.occurrences { return one.occurrences > other.occurrences }
-    // The name only makes the result deterministic.
-    return (one.sessionsSince, one.theme) < (other.sessionsSince, other.theme)
+  /// The lower, the stronger; the name only makes the result deterministic.
+  private static func rank(_ pattern: RecognizedPattern) -> (Double, Double, Int, String) {
+    (-pattern.confidence, -Double(pattern.occurrences), pattern.sessionsSince, pattern.theme)
   }
 }
