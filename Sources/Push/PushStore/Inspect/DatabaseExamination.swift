@@ -269,7 +269,9 @@ extension DatabaseExamination {
 
   /// The text that a statement about the host's own tables returns; nil without a row.
   package func hostText(_ sql: String, on reactor: isolated Reactor) async throws(PostgresError) -> String? {
-    guard let row = try await connection.query(PostgresStatement("host_text", sql), on: reactor).first else { return nil }
+    guard let row = try await connection.query(PostgresStatement("host_text", sql), on: reactor).first else {
+      return nil
+    }
     return try row.decode(0)
   }
 }

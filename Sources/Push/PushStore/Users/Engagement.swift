@@ -95,7 +95,9 @@ extension PushDatabase {
   package func newestEngagementAnalysis(
     within limit: Duration, on reactor: isolated Reactor
   ) async throws(PostgresError) -> EngagementAnalysis? {
-    try await pool.query(.engagementAnalyses(rowsMax: 1), within: limit, on: reactor).decoded(as: EngagementAnalysis.self).first
+    try await pool.query(.engagementAnalyses(rowsMax: 1), within: limit, on: reactor).decoded(
+      as: EngagementAnalysis.self
+    ).first
   }
 
   /// Stores an analysis of engagement, if the newest is 72 hours old and no other process stores one now.
