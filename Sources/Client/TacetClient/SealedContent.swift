@@ -60,7 +60,7 @@ public enum SealedContentError: Error, Hashable, Sendable {
 ///     // In the app, at each registration:
 ///     device.sealingKey = try seal.registrationKey(for: deviceToken)
 ///
-/// `deploy/API.md` describes the envelope byte by byte.
+/// `deploy/lib/demo/sealed.mjs` opens an envelope byte by byte.
 public struct ContentSeal: Sendable {
   /// A private key has 32 bytes, and so has a public one.
   static let keyBytes = 32
