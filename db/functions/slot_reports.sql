@@ -185,12 +185,14 @@ begin
   select coalesce(array_agg(r.place), '{}') into places from entered n join reported r on r.id = n.id;
 
   own_tokens := array(select lower(d.device_token) from tacet.device_tokens(user_id) d);
-  -- Commits lock rows in this order too.
-  perform
-  from tacet.occasions d
-  where d.user_id = user_id and tacet.occasion_name(d) = any (identifiers)
-  order by d.fire_at
-  for update;
+  -- Commits lock a user's rows in this order too.
+  perform tacet.named_occasion(user_id, n.name)
+  from (
+    select distinct i.name, split_part(i.name, '.', 3) as day, split_part(i.name, '.', 2) as slot
+    from unnest(identifiers) as i (name)
+    where i.name is not null
+    order by 2, 3, 1
+  ) n;
   for event in
     select
       e.code, e.identifier, e.happened_at, case when e.device_token = any (own_tokens) then e.device_token end as token

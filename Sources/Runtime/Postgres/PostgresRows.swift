@@ -141,7 +141,6 @@ package final class PostgresColumns<Column: PostgresColumn>: Sendable {
     places.withLock { $0 = found }
     return found
   }
-
 }
 
 /// A name in camel case as a column has it. A capital letter begins a word, except inside a word of capitals.

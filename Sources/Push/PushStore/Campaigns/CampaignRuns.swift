@@ -66,9 +66,9 @@ extension PushDatabase {
   package func enrol(
     _ name: String, onlyUser userID: HostID?, usersMax: Int = 2_500, on reactor: isolated Reactor
   ) async throws(PostgresError) -> (runID: UUID, enrolled: Int)? {
-    let (now, everywhere, request): (Int64?, [String]?, UUID?) = (nil, nil, nil)
     let call = StatementCall.enrolCampaign(
-      campaign: name, dueMicroseconds: now, zones: everywhere, request: request, onlyUserID: userID, usersMax: usersMax)
+      campaign: name, dueMicroseconds: Int64?.none, zones: [String]?.none, request: UUID?.none, onlyUserID: userID,
+      usersMax: usersMax)
     guard let row = try await pool.query(call, on: reactor).first else { return nil }
     return (try row.decode("run_id"), try row.decode("enrolled"))
   }

@@ -77,7 +77,6 @@ extension StatementCall {
       lookBackMicroseconds: limits.lookBack.wholeMicroseconds, ownedSinceMicroseconds: limits.owned.since,
       shards: limits.owned.numbers, heldIDs: limits.held)
   }
-
 }
 
 /// A leased piece of work that has not been looked at.
