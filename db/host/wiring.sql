@@ -76,27 +76,27 @@ order by {read.conversation}, {read.user}, {read.mark} desc nulls last -- if rep
 )
 -- end
 -- define device_token
-device_token -- if own_devices
+device_token -- if !devices.table
 lower(substring({devices.token}::text from '[0-9A-Fa-f]{64,}$'))
 -- end
 -- define registered_at
-registered_at -- if own_devices
+registered_at -- if !devices.table
 tacet_host.as_moment({devices.registered})
-null::timestamptz -- if !own_devices !devices.registered
+null::timestamptz -- if devices.table !devices.registered
 -- end
 -- define devices_table
-tacet_host.devices -- if own_devices
+tacet_host.devices -- if !devices.table
 {devices.table}
 -- end
 -- define devices
 (select
-  user_id, environment, app, -- if own_devices
+  user_id, environment, app, -- if !devices.table
   {devices.user} as user_id,
   case when lower({devices.environment}::text) in ('sandbox', 'development', 'true') then 'sandbox'
     when {devices.environment}::text <> '' then 'production' end as environment,
-  null::text as environment, -- if !own_devices !devices.environment
+  null::text as environment, -- if devices.table !devices.environment
   {devices.app}::text as app,
-  null::text as app, -- if !own_devices !devices.app
+  null::text as app, -- if devices.table !devices.app
   {devices.only} and
   coalesce(lower({devices.platform}), 'ios') in ('', 'ios', 'ipados', 'macos', 'watchos', 'tvos', 'visionos', 'apns', 'apple') and
   true as is_used, {device_token} as device_token, {registered_at} as registered_at
@@ -126,10 +126,10 @@ then
 end if;
 -- end
 -- define member_index
-, ('tacet_participants_user_idx{number}', $body${members.relation}$body$, array[$body${members.user}$body$], null)
+, ('tacet_participants_user_idx{number}', $body${members.table}$body$, array[$body${members.user}$body$], null)
 -- end
 -- define block_index
-, ('tacet_blocks_idx{number}', $body${blocks.relation}$body$, array[$body${blocks.blocker}$body$, $body${blocks.blocked}$body$], null)
+, ('tacet_blocks_idx{number}', $body${blocks.table}$body$, array[$body${blocks.blocker}$body$, $body${blocks.blocked}$body$], null)
 -- end
 -- template
 -- if !check
@@ -163,7 +163,7 @@ create table if not exists tacet_host.presence (
 ) with (fillfactor = 80);
 create index if not exists presence_user_id_idx on tacet_host.presence (user_id);
 
--- if own_devices
+-- if !devices.table
 -- Device tokens of APNs, which apps register with Tacet (PUT /v1/devices).
 create table if not exists tacet_host.devices (
   user_id {user_type} not null,
@@ -219,14 +219,14 @@ as $body$
       select r.user_id::{user_type} -- if read.mark
       from {reads} r -- if read.mark
       where r.conversation_id = m.conversation_id -- if read.mark
-        and r.mark >= m.position -- if read.mark !first_unread
-        and (r.mark > m.position) is not false -- if first_unread
+        and r.mark >= m.position -- if read.mark !read.first_unread
+        and (r.mark > m.position) is not false -- if read.first_unread
     ), -- if read.mark
     array(select r.user_id::{user_type} from {reads} r where r.message_id = m.id), -- if read.message
     case when m.is_read then array( -- if read.flag
-      select p.user_id::{user_type} from ({members}) p -- if read.flag listed
-      where p.conversation_id = m.conversation_id and p.takes_part and p.user_id is distinct from m.sender_id -- if read.flag listed
-      select m.recipient_id::{user_type} -- if read.flag pairs
+      select p.user_id::{user_type} from ({members}) p -- if read.flag members.table
+      where p.conversation_id = m.conversation_id and p.takes_part and p.user_id is distinct from m.sender_id -- if read.flag members.table
+      select m.recipient_id::{user_type} -- if read.flag messages.recipient
     ) end, -- if read.flag
     m.readers::{user_type}[], -- if read.array
     null::{user_type}[], null::timestamptz
@@ -241,19 +241,19 @@ returns table (user_id {user_type}, last_seen timestamptz, left_at timestamptz)
 language sql stable
 as $body$
   select -- if once
-  select distinct on (p.user_id) -- if listed !once
-    p.user_id::{user_type}, greatest(p.seen_at, s.last_seen), greatest(p.left_at, s.left_at) -- if listed
-  from ({members}) p -- if listed
-  left join tacet_host.presence s on s.conversation_id = seen_by.conversation_id and s.user_id = p.user_id::{user_type} -- if listed
-  where p.conversation_id = seen_by.conversation_id{members.conversation::} and p.wants_pushes and p.user_id is not null -- if listed
+  select distinct on (p.user_id) -- if members.table !once
+    p.user_id::{user_type}, greatest(p.seen_at, s.last_seen), greatest(p.left_at, s.left_at) -- if members.table
+  from ({members}) p -- if members.table
+  left join tacet_host.presence s on s.conversation_id = seen_by.conversation_id and s.user_id = p.user_id::{user_type} -- if members.table
+  where p.conversation_id = seen_by.conversation_id{members.conversation::} and p.wants_pushes and p.user_id is not null -- if members.table
   select u.user_id::{user_type}, s.last_seen, s.left_at -- if everyone
   from {users} u -- if everyone
   left join tacet_host.presence s on s.conversation_id = seen_by.conversation_id and s.user_id = u.user_id::{user_type} -- if everyone
   where u.is_in_use -- if everyone
-  select distinct case when p.id ~ '{user_pattern}' then p.id::{user_type} end, s.last_seen, s.left_at -- if pairs
-  from string_to_table(seen_by.conversation_id, '/') as p (id) -- if pairs
-  left join tacet_host.presence s on s.conversation_id = seen_by.conversation_id and s.user_id::text = p.id -- if pairs
-  where seen_by.conversation_id ~ '^[^/]+/[^/]+$' and p.id ~ '{user_pattern}' -- if pairs
+  select distinct case when p.id ~ '{user_pattern}' then p.id::{user_type} end, s.last_seen, s.left_at -- if messages.recipient
+  from string_to_table(seen_by.conversation_id, '/') as p (id) -- if messages.recipient
+  left join tacet_host.presence s on s.conversation_id = seen_by.conversation_id and s.user_id::text = p.id -- if messages.recipient
+  where seen_by.conversation_id ~ '^[^/]+/[^/]+$' and p.id ~ '{user_pattern}' -- if messages.recipient
 $body$;
 
 -- Whether a user takes part; null where nobody does.
@@ -261,18 +261,18 @@ create or replace function tacet.takes_part(conversation_id {conversation_type},
 returns boolean
 language sql stable
 as $body$
-  select coalesce( -- if listed
-    ( -- if listed
-      select true -- if listed
-      from ({members}) p -- if listed
-      where p.conversation_id = takes_part.conversation_id{members.conversation::} -- if listed
-        and p.user_id = takes_part.user_id{members.user::} and p.takes_part -- if listed
-      limit 1 -- if listed
-    ), -- if listed
-    (select false from ({members}) p where p.conversation_id = takes_part.conversation_id{members.conversation::} limit 1)) -- if listed
+  select coalesce( -- if members.table
+    ( -- if members.table
+      select true -- if members.table
+      from ({members}) p -- if members.table
+      where p.conversation_id = takes_part.conversation_id{members.conversation::} -- if members.table
+        and p.user_id = takes_part.user_id{members.user::} and p.takes_part -- if members.table
+      limit 1 -- if members.table
+    ), -- if members.table
+    (select false from ({members}) p where p.conversation_id = takes_part.conversation_id{members.conversation::} limit 1)) -- if members.table
   select exists (select from {users} u where u.user_id = takes_part.user_id{users.id::}) -- if everyone
-  select takes_part.conversation_id ~ '^[^/]+/[^/]+$' -- if pairs
-    and takes_part.user_id::text = any (string_to_array(takes_part.conversation_id, '/')) -- if pairs
+  select takes_part.conversation_id ~ '^[^/]+/[^/]+$' -- if messages.recipient
+    and takes_part.user_id::text = any (string_to_array(takes_part.conversation_id, '/')) -- if messages.recipient
 $body$;
 
 -- What apps report of presence. A look clears left_at; leaving is dated after the look. Held pushes are looked at again.
@@ -318,7 +318,7 @@ begin
   return (
     select coalesce(sum(p.unread), 0)::bigint -- if members.unread
     select count(*) -- if !members.unread
-    from ({members}) p -- if listed
+    from ({members}) p -- if members.table
     left join {reads} r on r.conversation_id = p.conversation_id and r.user_id = p.user_id -- if counted read.mark
     cross join lateral ( -- if counted
       select -- if counted
@@ -326,8 +326,8 @@ begin
         select m.* -- if counted
         from {messages} m -- if counted
         where m.conversation_id = p.conversation_id and m.sender_id is distinct from p.user_id -- if counted
-          and m.position > coalesce(r.mark, {beginning}) -- if counted read.mark !first_unread
-          and m.position >= r.mark -- if counted first_unread
+          and m.position > coalesce(r.mark, {beginning}) -- if counted read.mark !read.first_unread
+          and m.position >= r.mark -- if counted read.first_unread
         order by m.position desc -- if counted
         limit 100 -- if counted
       ) m -- if counted
@@ -336,16 +336,16 @@ begin
         and m.is_read is not true -- if counted read.flag
         and (p.user_id::{user_type} = any (m.readers::{user_type}[])) is not true -- if counted read.array
     ) unread -- if counted
-    where p.user_id = unread_count.user_id{members.user::} and p.wants_pushes -- if listed
-    from ( -- if pairs
-      select -- if pairs
-      from {messages} m -- if pairs
-      where m.recipient_id = unread_count.user_id{messages.recipient::} -- if pairs
-        and not exists (select from {reads} r where r.message_id = m.id and r.user_id = m.recipient_id) -- if pairs read.message
-        and m.is_read is not true -- if pairs read.flag
-        and (m.recipient_id::{user_type} = any (m.readers::{user_type}[])) is not true -- if pairs read.array
-      limit 100 -- if pairs
-    ) unread -- if pairs
+    where p.user_id = unread_count.user_id{members.user::} and p.wants_pushes -- if members.table
+    from ( -- if messages.recipient
+      select -- if messages.recipient
+      from {messages} m -- if messages.recipient
+      where m.recipient_id = unread_count.user_id{messages.recipient::} -- if messages.recipient
+        and not exists (select from {reads} r where r.message_id = m.id and r.user_id = m.recipient_id) -- if messages.recipient read.message
+        and m.is_read is not true -- if messages.recipient read.flag
+        and (m.recipient_id::{user_type} = any (m.readers::{user_type}[])) is not true -- if messages.recipient read.array
+      limit 100 -- if messages.recipient
+    ) unread -- if messages.recipient
   );
 end
 $body$;
@@ -445,7 +445,7 @@ as $body$
   limit device_token_owners.owners_max
 $body$;
 
--- if own_devices
+-- if !devices.table
 -- Makes a token a user's, and no other's. The user keeps the newest devices.
 create or replace function tacet.register_device(
   user_id {user_type}, device_token text, environment text, app text, platform text, locale text, time_zone text,
@@ -545,8 +545,8 @@ as $body$
           case when tacet.has_blocked(w.user_id, m.sender_id) then 'has blocked the sender' end,
           case when w.user_id = any (m.read_by) then 'has read it' end) as reasons
       from (
-        select p.user_id::{user_type}, p.reasons from ({members}) p where p.conversation_id = m.conversation_id{members.conversation::} -- if listed
-        select s.user_id, '' as reasons from tacet.seen_by(m.conversation_id) s -- if pairs
+        select p.user_id::{user_type}, p.reasons from ({members}) p where p.conversation_id = m.conversation_id{members.conversation::} -- if members.table
+        select s.user_id, '' as reasons from tacet.seen_by(m.conversation_id) s -- if messages.recipient
         select u.user_id::{user_type}, '' as reasons from {users} u -- if everyone
         limit 20
       ) w
@@ -582,7 +582,7 @@ end
 $body$;
 grant select on pg_temp.copied to public;
 grant select on tacet_host.presence to public; -- if makes_tables
-grant select on tacet_host.devices to public; -- if makes_tables own_devices
+grant select on tacet_host.devices to public; -- if makes_tables !devices.table
 -- end
 -- if !check
 -- if role
@@ -591,7 +591,7 @@ select tacet.grant_service({role_text});
 grant usage on schema tacet_host, {read_schemas} to {role};
 grant select on {read_tables} to {role};
 grant select, insert, update, delete on all tables in schema tacet_host to {role};
-grant {write_right} on {devices.table} to {role}; -- if !own_devices
+grant {write_right} on {devices.table} to {role}; -- if devices.table
 -- end
 -- if !role
 -- A service with a role of its own needs rights here: a line role of the mapping writes them.
@@ -636,17 +636,16 @@ where not i.indisvalid and c.relname ~ '^tacet_(participants|reads|devices|messa
 \gexec
 with wanted (name, source, columns, expression) as (
   values
-    -- Names are not indented, because they may have line breaks.
     (null, null, null::text[], null)
-, ('tacet_participants_idx', $body${members.relation}$body$, array[$body${members.conversation}$body$, $body${members.user}$body$], null)
-{member_index}
-, ('tacet_reads_idx', $body${read.relation}$body$, array[$body${read.message}$body$, $body${read.user}$body$], null)
-, ('tacet_reads_idx', $body${read.relation}$body$, array[$body${read.conversation}$body$, $body${read.user}$body$], null)
-, ('tacet_messages_idx', $body${messages.relation}$body$, array[$body${messages.conversation}$body$, $body${position}$body$], null) -- if reading
-, ('tacet_recipients_idx', $body${messages.relation}$body$, array[$body${messages.recipient}$body$], null) -- if reading
-{block_index}
-, ('tacet_devices_user_idx', $body${devices.relation}$body$, array[$body${devices.user}$body$], null)
-, ('tacet_devices_token_idx', $body${devices.relation}$body$, '{}', $body$({device_token})$body$) -- if !own_devices
+    , ('tacet_participants_idx', $body${members.table}$body$, array[$body${members.conversation}$body$, $body${members.user}$body$], null)
+    {member_index}
+    , ('tacet_reads_idx', $body${read.table}$body$, array[$body${read.message}$body$, $body${read.user}$body$], null)
+    , ('tacet_reads_idx', $body${read.table}$body$, array[$body${read.conversation}$body$, $body${read.user}$body$], null)
+    , ('tacet_messages_idx', $body${messages.table}$body$, array[$body${messages.conversation}$body$, $body${position}$body$], null) -- if reading
+    , ('tacet_recipients_idx', $body${messages.table}$body$, array[$body${messages.recipient}$body$], null) -- if reading
+    {block_index}
+    , ('tacet_devices_user_idx', $body${devices.table}$body$, array[$body${devices.user}$body$], null)
+    , ('tacet_devices_token_idx', $body${devices.table}$body$, '{}', $body$({device_token})$body$) -- if devices.table
 )
 select format(
   'create index %s if not exists %I on %s (%s)', case when c.relkind = 'r' then 'concurrently' end, w.name, w.source,

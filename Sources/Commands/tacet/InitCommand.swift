@@ -79,8 +79,8 @@ private struct InitWork: Sendable {
     let (schema, leftOut) = try await look.schema(on: reactor)
     if leftOut > 0 { Self.complain("\(leftOut) \(Self.columnsLeftOut)") }
     let said = try from.map { try HostMapping(Self.text(of: $0)) }
-    if said == nil, HostProposal.isDefault(schema) { return print(Self.isDefault) }
     let wanted = try said ?? HostProposal.mapping(of: schema, role: role)
+    if said == nil, wanted.isDefault { return print(Self.isDefault) }
     if said == nil, !isChecking { try Self.write(wanted.text, to: mapping, replacing: nil) }
     let unsure = wanted.unsure
     guard unsure.isEmpty else { throw UnsureMapping(lines: unsure.map(\.text), file: from ?? mapping) }

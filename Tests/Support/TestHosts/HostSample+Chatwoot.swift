@@ -44,7 +44,15 @@ extension HostSample {
         subscription_attributes jsonb not null default '{}', identifier text
       )
       """,
-    edits: [("? only", "only message_type in (0, 1)")],
+    edits: [
+      (
+        "? sender",
+        """
+        sender case when sender_type like '%User' then sender_id end
+        sender_name (select name from public.contacts x where x.id = sender_id and sender_type like '%Contact')
+        """
+      ), ("? only", "only message_type in (0, 1)"),
+    ],
     mapping: """
       messages public.messages
       conversation conversation_id

@@ -59,6 +59,7 @@ extension HostSample {
         id bigserial primary key, user_id int not null, data varchar not null, created_at timestamp not null
       )
       """,
+    edits: [("? only", "wants coalesce(notification_level, 1) <> 0")],
     mapping: """
       messages public.chat_messages
       conversation chat_channel_id

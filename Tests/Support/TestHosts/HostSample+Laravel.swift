@@ -34,6 +34,10 @@ extension HostSample {
         token varchar(64) not null unique
       )
       """,
+    edits: [
+      ("? sender", "sender (select x.messageable_id from public.chat_participation x where x.id = participation_id)"),
+      ("? user", "user messageable_id\nonly messageable_type like '%User'"),
+    ],
     mapping: """
       messages public.chat_messages
       conversation conversation_id

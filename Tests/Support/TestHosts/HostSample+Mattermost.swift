@@ -46,7 +46,7 @@ extension HostSample {
       );
       create index idx_sessions_user_id on sessions (userid)
       """,
-    edits: [("? devices", "devices public.sessions")],
+    edits: [("? only", ""), ("? devices", "devices public.sessions")],
     mapping: """
       messages public.posts
       conversation channelid

@@ -68,8 +68,8 @@ extension HostSample {
       conversation recipient_id
       user user_profile_id
       only active is not false
-      wants is_muted is not true
       only is_user_active is not false
+      wants is_muted is not true
       wants push_notifications is not false
       read none
       users public.zerver_userprofile

@@ -147,7 +147,7 @@ extension ProductHost {
         "  text (select j.json::jsonb #>> '{content,body}' from public.event_json j where j.event_id = events.event_id)"
       ),
       ("only coalesce(type", "  only type = 'm.room.message'"),
-      ("? members", "members public.local_current_membership"),
+      ("? members", "members public.local_current_membership"), ("? users", "users public.users"),
       (
         "name",
         "  name (select p.displayname from public.profiles p where p.full_user_id = users.name)\n  only coalesce(deactivated, 0) = 0"

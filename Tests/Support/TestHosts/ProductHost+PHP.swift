@@ -207,7 +207,8 @@ extension ProductHost {
       )
       """,
     edits: [
-      ("? members", "members user_message"), ("users", "users profile"), ("id id", "  id user_id"),
+      ("? messages", "messages message_entry"), ("? members", "members user_message"), ("users", "users profile"),
+      ("id id", "  id user_id"),
       ("name username", "  name firstname"),
     ],
     people: """

@@ -9,16 +9,10 @@ package struct HostLook {
 
   package init(database: DatabaseExamination) { self.database = database }
 
-  /// The tables with facts of a sample; a table that the role may not read has none.
-  /// - Returns: also how many tables were too many.
+  /// - Returns: the tables, and how many tables were too many.
   package func schema(on reactor: isolated Reactor) async throws -> (schema: HostSchema, leftOut: Int) {
     let found = try await database.hostTables(on: reactor)
-    var schema = try HostSchema(tables: found.tables, hidden: found.hidden, blocks: found.blocks)
-    for table in schema.tables where table.isSampled {
-      guard let document = try? await database.hostText(table.sample, on: reactor) else { continue }
-      try schema.add(sample: document, of: table.fullName)
-    }
-    return (schema, found.leftOut)
+    return (try HostSchema(tables: found.tables, hidden: found.hidden, blocks: found.blocks), found.leftOut)
   }
 
   /// The SQL of a mapping, whose values the database has taken.
@@ -26,15 +20,20 @@ package struct HostLook {
   package func wiring(
     _ mapping: HostMapping, _ schema: HostSchema, on reactor: isolated Reactor
   ) async throws -> WiringFile {
-    var types = try MappingTypes(mapping, schema)
-    for question in types.questions {
-      do {
-        try types.answer(question, try await database.hostText(question.sql, on: reactor) ?? "")
-      } catch let error as PostgresError {
-        throw MappingFault(question.line, error.message)
+    try mapping.requireSure()
+    try schema.check(mapping)
+    var typed = mapping
+    for (place, section) in zip(0..., mapping.sections) {
+      for (number, line) in zip(0..., section.lines) {
+        guard let question = mapping.question(of: line, in: section, schema) else { continue }
+        do throws(PostgresError) {
+          typed.sections[place].lines[number].type = try await database.hostText(question, on: reactor)
+        } catch {
+          throw MappingFault(line.number, error.message)
+        }
       }
     }
-    return try WiringFile(mapping, types, schema, template: Migration.wiring)
+    return try WiringFile(typed, schema, template: Migration.wiring)
   }
 
   /// Plays the newest messages, as the connected role and as the service's, and says what became of them; undoes it all.
@@ -68,7 +67,7 @@ package struct HostLook {
   }
 
   private func played(
-    _ inserted: String?, _ ids: MappingIDs, hasBadges: Bool = true, as role: String?, on reactor: isolated Reactor
+    _ inserted: String?, _ ids: IDTypes, hasBadges: Bool = true, as role: String?, on reactor: isolated Reactor
   ) async throws -> [String] {
     let message = "\(inserted?.quotedLiteral ?? "null")::\(ids.messages.rawValue)"
     do throws(PostgresError) {

@@ -20,6 +20,8 @@ package struct HostMapping: Equatable, Sendable {
     let number: Int
     /// As it is in the file.
     package let text: String
+    /// What the value is, as the database says.
+    var type: String?
 
     /// What the line says besides.
     fileprivate func saying(_ key: String, _ value: Substring) -> Line {
@@ -39,7 +41,7 @@ package struct HostMapping: Equatable, Sendable {
     var word: String { String(head.value.prefix { !$0.isWhitespace }) }
 
     /// Whether no table is named. Only some words of `read` have something behind them.
-    var isWord: Bool { part.rules.words.contains(part == .read ? word : head.value) }
+    var isWord: Bool { part.words.contains { $0 == (part == .read ? word : head.value) } }
   }
 
   /// The longest file, in bytes.
@@ -47,14 +49,13 @@ package struct HostMapping: Equatable, Sendable {
 
   /// The file.
   package let text: String
-  private(set) var sections: [Section] = []
-  /// Whether a marker says what is the first that is unread, and not how far a member has read.
-  private(set) var isFirstUnread = false
+  var sections: [Section] = []
 
   func all(_ part: Part) -> [Section] { sections.filter { $0.part == part } }
   /// Where a part is not said, without a table.
   subscript(part: Part) -> Section {
-    let unsaid = Line(key: part.rawValue, value: part.rules.words.last ?? "", isUnsure: false, number: 0, text: "")
+    let word = String(part.words.last ?? "")
+    let unsaid = Line(key: part.rawValue, value: word, isUnsure: false, number: 0, text: "")
     return all(part).first ?? Section(part: part, head: unsaid)
   }
 
@@ -78,36 +79,23 @@ package struct MappingFault: Error, Equatable, Sendable, CustomStringConvertible
   package var description: String { line == 0 ? text : "line \(line): \(text)" }
 }
 
-/// The lines of each part.
-private struct PartRules {
-  /// Lines that belong together: all of one set are there, and not of another.
-  let needed: [[String]]
-  let others: [String]
-  /// What stands for no table; where the part is not said, the last.
-  let words: [String]
-
-  init(_ needed: String..., others: String = "", words: String = "") {
-    func all(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
-    (self.needed, self.others, self.words) = (needed.map(all), all(others), all(words))
-  }
-
-  static let all: [HostMapping.Part: PartRules] = [
-    .messages: PartRules(
-      "conversation sender text", "recipient sender text", others: "sender_name written only"),
-    .members: PartRules(
-      "conversation user", others: "only wants seen left unread latest", words: "everyone recipient"),
-    .read: PartRules("message user", "conversation user marker", others: "only", words: "flag array marker none"),
-    .users: PartRules("id", others: "name zone only wants", words: "none"),
-    .blocks: PartRules("blocker blocked", others: "only"),
-    .devices: PartRules("user token", others: "platform app environment registered dead only", words: "own"),
-    .role: PartRules(""),
+extension HostMapping.Part {
+  /// The lines of each part: those that belong together, of which all of one set are there and none of another; others; and the words
+  /// that stand for no table, of which the last holds where the part is not said.
+  private static let rules: [Self: (needed: [String], others: String, words: String)] = [
+    .messages: (["conversation sender text", "recipient sender text"], "sender_name written only", ""),
+    .members: (["conversation user"], "only wants seen left unread latest", "everyone recipient"),
+    .read: (["message user", "conversation user marker"], "only", "flag array marker none"),
+    .users: (["id"], "name zone only wants", "none"),
+    .blocks: (["blocker blocked"], "only", ""),
+    .devices: (["user token"], "platform app environment registered dead only", "own"),
   ]
   /// Lines that may come more than once: conditions, all of which hold, and users that a row names beside each other.
-  static let repeated: Set<String> = ["only", "wants", "user"]
-}
+  fileprivate static let repeated: Set<String> = ["only", "wants", "user"]
 
-extension HostMapping.Part {
-  fileprivate var rules: PartRules { PartRules.all[self] ?? PartRules() }
+  fileprivate var needed: [[Substring]] { Self.rules[self]?.needed.map { $0.split(separator: " ") } ?? [[]] }
+  fileprivate var others: [Substring] { Self.rules[self]?.others.split(separator: " ") ?? [] }
+  fileprivate var words: [Substring] { Self.rules[self]?.words.split(separator: " ") ?? [] }
 }
 
 // Reading.
@@ -124,7 +112,7 @@ extension HostMapping {
     }
     guard unsure.isEmpty else { return }
     try checkWhole()
-    try spellOutReads()
+    try spellOut()
   }
 
   private mutating func add(_ line: Line) throws(MappingFault) {
@@ -137,11 +125,11 @@ extension HostMapping {
     guard let section = sections.last else {
       throw fault("belongs to no part; the parts are \(Part.allCases.map(\.rawValue).joined(separator: ", "))")
     }
-    let known = section.part.rules.needed.flatMap { $0 } + section.part.rules.others
-    guard known.contains(line.key) else {
+    let known = section.part.needed.flatMap { $0 } + section.part.others
+    guard known.contains(line.key[...]) else {
       throw fault("is no line of \(section.part); those are \(known.joined(separator: ", "))")
     }
-    guard PartRules.repeated.contains(line.key) || section.value(line.key) == nil else {
+    guard Part.repeated.contains(line.key) || section.value(line.key) == nil else {
       throw fault("of \(section.part) is said before")
     }
     sections[sections.count - 1].lines.append(line)
@@ -155,8 +143,8 @@ extension HostMapping {
       if section.isWord, let line = section.lines.first {
         throw MappingFault(line.number, "\(section.part) \(section.head.value) has no lines of its own")
       }
-      let needed = section.part.rules.needed
-      let isWhole = needed.count { $0.allSatisfy { key in section.value(key) != nil } } == 1
+      let needed = section.part.needed
+      let isWhole = needed.count { $0.allSatisfy { key in section.value(String(key)) != nil } } == 1
       guard section.isWord || isWhole else {
         let sets = needed.map { $0.joined(separator: ", ") }.joined(separator: "; or else ")
         throw MappingFault(section.head.number, "\(section.part) needs lines \(sets)")
@@ -174,63 +162,49 @@ extension HostMapping {
     }
   }
 
-  /// `read flag CONDITION` says a line itself, and a marker says two: `last_read_at >= created_at`, or `first_unread > id`.
-  private mutating func spellOutReads() throws(MappingFault) {
-    guard let place = sections.firstIndex(where: { $0.part == .read }) else { return }
-    let (section, head) = (sections[place], sections[place].head)
-    if section.isWord, head.value != "none" {
-      sections[place].lines = [head.saying(section.word, head.value.dropFirst(section.word.count))]
+  /// Says as lines what a file does not: the key of messages, what is behind `read flag` and `read array`, and the two of a marker,
+  /// `last_read_at >= created_at`, or `first_unread > id`.
+  private mutating func spellOut() throws(MappingFault) {
+    for place in sections.indices {
+      let (section, head) = (sections[place], sections[place].head)
+      if section.part == .messages { sections[place].lines.append(head.saying("id", "id")) }
+      if section.part == .read, section.isWord, head.value != "none" {
+        sections[place].lines = [head.saying(section.word, head.value.dropFirst(section.word.count))]
+      }
+      guard let marker = sections[place].lines.firstIndex(where: { $0.key == "marker" }) else { continue }
+      let line = sections[place].lines.remove(at: marker)
+      guard let sign = line.value.firstMatch(of: #/ >=? /#) else {
+        throw MappingFault(line.number, "a marker is MARK >= PLACE, or FIRST_UNREAD > PLACE")
+      }
+      sections[place].lines += [
+        line.saying("mark", line.value[..<sign.range.lowerBound]),
+        line.saying("place", line.value[sign.range.upperBound...]),
+      ]
+      if !sign.output.contains("=") { sections[place].lines.append(line.saying("first_unread", "true")) }
     }
-    guard let marker = sections[place].lines.firstIndex(where: { $0.key == "marker" }) else { return }
-    let line = sections[place].lines.remove(at: marker)
-    guard let sign = line.value.firstMatch(of: #/ >=? /#) else {
-      throw MappingFault(line.number, "a marker is MARK >= PLACE, or FIRST_UNREAD > PLACE")
-    }
-    isFirstUnread = !sign.output.contains("=")
-    sections[place].lines += [
-      line.saying("mark", line.value[..<sign.range.lowerBound]),
-      line.saying("place", line.value[sign.range.upperBound...]),
-    ]
   }
 
   /// What nothing may be wired with.
   func requireSure() throws(MappingFault) {
     guard let line = unsure.first else { return }
-    let what = line.value.isEmpty ? "write what it is" : "delete the mark if it is right, or the line"
-    throw MappingFault(line.number, "\(line.key) is marked ?: \(what)")
+    throw MappingFault(line.number, "\(line.key) is marked ?: write what it is, or delete the mark or the line")
   }
 
   /// Nil for a line that says nothing.
   private static func line(_ text: Substring, _ number: Int) throws(MappingFault) -> Line? {
-    var said = try withoutComment(text, number).trimmed
+    // In quotes no comment begins, and `#>>` begins none. Read scalar by scalar: a quote with a combining mark behind it is a quote to
+    // PostgreSQL.
+    let before = /(?:\s*(?!#(?:\s|$))(?:'[^']*'|"[^"]*"|[^\s'"]+))*/.matchingSemantics(.unicodeScalar)
+    var said = text.prefixMatch(of: before)?.output.trimmed ?? text
+    let comment = text[said.endIndex...].trimmed
+    guard comment.isEmpty || comment.unicodeScalars.first == "#" else {
+      throw MappingFault(number, "a quote is not closed")
+    }
     let isUnsure = said.first == "?"
     if isUnsure { said = said.dropFirst().trimmed }
     let key = said.prefix { !$0.isWhitespace }
     let value = String(said.dropFirst(key.count).trimmed)
     return key.isEmpty
       ? nil : Line(key: String(key), value: value, isUnsure: isUnsure, number: number, text: String(text))
-  }
-
-  /// In quotes no comment begins, and `#>>` begins none. Read scalar by scalar: a quote with a combining mark behind it is a quote to
-  /// PostgreSQL.
-  private static func withoutComment(_ text: Substring, _ number: Int) throws(MappingFault) -> Substring {
-    let scalars = text.unicodeScalars
-    var quote: Unicode.Scalar?
-    var isAfterSpace = true
-    for place in scalars.indices {
-      let scalar = scalars[place]
-      if let open = quote {
-        if scalar == open { quote = nil }
-      } else if scalar == "'" || scalar == "\"" {
-        quote = scalar
-      } else if scalar == "#", isAfterSpace,
-        scalars[place...].dropFirst().first?.properties.isWhitespace != false
-      {
-        return text[..<place]
-      }
-      isAfterSpace = scalar.properties.isWhitespace
-    }
-    guard quote == nil else { throw MappingFault(number, "a quote is not closed") }
-    return text
   }
 }

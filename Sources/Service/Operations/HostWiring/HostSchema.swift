@@ -4,13 +4,22 @@ internal import Postgres
 /// What the catalog says of a host's tables and views.
 package struct HostSchema: Equatable, Sendable {
   /// In the order of their names.
-  package var tables: [HostTable]
+  let tables: [HostTable]
+  var hiding: [HidingColumn] = []
+  var blocks: [BlockTable] = []
 
-  var blocks: [BlockTable]
+  /// The table that an operator names, quoted or not: with its schema, or without where that is clear.
+  func table(named name: String) -> HostTable? {
+    if let exact = tables.first(where: { $0.sql == name || $0.fullName == name }) { return exact }
+    let same = tables.filter { $0.name == name }
+    return same.count == 1 ? same[0] : same.first { $0.schema == "public" }
+  }
 
-  /// - Parameter tables: in the order of their names.
-  package init(_ tables: [HostTable]) { (self.tables, blocks) = (tables, []) }
+  /// The table that a foreign key names; nil where it is in a schema that is not looked at.
+  func table(of reference: HostReference) -> HostTable? { tables.first(where: reference.isTo) }
+}
 
+extension HostSchema {
   /// Reads documents.
   /// - Parameters:
   ///   - tables: those of the statement `examine_host`.
@@ -22,30 +31,7 @@ package struct HostSchema: Equatable, Sendable {
     func decoded<Value: Decodable>(_ documents: [String]) throws -> [Value] {
       try documents.map { try decoder.decode(Value.self, from: Data($0.utf8)) }
     }
-    (self.tables, self.blocks) = (try decoded(tables), try decoded(blocks))
-    let hiding: [HidingColumn] = try decoded(hidden)
-    for place in self.tables.indices { self.tables[place].hiding = hiding.filter { $0.isOf(self.tables[place]) } }
-  }
-
-  /// The table that an operator names, quoted or not: with its schema, or without where that is clear.
-  func table(named name: String) -> HostTable? {
-    if let exact = tables.first(where: { $0.sql == name || $0.fullName == name }) { return exact }
-    let same = tables.filter { $0.name == name }
-    return same.count == 1 ? same[0] : same.first { $0.schema == "public" }
-  }
-
-  /// The table that a foreign key names; nil where it is in a schema that is not looked at.
-  func table(of reference: HostReference) -> HostTable? {
-    tables.first { $0.schema == reference.schema && $0.name == reference.table }
-  }
-
-  /// - Parameter document: as ``HostTable/sample`` asks for it.
-  package mutating func add(sample document: String, of table: String) throws {
-    let facts = try JSONDecoder().decode([String: ColumnFacts].self, from: Data(document.utf8))
-    guard let place = tables.firstIndex(where: { $0.fullName == table }) else { return }
-    for column in tables[place].columns.indices {
-      tables[place].columns[column].facts = facts[tables[place].columns[column].name]
-    }
+    self.init(tables: try decoded(tables), hiding: try decoded(hidden), blocks: try decoded(blocks))
   }
 }
 
@@ -59,24 +45,15 @@ package struct HostTable: Equatable, Sendable, Decodable {
   /// PostgreSQL's estimate; before the first analysis one from the table's size.
   let rows: Double
   let hasRowSecurity: Bool
-  var columns: [HostColumn]
+  let columns: [HostColumn]
   /// The valid ones without a predicate, the primary key first.
   let indexes: [HostIndex]
   let references: [HostReference]
-  /// Columns that say, or look as if they said, that a row is hidden.
-  var hiding: [HidingColumn] = []
-
-  private enum CodingKeys: String, CodingKey {
-    case schema, name, isTable, isPartitioned, rows, hasRowSecurity, columns, indexes, references
-  }
 
   /// As operators write it, and as questions show it. Not quoted.
-  package var fullName: String { "\(schema).\(name)" }
+  var fullName: String { "\(schema).\(name)" }
 
-  var sql: String { "\(schema.onOneLineOfSQL).\(name.onOneLineOfSQL)" }
-
-  /// As `regclass` reads it, which knows no `U&`.
-  var relation: String { "\(schema.quotedIdentifier).\(name.quotedIdentifier)" }
+  var sql: String { "\(schema.quotedIdentifier).\(name.quotedIdentifier)" }
 
   func column(_ name: String) -> HostColumn? { columns.first { $0.name == name } }
 
@@ -86,10 +63,8 @@ package struct HostTable: Equatable, Sendable, Decodable {
   /// A line's value as SQL, which stays one expression.
   func sql(_ value: String) -> String { column(saying: value)?.sql ?? "(\(value))" }
 
-  /// The primary key, of several columns perhaps; where there is none, the first unique column.
-  var keyColumns: [String] {
-    (indexes.first(where: \.isPrimary) ?? indexes.first { $0.isUnique && $0.columns.count == 1 })?.columns ?? []
-  }
+  /// The primary key, of several columns perhaps; where there is none, what else is unique.
+  var keyColumns: [String] { indexes.first(where: \.isUnique)?.columns ?? [] }
 
   /// The column by which a row is found: the key's only one, else the one of a unique index that is called `id`. A partitioned table
   /// has other columns in its key. A view has no key, and its `id` is believed.
@@ -103,14 +78,14 @@ package struct HostTable: Equatable, Sendable, Decodable {
   var messageKey: HostColumn? { isUnique(["id"]) ? column("id") : key }
 
   /// What a column refers to; by itself rather than as a part of a key of several.
-  func reference(of column: String) -> HostReference? {
-    let all = references.filter { $0.column == column }
+  func reference(of column: HostColumn) -> HostReference? {
+    let all = references.filter { $0.column == column.name }
     return all.first { $0.columns.count == 1 } ?? all.first
   }
 
   func refers(_ column: HostColumn, to table: HostTable?) -> Bool {
     guard let table else { return false }
-    return references.contains { ($0.column, $0.schema, $0.table) == (column.name, table.schema, table.name) }
+    return references.contains { $0.column == column.name && $0.isTo(table) }
   }
 
   /// Whether rows repeat no values of these columns, in any order.
@@ -122,10 +97,8 @@ package struct HostColumn: Equatable, Sendable, Decodable {
   let name: String
   let type: String
   let isNullable: Bool
-  /// Nil where the table was not sampled.
-  var facts: ColumnFacts?
 
-  var sql: String { name.onOneLineOfSQL }
+  var sql: String { name.quotedIdentifier }
 
   var isText: Bool { ["text", "varchar", "bpchar", "citext", "name"].contains(type) }
   var isJSON: Bool { ["json", "jsonb"].contains(type) }
@@ -135,7 +108,7 @@ package struct HostColumn: Equatable, Sendable, Decodable {
   var isTime: Bool { ["timestamptz", "timestamp", "int8", "int4", "float8", "numeric"].contains(type) }
 }
 
-/// A column by which a host hides rows, in a table of one purpose.
+/// A column that says, or looks as if it said, that a row is hidden, in a table of one purpose.
 struct HidingColumn: Equatable, Sendable, Decodable {
   enum Place: String, Equatable, Sendable, Decodable {
     case message, member, profile, block
@@ -151,8 +124,6 @@ struct HidingColumn: Equatable, Sendable, Decodable {
   let words: String?
   /// Whether a member still takes part, and only wants no push.
   let isWish: Bool?
-
-  func isOf(_ table: HostTable) -> Bool { schema == table.schema && self.table == table.name }
 }
 
 /// A table that says whom a user does not want to hear from. Without the columns where they are not understood.
@@ -166,7 +137,6 @@ struct BlockTable: Equatable, Sendable, Decodable {
 /// An index. An expression is an empty text among its columns.
 package struct HostIndex: Equatable, Sendable, Decodable {
   let isUnique: Bool
-  let isPrimary: Bool
   let columns: [String]
 }
 
@@ -178,34 +148,8 @@ package struct HostReference: Equatable, Sendable, Decodable {
   let target: String
   /// All columns of the key.
   let columns: [String]
-}
 
-/// What a sample of a column holds.
-package struct ColumnFacts: Equatable, Sendable, Decodable {
-  /// Of the values that are not null.
-  let length: Double?
-  /// The share of values that end in 64 or more hexadecimal digits, as device tokens of APNs do.
-  let tokens: Double?
-  /// Of whole numbers, the smallest few.
-  let values: [Int64]?
-}
-
-extension HostTable {
-  /// Asks for facts of at most 500 rows, by column, as one document: of texts sizes alone.
-  package var sample: String {
-    let sampled = columns.filter { $0.isText || $0.isInteger }.prefix(40).map(\.sql).joined(separator: ", ")
-    return """
-      with facts as (
-        select c.key, avg(length(c.value)) as length, avg((c.value ~ '[0-9A-Fa-f]{64,}$')::int) as tokens,
-          (array_agg(distinct c.value::int8) filter (where c.value ~ '^-?[0-9]{1,18}$'))[:9] as values
-        from (select \(sampled) from \(sql) limit 500) s
-        cross join jsonb_each_text(to_jsonb(s)) c
-        where c.value is not null
-        group by c.key
-      )
-      select jsonb_object_agg(f.key, to_jsonb(f))::text from facts f
-      """
-  }
+  func isTo(_ table: HostTable) -> Bool { (schema, self.table) == (table.schema, table.name) }
 }
 
 // Why a table cannot serve, and what would help.
@@ -228,36 +172,32 @@ extension HostSchema {
 
   /// Nil where a table can hold the messages.
   func messagesFault(_ table: HostTable) -> String? {
+    let key = table.keyColumns
     guard table.isTable else { return "\(table.fullName) is a view, and the trigger belongs to a table: name that" }
     if table.messageKey?.name == "id" { return nil }
-    let key = table.keyColumns
-    guard !key.isEmpty else { return "\(table.fullName) has no key: its messages need a column id that is unique" }
-    if key.count > 1, key.contains("id") {
+    if key.isEmpty { return "\(table.fullName) has no key: its messages need a column id that is unique" }
+    guard key.count > 1, key.contains("id") else {
       return """
-        ids of \(table.fullName) may repeat, because its key is (\(key.joined(separator: ", "))). A unique index on id alone would \
-        help. Where another tenant has the same id, keep the messages in a table whose id is of both: \
-        \(table.generatedColumn("tacet_id", of: key))
+        the trigger reads a column id, which \(table.fullName) lacks. One that is generated would help: \
+        \(table.generatedColumn("id", table.key?.type, of: key)) and a unique index on it
         """
     }
     return """
-      the trigger reads a column id, which \(table.fullName) lacks. One that is generated would help: \
-      \(table.generatedColumn("id", table.key?.type, of: key)) and a unique index on it
+      ids of \(table.fullName) may repeat, because its key is (\(key.joined(separator: ", "))): a unique index on id alone would help, \
+      and where another tenant has the same id, messages in a table whose id is of both
       """
   }
 
-  /// Where the values of a column may each mean rows of several tenants; nil where each means one row.
-  func tenants(of column: HostColumn, in table: HostTable) -> String? {
-    var found: (target: HostTable, columns: [String])?
-    if let reference = table.reference(of: column.name) {
-      guard reference.columns.count > 1, let target = self.table(of: reference), !target.isUnique([reference.target])
-      else { return nil }
-      found = (target, reference.columns)
-    } else if let target = tables.first(where: { NameKey($0.name) == NameKey(column: column.name) && $0 != table }),
-      target.isTable, !target.isPartitioned, target.key == nil, target.keyColumns.contains("id")
-    {
-      found = (target, target.keyColumns.filter { $0 != "id" } + [column.name])
-    }
-    guard let (target, columns) = found else { return nil }
+  /// Where the values of a column may each mean rows of several tenants, by its foreign key or else by its name; nil where each means
+  /// one row.
+  private func tenants(of column: HostColumn, in table: HostTable) -> String? {
+    let reference = table.reference(of: column)
+    let called = tables.first { NameKey($0.name) == NameKey(column: column.name) && $0 != table && !$0.isPartitioned }
+    let id = reference?.target ?? "id"
+    guard let target = reference.map(self.table(of:)) ?? called, !target.isUnique([id]),
+      reference != nil || target.keyColumns.contains(id)
+    else { return nil }
+    let columns = reference?.columns ?? target.keyColumns.filter { $0 != id } + [column.name]
     return """
       \(target.fullName) has the key (\(target.keyColumns.joined(separator: ", "))), so \(column.name) alone may mean rows of several \
       tenants. A column of both in each table that names it would help: \
@@ -273,20 +213,5 @@ extension HostTable {
     let parts = columns.map { $0.quotedIdentifier + cast }.joined(separator: " || ':' || ")
     let column = "\(name.quotedIdentifier) \(type ?? "text")"
     return "alter table \(sql) add column \(column) generated always as (\(parts)) stored;"
-  }
-}
-
-extension String {
-  /// As an identifier that has no line break, so that a line of a mapping can hold it.
-  fileprivate var onOneLineOfSQL: String {
-    guard utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return quotedIdentifier }
-    let bytes = quotedIdentifier.utf8.flatMap { byte -> [UInt8] in
-      switch byte {
-      case UInt8(ascii: "\\"): [byte, byte]
-      case ..<0x20, 0x7F: Array("\\00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8)
-      default: [byte]
-      }
-    }
-    return "U&" + String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -2,10 +2,7 @@
 struct NameKey: Equatable {
   let text: String
 
-  init(_ name: String) {
-    let text = Self.singular(Self.plain(name))
-    self.text = text.hasSuffix("model") && text.count > 5 ? String(text.dropLast(5)) : text
-  }
+  init(_ name: String) { text = Self.singular(Self.plain(name)) }
 
   /// The name of a column without the ending that makes it a reference: `userid`, `user_id` and `user` are `user`.
   init(column name: String) {
@@ -22,13 +19,6 @@ struct NameKey: Equatable {
   /// The words of a name in the singular, as underscores and capitals part them.
   static func words(of name: String) -> [String] {
     name.matches(of: /[A-Z]*[a-z0-9]+|[A-Z0-9]+/).map { singular($0.output.lowercased()) }
-  }
-
-  /// The place among words: words that are the whole name come before words that end it. Nil when it ends in no word.
-  func rank(among list: HostWords) -> Int? {
-    let words = list.all
-    if let place = words.firstIndex(of: text) { return place }
-    return words.firstIndex { text.hasSuffix($0) }.map { $0 + words.count }
   }
 
   /// The weight of the word that it is, or one less for a word that ends it; the heaviest.
@@ -49,23 +39,21 @@ struct NameKey: Equatable {
 
 /// A list of names in `hosts.vocabulary`.
 enum HostWords: String, CaseIterable {
-  case messages, vagueMessages, members, users, otherSenders, devices, others, memberWords, bodies, conversations
-  case memberships, senders, recipients, notSenders, notBodies, created, kinds, memberColumns, pairs, notMembers, looks,
-    reads
-  case readMessages, firstUnread, unread, wishes, reading, readers, readFlags, names, wholeNames, firstNames
-  case lastNames, zones, existing, tokens, vagueTokens, platforms, apps, environments, sandboxes, registered
-  case invalid, forums
+  case messages, members, users, devices, others, memberWords, bodies, forums, conversations, senders, recipients
+  case notSenders, created, kinds, memberships, memberColumns, pairs, notMembers, looks, reads, readMessages
+  case firstUnread, unread, reading, readers, readFlags, wholeNames, firstNames, lastNames, names, zones
+  case existing, tokens, vagueTokens, platforms, apps, environments, registered, invalid
 
-  /// Words by list, with how much each says.
+  /// Words by list, with how much each says: where the list does not say it, the earlier the more.
   private static let lists: [Substring: [(word: String, weight: Int)]] = {
-    var lists: [Substring: [(word: String, weight: Int)]] = [:]
+    var lists: [Substring: [(word: String, weight: Int?)]] = [:]
     for line in EmbeddedFiles.hosts_vocabulary.split(separator: "\n") where !line.hasPrefix("#") {
       let parts = line.split(separator: ":", maxSplits: 1)
       for entry in parts[1].matches(of: /([a-z][a-z0-9]*)(?: ([0-9]+))?/) {
-        lists[parts[0], default: []].append((String(entry.1), entry.2.flatMap { Int($0) } ?? 0))
+        lists[parts[0], default: []].append((String(entry.1), entry.2.flatMap { Int($0) }))
       }
     }
-    return lists
+    return lists.mapValues { words in zip(0..., words).map { ($1.word, $1.weight ?? 2 * (words.count - $0)) } }
   }()
 
   var weights: [(word: String, weight: Int)] { Self.lists[rawValue[...]] ?? [] }
@@ -73,21 +61,38 @@ enum HostWords: String, CaseIterable {
 }
 
 extension HostTable {
-  /// The column with the first of these names that is one, whatever its case and punctuation.
-  func column(among list: HostWords, where fits: (HostColumn) -> Bool) -> HostColumn? {
-    let named = columns.map { (name: NameKey.plain($0.name), column: $0) }
-    for word in list.all {
-      if let found = named.first(where: { $0.name == word && fits($0.column) }) { return found.column }
-    }
-    return nil
+  /// How much its name says that it is one of these, and nothing else.
+  func weight(among list: HostWords) -> Int { NameKey(name).weight(among: list) - (isAside ? 8 : 0) }
+
+  /// The columns with these names, whatever their case and punctuation, in the order of the names.
+  func columns(among list: HostWords, where fits: (HostColumn) -> Bool) -> [HostColumn] {
+    let named = columns.filter(fits).map { (name: NameKey.plain($0.name), column: $0) }
+    return list.all.compactMap { word in named.first { $0.name == word }?.column }
   }
 
-  /// The column with the first of these names as a reference.
-  func reference(among list: HostWords, where fits: (HostColumn) -> Bool) -> HostColumn? {
-    let ranked = columns.filter(fits).compactMap { column in
-      NameKey(column: column.name).rank(among: list).map { (rank: $0, column: column) }
-    }
-    return ranked.min { $0.rank < $1.rank }?.column
+  func column(among list: HostWords, where fits: (HostColumn) -> Bool) -> HostColumn? {
+    columns(among: list, where: fits).first
+  }
+
+  /// The column that is called most like a reference of the list, among the likeliest of those that are called so at all.
+  func reference(
+    among list: HostWords, likelihood: (HostColumn) -> Int = { _ in 0 }, where fits: (HostColumn) -> Bool
+  ) -> HostColumn? {
+    let named = columns.filter(fits).map { (column: $0, weight: NameKey(column: $0.name).weight(among: list)) }
+    return named.filter { $0.weight > 0 }
+      .max { (likelihood($0.column), $0.weight) < (likelihood($1.column), $1.weight) }?.column
+  }
+
+  /// Whose a row is: by a key to users; by a name among several of these, or where there is none. Where a name and a key disagree it is
+  /// not sure.
+  func person(
+    among list: HostWords, keyed: [HostColumn], where fits: (HostColumn) -> Bool
+  ) -> (column: HostColumn, isSure: Bool)? {
+    let keyed = keyed.filter(fits)
+    if let both = reference(among: list, where: keyed.contains) { return (both, true) }
+    let named = reference(among: list, where: fits)
+    guard let key = keyed.first else { return named.map { ($0, true) } }
+    return (key, named == nil && keyed.count == 1)
   }
 
   /// Whether its name says that it is something else.

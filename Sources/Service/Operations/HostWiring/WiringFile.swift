@@ -1,5 +1,5 @@
 internal import Postgres
-internal import PushRules
+package import PushRules
 
 /// The SQL that a mapping means: `db/host/wiring.sql` with the host's tables in it. One transaction, and behind it the indexes. It may
 /// run again.
@@ -8,20 +8,17 @@ package struct WiringFile {
   package static let mark = "-- Wires Tacet to the tables of this application."
 
   let mapping: HostMapping
-  let types: MappingTypes
   let schema: HostSchema
   let template: String
-  package let ids: MappingIDs
+  package let ids: IDTypes
 
   /// - Parameters:
-  ///   - types: of all values of the mapping, as the database knows them.
+  ///   - mapping: with the types of its values.
   ///   - template: `db/host/wiring.sql`.
   /// - Throws: ``MappingFault`` for what does not fit together.
-  package init(
-    _ mapping: HostMapping, _ types: MappingTypes, _ schema: HostSchema, template: String
-  ) throws(MappingFault) {
-    (self.mapping, self.types, self.schema, self.template) = (mapping, types, schema, template)
-    ids = try MappingIDs(types)
+  init(_ mapping: HostMapping, _ schema: HostSchema, template: String) throws(MappingFault) {
+    (self.mapping, self.schema, self.template) = (mapping, schema, template)
+    ids = try IDTypes(mapping)
     let (members, read) = (mapping[.members], mapping[.read])
     if members.head.value == "everyone", mapping[.users].isWord {
       throw MappingFault(members.head.number, "without a table of users not everyone can take part")
@@ -51,108 +48,93 @@ package struct WiringFile {
 
   /// What no message shows.
   var meanings: [String] {
-    var lines: [String] = []
-    if mapping[.read].head.value == "none" {
-      lines.append(
-        "read none: a push comes although the message was read elsewhere, and only a line unread of members makes a badge"
-      )
-    }
-    if mapping[.members].head.value == "everyone", let table = table(mapping[.users]) {
-      lines.append("members everyone: \(table.everyone)")
-    }
-    return lines
+    let noRead =
+      "read none: a push comes although the message was read elsewhere, and only a line unread of members makes a badge"
+    let everyone = mapping[.members].head.value == "everyone" ? table(.users)?.everyone : nil
+    return (mapping[.read].head.value == "none" ? [noRead] : []) + (everyone.map { ["members everyone: \($0)"] } ?? [])
   }
 
   private func table(_ section: HostMapping.Section) -> HostTable? {
     section.isWord ? nil : schema.table(named: section.head.value)
   }
 
+  private func table(_ part: HostMapping.Part) -> HostTable? { table(mapping[part]) }
+
   /// The column that a line names; nil for an expression.
-  private func column(_ key: String, _ section: HostMapping.Section) -> HostColumn? {
-    table(section)?.column(saying: section.value(key))
+  private func column(_ part: HostMapping.Part, _ key: String) -> HostColumn? {
+    table(part)?.column(saying: mapping[part].value(key))
   }
 
   /// Whether rows repeat no values of these lines.
-  private func isUnique(_ section: HostMapping.Section, _ keys: String...) -> Bool {
-    let columns = keys.compactMap { column($0, section)?.name }
-    return columns.count == keys.count && table(section)?.isUnique(Set(columns)) == true
+  private func isUnique(_ part: HostMapping.Part, _ keys: String...) -> Bool {
+    let columns = keys.compactMap { column(part, $0)?.name }
+    return columns.count == keys.count && table(part)?.isUnique(Set(columns)) == true
   }
 
   // MARK: What the template is filled with
 
   private func filled(_ template: String, _ words: Set<String>) -> String {
-    let (values, blocks) = (self.values, mapping.all(.blocks).map(values(of:)))
-    let members = mapping[.members].all("user").compactMap { line in
-      table(mapping[.members]).map { ["members.user": $0.sql(line.value)] }
-    }
-    /// The first without a number.
-    func numbered(_ values: [[String: String]]) -> [[String: String]] {
-      zip(1..., values).map { $1.merging(["number": $0 == 1 ? "" : String($0)]) { $1 } }
-    }
-    return WiringTemplate(template).filled(
-      values,
+    let members = mapping[.members].all("user").map { ["members.user": table(.members)?.sql($0.value) ?? $0.value] }
+    let blocks = mapping.all(.blocks).map(values(of:))
+    return WiringTemplate.filled(
+      template, values,
       [
-        "members": ("\nunion all\n", members), "block": ("\nor ", blocks), "policy": ("\n", policies),
-        "key": ("\n", keys),
-        "member_index": ("\n", numbered(members)), "block_index": ("\n", numbered(blocks)),
+        "members": ("\nunion all\n", members), "member_index": ("\n", members), "block": ("\nor ", blocks),
+        "block_index": ("\n", blocks), "policy": ("\n", policies), "key": ("\n", keys),
       ], words: words.union(self.words))
   }
 
   private var words: Set<String> {
-    let (members, read, devices, users) = (mapping[.members], mapping[.read], mapping[.devices], mapping[.users])
+    let (members, read, devices) = (mapping[.members], mapping[.read], mapping[.devices])
     let (isRead, isEveryone) = (read.head.value != "none", members.head.value == "everyone")
     let isCounter = members.value("unread") != nil
-    let isOnce = members.all("user").count == 1 && isUnique(members, "conversation", "user")
+    let isOnce = members.all("user").count == 1 && isUnique(.members, "conversation", "user")
     let words: KeyValuePairs = [
-      "listed": !members.isWord, "everyone": isEveryone, "pairs": members.head.value == "recipient",
-      "once": isOnce || members.value("latest") != nil, "reading": isRead, "first_unread": mapping.isFirstUnread,
-      "repeats_marks": !read.isWord && read.value("mark") != nil && !isUnique(read, "conversation", "user"),
+      "everyone": isEveryone, "once": isOnce || members.value("latest") != nil, "reading": isRead,
+      "repeats_marks": !read.isWord && read.value("mark") != nil && !isUnique(.read, "conversation", "user"),
       "badge": isCounter || isRead && !isEveryone, "counted": !members.isWord && !isCounter,
-      "own_devices": devices.isWord, "is_deleted": ["delete", nil].contains(devices.value("dead")),
-      "is_unzoned": types["messages.written"] == "timestamp",
-      "is_partitioned": table(mapping[.messages])?.isPartitioned == true,
-      "erases_users": column("id", users)?.name == "id" && table(users)?.isTable == true,
+      "is_deleted": ["delete", nil].contains(devices.value("dead")),
+      "is_unzoned": mapping.type(.messages, "written") == "timestamp",
+      "is_partitioned": table(.messages)?.isPartitioned == true,
+      "erases_users": column(.users, "id")?.name == "id" && table(.users)?.isTable == true,
     ]
     return Set(words.filter(\.value).map(\.key))
   }
 
   private var values: [String: String] {
-    let (messages, devices) = (mapping[.messages], mapping[.devices])
     var values = [
       "message_type": ids.messages.rawValue, "conversation_type": ids.conversations.rawValue,
-      "user_type": ids.users.rawValue, "user_pattern": ids.userPattern,
+      "user_type": ids.users.rawValue, "user_pattern": ids.users.pattern,
       "migrate": (["tacet", "migrate"] + ids.migrateOptions).joined(separator: " "),
       "unused_id": ids.messages == .bigint ? "-1 - floor(random() * 2e9)" : "gen_random_uuid()",
-      "messages.id::": cast(types["messages.id"]), "devices.user::": "", "trigger_arguments": triggerArguments,
-      "beginning": beginning,
+      "devices.user::": "", "trigger_arguments": triggerArguments,
+      "beginning": mapping.type(.read, "place").flatMap { Self.beginnings[$0] } ?? "0",
     ]
-    if let table = table(messages) {
-      values["messages_text"] = table.relation.quotedLiteral
+    if let table = table(.messages) {
+      values["messages_text"] = table.sql.quotedLiteral
       values["messages_alias"] = table.name.quotedIdentifier
     }
     for section in mapping.sections where ![.blocks, .role].contains(section.part) {
       values.merge(self.values(of: section)) { $1 }
     }
-    let written = column("written", messages)
+    let written = column(.messages, "written")
     values["written_column"] = written?.type.hasPrefix("timestamp") == true ? written?.sql : nil
-    if devices.value("dead") == "clear" {
-      values["nothing"] = column("token", devices)?.isNullable == false ? "''" : "null"
+    if mapping[.devices].value("dead") == "clear" {
+      values["nothing"] = column(.devices, "token")?.isNullable == false ? "''" : "null"
     }
-    guard let role else { return values }
+    values["role"] = role
+    values["role_text"] = role?.quotedLiteral
+    values["read_schemas"] = Set(readTables.map(\.schema.quotedIdentifier)).sorted().joined(separator: ", ")
+    values["read_tables"] = readTables.map(\.sql).joined(separator: ", ")
     let writtenColumn = values["nothing"] == nil ? values["devices.dead"] : values["devices.token"]
-    return values.merging([
-      "role": role, "role_text": role.quotedLiteral,
-      "read_schemas": Set(readTables.map(\.schema.quotedIdentifier)).sorted().joined(separator: ", "),
-      "read_tables": readTables.map(\.sql).joined(separator: ", "),
-      "write_right": words.contains("is_deleted") ? "delete" : "update (\(writtenColumn ?? ""))",
-    ]) { $1 }
+    values["write_right"] = words.contains("is_deleted") ? "delete" : "update (\(writtenColumn ?? ""))"
+    return values
   }
 
   /// A part's table and lines, its conditions together and why a row is left out, and casts.
   private func values(of section: HostMapping.Section) -> [String: String] {
     var values: [String: String] = [:]
     values["\(section.part).table"] = table(section)?.sql
-    values["\(section.part).relation"] = table(section)?.relation
     var reasons: [String] = []
     for line in section.lines {
       let name = "\(section.part).\(line.key)"
@@ -162,41 +144,31 @@ package struct WiringFile {
         reasons.append("case when \(value) is not true then \("not: \(line.value)".quotedLiteral) end")
       } else if values[name] == nil {
         values[name] = value
-        values["\(name)::"] = cast(types[name])
+        // Behind an argument, so that an index on the column serves. Only two types do not compare with text by their own indexes.
+        values["\(name)::"] = line.type.map { ["bpchar", "citext"].contains($0) ? "::\($0)" : "" } ?? ""
       }
     }
-    if !reasons.isEmpty {
-      values["\(section.part).reasons"] = "concat_ws('; ', \(reasons.joined(separator: ", ")))"
-    }
+    values["\(section.part).reasons"] = reasons.isEmpty ? nil : "concat_ws('; ', \(reasons.joined(separator: ", ")))"
     return values
   }
 
-  /// Behind an argument, so that an index on the column serves. Only two types do not compare with text by their own indexes.
-  private func cast(_ type: String?) -> String {
-    type.map { ["bpchar", "citext"].contains($0) ? "::\($0)" : "" } ?? ""
-  }
-
-  /// What was before all marks.
-  private var beginning: String {
-    switch types["read.place"] ?? "" {
-    case "timestamptz", "timestamp", "date": "'-infinity'"
-    case "uuid": "'00000000-0000-0000-0000-000000000000'"
-    case "text", "varchar", "bpchar": "''"
-    default: "0"
-    }
-  }
+  /// What was before all marks, by the type of these; of numbers 0.
+  private static let beginnings = [
+    "timestamptz": "'-infinity'", "timestamp": "'-infinity'", "date": "'-infinity'", "text": "''", "varchar": "''",
+    "bpchar": "''", "uuid": "'00000000-0000-0000-0000-000000000000'",
+  ]
 
   /// What the trigger may read besides the id, where the columns have its names.
   private var triggerArguments: String {
-    let messages = mapping[.messages]
-    guard column("conversation", messages)?.name == "conversation_id" else { return "" }
-    let isDated = column("written", messages)?.name == "created_at" && types["messages.written"] == "timestamptz"
+    guard column(.messages, "conversation")?.name == "conversation_id" else { return "" }
+    let isDated =
+      column(.messages, "written")?.name == "created_at" && mapping.type(.messages, "written") == "timestamptz"
     return isDated ? "'conversation_id', 'created_at'" : "'conversation_id'"
   }
 
   /// The wiring's own tables whose rows go with their user, by a foreign key.
   private var keys: [[String: String]] {
-    guard table(mapping[.users])?.isTable == true, isUnique(mapping[.users], "id") else { return [] }
+    guard table(.users)?.isTable == true, isUnique(.users, "id") else { return [] }
     return (mapping[.devices].isWord ? ["presence", "devices"] : ["presence"]).map { ["own": $0] }
   }
 
@@ -207,16 +179,15 @@ package struct WiringFile {
   /// The tables that the functions read, each once: those of the parts, and those that an expression names.
   private var readTables: [HostTable] {
     let values = mapping.sections.flatMap(\.lines).map(\.value)
-    let parts = mapping.sections.filter { $0.part != .role }.compactMap(table)
+    let parts = mapping.sections.filter { $0.part != .role }.compactMap { table($0) }
     return schema.tables.filter { table in
       parts.contains(table) || values.contains { $0.contains(table.sql) || $0.contains(table.fullName) }
     }
   }
 
   private var policies: [[String: String]] {
-    let written = table(mapping[.devices])
-    return readTables.filter { $0.hasRowSecurity && role != nil }.map { table in
-      table == written ? ["table": table.sql, "is_written": ""] : ["table": table.sql]
+    readTables.filter { $0.hasRowSecurity && role != nil }.map { table in
+      table == self.table(.devices) ? ["table": table.sql, "is_written": ""] : ["table": table.sql]
     }
   }
 }

@@ -1,40 +1,28 @@
 /// `db/host/wiring.sql`, whose head says how it is filled.
-struct WiringTemplate {
+enum WiringTemplate {
   /// What a definition stands for: once for each of these values, beside those of all.
   typealias Rows = (separator: String, values: [[String: String]])
 
-  private var definitions: [(name: String, lines: [Substring])] = []
-  private var body: [Substring] = []
-
-  init(_ text: String) {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    let parts = lines.split(separator: "-- template", maxSplits: 1)
-    for line in parts[0] {
-      if line.hasPrefix("-- define ") {
-        definitions.append((String(line.dropFirst("-- define ".count)), []))
-      } else if line != "-- end", !definitions.isEmpty {
-        definitions[definitions.count - 1].lines.append(line)
-      }
-    }
-    body = Array(parts[1])
-  }
-
   /// - Parameters:
   ///   - values: by name. A definition may name those before it.
-  ///   - rows: of definitions that stand for several things, or for none.
+  ///   - rows: of definitions that stand for several things, or for none; each has its number, from 1.
   ///   - words: what is so, besides that a value is there.
-  func filled(_ values: [String: String], _ rows: [String: Rows], words: Set<String>) -> String {
+  static func filled(
+    _ template: String, _ values: [String: String], _ rows: [String: Rows], words: Set<String>
+  ) -> String {
+    func lines(_ text: Substring) -> [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+    let parts = template.split(separator: "\n-- template\n", maxSplits: 1)
     var values = values
-    for (name, lines) in definitions {
-      guard let several = rows[name] else {
-        let text = Self.filled(lines, values, words)
-        values[name] = text.isEmpty ? nil : text
-        continue
+    for definition in parts[0].split(separator: "\n-- define ").dropFirst() {
+      let (name, body) = (String(lines(definition)[0]), lines(definition).dropFirst().prefix { $0 != "-- end" })
+      let (separator, rows) = rows[name] ?? ("", [[:]])
+      let texts = zip(1..., rows).map { number, row in
+        filled(Array(body), values.merging(row) { $1 }.merging(["number": String(number)]) { $1 }, words)
       }
-      let texts = several.values.map { Self.filled(lines, values.merging($0) { $1 }, words) }
-      values[name] = texts.isEmpty ? nil : texts.joined(separator: several.separator)
+      let text = texts.joined(separator: separator)
+      values[name] = text.isEmpty ? nil : text
     }
-    let text = Self.filled(body, values, words)
+    let text = filled(lines(parts[1]), values, words)
     // What ends a body is in no value.
     let tag = (0...).lazy.map { "$body\($0)$" }.first { !text.contains($0) } ?? ""
     return text.replacing("$body$", with: tag)

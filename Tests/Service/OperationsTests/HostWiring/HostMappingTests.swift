@@ -29,7 +29,6 @@ struct HostMappingTests {
     #expect(mapping[.messages].value("text") == "coalesce(body #>> '{a,# b}', '')")
     #expect(mapping[.messages].all("only").map(\.value) == ["post_type = 1", "deleted_at is null"])
     #expect(mapping[.read].lines.map { [$0.key, $0.value] } == [["mark", "last_read"], ["place", "post_number"]])
-    #expect(!mapping.isFirstUnread)
     #expect(mapping.unsure == [])
     #expect(mapping.text == Self.whole)
   }
@@ -37,15 +36,14 @@ struct HostMappingTests {
   @Test(
     "of what was read is spelled out, wherever it is said",
     arguments: [
-      ("read marker unread_at > created_at", ["mark unread_at", "place created_at"], true),
-      ("read states\nconversation c\nuser u\nmarker a >= b", ["conversation c", "user u", "mark a", "place b"], false),
-      ("read flag is_read and true", ["flag is_read and true"], false),
-      ("read array read_by", ["array read_by"], false), ("read none", [], false),
+      ("read marker unread_at > created_at", ["mark unread_at", "place created_at", "first_unread true"]),
+      ("read states\nconversation c\nuser u\nmarker a >= b", ["conversation c", "user u", "mark a", "place b"]),
+      ("read flag is_read and true", ["flag is_read and true"]),
+      ("read array read_by", ["array read_by"]), ("read none", []),
     ])
-  func reads(_ text: String, _ lines: [String], _ isFirstUnread: Bool) throws {
+  func reads(_ text: String, _ lines: [String]) throws {
     let mapping = try HostMapping("messages m\nconversation c\nsender s\ntext t\nmembers everyone\n\(text)")
     #expect(mapping[.read].lines.map { "\($0.key) \($0.value)" } == lines)
-    #expect(mapping.isFirstUnread == isFirstUnread)
   }
 
   @Test(
