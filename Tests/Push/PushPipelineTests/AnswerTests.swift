@@ -111,7 +111,7 @@ struct AnswerTests {
       for attempt in 1...3 {
         _ = try await rig.outcomes(of: id, on: reactor) { _ in rig.channel.sent.count == attempt + 1 }
         let retries = "select coalesce(max(retries), 0) from tacet.deliveries where not is_claimed"
-        while try await rig.value(retries, as: Int32.self, on: reactor) < attempt {}
+        try await rig.await(Int32(attempt), of: retries, on: reactor)
         waits.append(
           try await rig.value(
             "select extract(epoch from due_at - since)::bigint from tacet.deliveries", as: Int64.self, on: reactor))

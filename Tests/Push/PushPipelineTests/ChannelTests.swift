@@ -87,7 +87,7 @@ struct ChannelTests {
     rig.channel.answer = { _, number in number == 1 ? .busy : .accepted }
   }
 
-  @Test("a browser that has to wait, or for too long, keeps no phone waiting", arguments: [15, 86_400])
+  @Test("a browser that has to wait, or for too long, keeps no phone waiting", arguments: [60, 86_400])
   func ownWaits(_ seconds: Int) async throws {
     try await Self.run(breaker: .init()) { rig, chat, other, reactor in
       Self.refuseOnce(rig, other, asking: .seconds(seconds))
@@ -98,7 +98,7 @@ struct ChannelTests {
       if seconds > 3600 { return try await rig.nothingLeft(on: reactor) }
       // The browser's own time comes.
       other.answer = { _ in DeliveryAttempt(.accepted, status: 201) }
-      let waits = "select due_at > now() + interval '10 s' from tacet.deliveries"
+      let waits = "select due_at > now() + interval '20 s' from tacet.deliveries"
       #expect(try await rig.value(waits, as: Bool.self, on: reactor))
       try await rig.execute(
         "update tacet.deliveries set due_at = now(), device_waits = null", on: reactor)

@@ -126,9 +126,9 @@ struct LaneOutageTests {
         update tacet.deliveries set enqueued_at = enqueued_at - interval '3601 s', due_at = now() + interval '1 h'
         where not is_claimed
         """
-      for _ in 0..<1000 {
-        guard try await rig.value(Self.ages, as: Int64.self, on: reactor) < 2 else { break }
+      try await rig.until("aged", on: reactor) {
         try await rig.execute(aged, on: reactor)
+        return try await rig.value(Self.ages, as: Int64.self, on: reactor) == 2
       }
       await Rescuer(for: rig.pipeline).look(on: reactor)
       let failed = try await rig.outcomes(of: tried, on: reactor) { $0.first?.decision != .held }

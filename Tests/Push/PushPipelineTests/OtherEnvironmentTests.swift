@@ -91,7 +91,7 @@ struct OtherEnvironmentTests {
       let outcomes = try await rig.outcomes(of: id, on: reactor)
       #expect(outcomes.map(\.decision) == [.held])
       #expect(outcomes.map(\.reason) == [attempt.reason])
-      let isPutOff = "select state = 'retryable' and due_at > now() + interval '55 s' from tacet.deliveries"
+      let isPutOff = "select state = 'retryable' and due_at > now() + interval '20 s' from tacet.deliveries"
       #expect(try await rig.value(isPutOff, as: Bool.self, on: reactor))
       #expect(try await rig.isDropped(on: reactor) == false)
       isBack.isSet = true
@@ -115,7 +115,7 @@ struct OtherEnvironmentTests {
       #expect(outcomes.map(\.reason) == ["BadDeviceToken"])
       #expect(rig.channel.sent.map(\.environment) == [.production, .production])
       #expect(try await rig.isDropped(on: reactor) == false)
-      let isPutOff = "select state = 'retryable' and due_at > now() + interval '55 s' from tacet.deliveries"
+      let isPutOff = "select state = 'retryable' and due_at > now() + interval '20 s' from tacet.deliveries"
       #expect(try await rig.value(isPutOff, as: Bool.self, on: reactor))
     }
   }
@@ -157,11 +157,10 @@ struct OtherEnvironmentTests {
       #expect(!rig.pipeline.isWaitedFor(sandbox.delivery))
       isBack.isSet = true
       // Until it is time for a probe each try puts it off again.
-      for _ in 0..<1000 {
-        guard try await rig.outcomes(of: id, on: reactor).first?.decision != .failed else { break }
+      try await rig.until("failed", on: reactor) {
         try await rig.execute("update tacet.deliveries set due_at = now() where not is_claimed", on: reactor)
         rig.pipeline.wake(.due, on: reactor)
-        await reactor.sleep(for: .milliseconds(5))
+        return try await rig.outcomes(of: id, on: reactor).first?.decision == .failed
       }
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.reason) == ["BadDeviceToken"])
       #expect(rig.pipeline.fault(of: sandbox) == nil)

@@ -59,13 +59,13 @@ final class PipelineRig {
     database.commitsAsynchronously = true
     database.settings = PushDatabase.serviceSettings
     // Far above what a machine needs that runs many tests at once.
-    database.connectLimit = .seconds(20)
-    database.statementLimit = .seconds(60)
-    database.answerLimit = .seconds(60)
+    database.connectLimit = patience
+    database.statementLimit = patience
+    database.answerLimit = patience
     self.database = database
-    pool = PostgresPool(database, size: 3, acquireLimit: .seconds(20), logger: .quiet)
+    pool = PostgresPool(database, size: 3, acquireLimit: patience, logger: .quiet)
     pool.start(on: reactor)
-    host = PostgresPool(database, size: 2, acquireLimit: .seconds(20), opensOnDemand: true, logger: .quiet)
+    host = PostgresPool(database, size: 2, acquireLimit: patience, opensOnDemand: true, logger: .quiet)
     store = PushDatabase(pool: pool)
     var configuration = PipelineConfiguration(policy: SuppressionPolicy(window: window))
     configuration.retry.base = .milliseconds(20)
@@ -105,7 +105,7 @@ final class PipelineRig {
 
   private func stop(on reactor: isolated Reactor) async throws {
     guard isStarted else { return }
-    guard await pipeline.drain(within: .seconds(60), on: reactor) else { throw TestFailure("not drained") }
+    guard await pipeline.drain(within: patience, on: reactor) else { throw TestFailure("not drained") }
   }
 
   /// Runs SQL that returns nothing of interest.
@@ -128,14 +128,37 @@ final class PipelineRig {
   func outcomes(
     of message: HostID, on reactor: isolated Reactor, until isDone: ([RecordedOutcome]) -> Bool = { _ in true }
   ) async throws -> [RecordedOutcome] {
-    var last: EventStatus?
-    for _ in 0..<1000 {
+    let deadline = ContinuousClock.now + patience
+    while true {
       let status = try await store.status(of: .message(message), on: reactor)
       if case .decided(let outcomes) = status, isDone(outcomes) { return outcomes }
-      last = status
+      guard ContinuousClock.now < deadline else { throw TestFailure("still \(status)") }
       await pipeline.waitForRecord(of: .message(message), .milliseconds(10), on: reactor)
     }
-    throw TestFailure("still \(String(describing: last))")
+  }
+
+  /// Asks again and again until the answer is yes. For what has no signal.
+  func until(_ what: String, on reactor: isolated Reactor, _ isSo: () async throws -> Bool) async throws {
+    let deadline = ContinuousClock.now + patience
+    while !(try await isSo()) {
+      guard ContinuousClock.now < deadline else { throw TestFailure("not \(what)") }
+      await reactor.sleep(for: .milliseconds(5))
+    }
+  }
+
+  /// Returns once a query gives this value.
+  func await<Value: PostgresDecodable & Equatable>(
+    _ value: Value, of query: String, on reactor: isolated Reactor
+  ) async throws {
+    var last: Value?
+    do {
+      try await until("\(value)", on: reactor) {
+        last = try await self.value(query, as: Value.self, on: reactor)
+        return last == value
+      }
+    } catch let failure as TestFailure {
+      throw TestFailure("\(failure): \(query): \(String(describing: last))")
+    }
   }
 
   /// Whether any work is left, in the inbox or in the queue. What will clear screens in ten seconds is none.
@@ -149,7 +172,8 @@ final class PipelineRig {
 
   /// Waits until no work is left, in the inbox or in the queue.
   func nothingLeft(on reactor: isolated Reactor) async throws {
-    for _ in 0..<1000 {
+    let deadline = ContinuousClock.now + patience
+    while ContinuousClock.now < deadline {
       // A record's answer, and with it the last line in the log, comes after its rows have gone.
       guard try await hasWork(on: reactor) || pipeline.room.places > 0 else { return }
       await reactor.sleep(for: .milliseconds(10))
@@ -169,6 +193,9 @@ extension Logger {
   /// Says nothing to the test.
   static var quiet: Logger { RunLogs.logger }
 }
+
+/// Longer than anything takes on a busy machine; only a failing test waits so long.
+let patience = Duration.seconds(60)
 
 /// The poll is so far away that whatever is found was announced.
 let withoutPolls: @Sendable (inout PipelineConfiguration) -> Void = {
@@ -338,7 +365,7 @@ final class ScriptedChannel: APNSSender {
   /// Waits until so many pushes have been asked for since the start.
   func received(_ count: Int, on reactor: isolated Reactor) async throws {
     while sent.count < count {
-      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure("\(sent.count) pushes") }
+      guard await changed.wait(for: patience, on: reactor) else { throw TestFailure("\(sent.count) pushes") }
     }
   }
 
@@ -417,7 +444,7 @@ final class ScriptedDeliverer: PushDeliverer {
   /// Waits until so many pushes have been asked for since the start.
   func received(_ count: Int, on reactor: isolated Reactor) async throws {
     while sent.count < count {
-      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure("\(sent.count) pushes") }
+      guard await changed.wait(for: patience, on: reactor) else { throw TestFailure("\(sent.count) pushes") }
     }
   }
 }

@@ -195,7 +195,7 @@ private final class PresenceCrowd {
   /// Waits until everybody is answered, and begins anew.
   func answers(on reactor: isolated Reactor) async throws -> Answers {
     while pending > 0 {
-      guard await answered.wait(for: .seconds(20), on: reactor) else { throw TestFailure("\(pending) wait") }
+      guard await answered.wait(for: patience, on: reactor) else { throw TestFailure("\(pending) wait") }
     }
     defer { tally = Answers() }
     return tally
@@ -213,7 +213,7 @@ struct ActivityWriterTests {
       let users = (0..<20).map { _ in HostID.new() }
       for user in users + users { writer.note(user, on: reactor) }
       #expect(writer.writes == 0)
-      try await rig.await(Self.known, 20, on: reactor)
+      try await rig.await(Int64(20), of: Self.known, on: reactor)
       for user in users { writer.note(user, on: reactor) }
       try await writer.write(users[0], on: reactor)
       let late = HostID.new()
@@ -246,15 +246,8 @@ struct ActivityWriterTests {
       #expect(writer.writes == 1)
       for _ in 0..<ActivityWriter.usersMax { writer.note(HostID.new(), on: reactor) }
       try await writer.write(user, on: reactor)
-      try await rig.await(Self.known, Int64(ActivityWriter.usersMax) + 1, on: reactor)
+      try await rig.await(Int64(ActivityWriter.usersMax) + 1, of: Self.known, on: reactor)
       #expect(try await rig.value("select count(*) from tacet.user_sessions", as: Int64.self, on: reactor) == 50_001)
     }
-  }
-}
-
-extension PipelineRig {
-  /// Returns once a query gives a number.
-  fileprivate func await(_ query: String, _ number: Int64, on reactor: isolated Reactor) async throws {
-    while try await value(query, as: Int64.self, on: reactor) < number { await reactor.sleep(for: .milliseconds(5)) }
   }
 }

@@ -72,10 +72,7 @@ struct QuietHoursPipelineTests {
       #expect(try await rig.value(attempts, as: Int32.self, on: reactor) == 1)
       try await chat.see(ago: "9 min", on: reactor)
       rig.pipeline.wake(.due, on: reactor)
-      for _ in 0..<1000 {
-        guard try await rig.value(attempts, as: Int32.self, on: reactor) == 1 else { break }
-        await reactor.sleep(for: .milliseconds(10))
-      }
+      try await rig.await(Int32(2), of: attempts, on: reactor)
       await reactor.sleep(for: .milliseconds(300))
       #expect(try await rig.value(attempts, as: Int32.self, on: reactor) == 2)
     }

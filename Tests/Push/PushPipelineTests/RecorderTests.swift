@@ -199,7 +199,7 @@ private final class RecordingOwner: RecorderOwner {
 
   func recorded(_ count: Int, on reactor: isolated Reactor) async throws {
     while batches.reduce(0, +) < count {
-      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure("recorded \(batches)") }
+      guard await changed.wait(for: patience, on: reactor) else { throw TestFailure("recorded \(batches)") }
     }
   }
 }
@@ -325,7 +325,7 @@ struct SlowEventsTests {
     _ = try await chat.post(waking: .webhook, on: reactor)
     try await rig.channel.received(3, on: reactor)
     rig.channel.release(2, on: reactor)
-    while try await rig.value(Self.sent, as: Int64.self, on: reactor) < 2 {}
+    try await rig.await(Int64(2), of: Self.sent, on: reactor)
   }
 
   @Test("who has accepted stands in the ledger before the last one is decided, and is counted once")

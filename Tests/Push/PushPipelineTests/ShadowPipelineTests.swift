@@ -37,7 +37,8 @@ struct ShadowPipelineTests {
 
   @Test("holds as the service does, and settles when the hold is over; a read ends it")
   func holds() async throws {
-    try await PipelineRig.run(window: .seconds(2), configure: { $0.shadow = .all }) { rig, reactor in
+    // Long enough that a machine under load posts the messages within it.
+    try await PipelineRig.run(window: .seconds(4), configure: { $0.shadow = .all }) { rig, reactor in
       let chat = try await Chat(in: rig, on: reactor)
       rig.start(on: reactor)
       try await chat.see(on: reactor)

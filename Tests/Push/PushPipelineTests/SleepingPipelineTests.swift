@@ -14,7 +14,7 @@ struct SleepingPipelineTests {
     try await Self.run { rig, reactor in
       let chat = try await Chat(in: rig, on: reactor)
       rig.start(on: reactor)
-      try await rig.asleep(on: reactor)
+      try await rig.until("asleep", on: reactor) { rig.pipeline.isAsleep }
       let missed = try await chat.post(on: reactor)[0]
       let before = rig.pool.counters.roundTrips
       // Awake it would have looked two or three times.
@@ -35,7 +35,7 @@ struct SleepingPipelineTests {
     try await Self.run(longest: .milliseconds(400)) { rig, reactor in
       let chat = try await Chat(in: rig, on: reactor)
       rig.start(on: reactor)
-      try await rig.asleep(on: reactor)
+      try await rig.until("asleep", on: reactor) { rig.pipeline.isAsleep }
       let id = try await chat.post(on: reactor)[0]
       #expect(try await rig.outcomes(of: id, on: reactor).map(\.decision) == [.sent])
       #expect(try await rig.value("select woken_by from public.push_log", as: String.self, on: reactor) == "poll")
@@ -53,12 +53,12 @@ struct SleepingPipelineTests {
         with decided as (delete from tacet.inbox returning *)
         insert into tacet.deliveries (
           subject_id, user_id, kind, conversation_id, due_at, enqueued_at, attempts, state, accepted_devices)
-        select d.subject_id, '\(chat.recipients[0])', d.kind, d.conversation_id, now() + interval '4 s', d.enqueued_at,
+        select d.subject_id, '\(chat.recipients[0])', d.kind, d.conversation_id, now() + interval '8 s', d.enqueued_at,
           1, 'held', '{}'
         from decided d
         """, on: reactor)
       rig.start(on: reactor)
-      try await rig.asleep(on: reactor)
+      try await rig.until("asleep", on: reactor) { rig.pipeline.isAsleep }
       #expect(try await rig.hasWork(on: reactor))
       _ = try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .sent }
       #expect(try await rig.value("select woken_by from public.push_log", as: String.self, on: reactor) == "due")
@@ -78,7 +78,7 @@ struct SleepingPipelineTests {
       #expect(!rig.pipeline.isAsleep)
       isBack.isSet = true
       #expect(try await rig.outcomes(of: id, on: reactor) { $0.first?.decision == .sent }.count == 1)
-      try await rig.asleep(on: reactor)
+      try await rig.until("asleep", on: reactor) { rig.pipeline.isAsleep }
     }
   }
 
@@ -94,16 +94,5 @@ struct SleepingPipelineTests {
       $0.retry.base = .milliseconds(1)
     }
     try await PipelineRig.run(configure: configure, body)
-  }
-}
-
-extension PipelineRig {
-  /// Waits until the pipeline sleeps.
-  fileprivate func asleep(on reactor: isolated Reactor) async throws {
-    for _ in 0..<2000 {
-      if pipeline.isAsleep { return }
-      await reactor.sleep(for: .milliseconds(10))
-    }
-    throw TestFailure("still awake")
   }
 }

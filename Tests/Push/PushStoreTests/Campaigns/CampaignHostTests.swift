@@ -48,7 +48,9 @@ struct CampaignHostTests {
       let hours = try await store.dueHours(of: "coach", minutes: minutes, on: reactor)
       #expect(hours.count { $0.zones?.contains(ZoneNearNoon.name) == true } == 1)
       for hour in hours + hours { _ = try await store.enrol(hour, usersMax: 10, on: reactor) }
-      #expect(try await store.dueHours(of: "coach", minutes: minutes, on: reactor).isEmpty)
+      // In another zone the hour may have come meanwhile.
+      let left = try await store.dueHours(of: "coach", minutes: minutes, on: reactor)
+      #expect(!left.contains { $0.zones?.contains(ZoneNearNoon.name) == true })
       #expect(try await store.eligible(for: "coach", onlyUser: nil, usersMax: 10, on: reactor).count == 0)
       let run = try #require(try await store.enrol("coach", onlyUser: nil, on: reactor))
       #expect(try await store.campaignRun(run.runID, on: reactor)?.enrolled == 0)

@@ -39,7 +39,7 @@ struct ModelUsageTests {
   func race(_ isCommitted: Bool) async throws {
     let database = try await TestDatabase.migrated()
     @Sendable func reserve() -> String {
-      "(select refusal is null from tacet.reserve_model_text('\(HostID.new())', 'a', current_date, 60, 0, 100, 0))"
+      "(select refusal is null from tacet.reserve_model_text('\(HostID.new())', 'a', '2026-06-14', 60, 0, 100, 0))"
     }
     try await withTwoSessions(database) { first, second, reactor in
       try await first.run("begin", on: reactor)

@@ -165,7 +165,7 @@ enum OccasionEvent {
       {"id": "SNOOZE_30", "title": "Later", "foreground": false}, {"id": "DONE", "title": "Done", "foreground": false}]}'),
       on_action = null
     where name = 'ritual';
-    create view tomorrow as select (now() at time zone 'UTC')::date + 1 as day;
+    create table tomorrow as select (now() at time zone 'UTC')::date + 1 as day;
     create view occasion as select d.* from tacet.occasions d, tomorrow t where d.slot = '1200' and d.fire_date = t.day;
     -- The occasion is due, and claimed so many times.
     create function tacet.fall(claims int) returns void language sql as $$
@@ -232,9 +232,9 @@ enum OccasionEvent {
         """
     case .moved(let zone): return "perform tacet.move_slots('ritual', '\(user)', '\(zone)', 0)"
     case .armed(let token, let second):
-      return report("armed", token, at: "now() - interval '1 day' + interval '\(second) seconds'", user)
+      return report("armed", token, at: "t.day - interval '2 days' + interval '\(second) seconds'", user)
     case .disarmed(let token, let second):
-      return report("cancelled", token, at: "now() - interval '1 day' + interval '\(second) seconds'", user)
+      return report("cancelled", token, at: "t.day - interval '2 days' + interval '\(second) seconds'", user)
     case .denied(let isDenied):
       return Self.tokens.map {
         "perform tacet.note_device_permission('\(user)', '\($0)', \(isDenied), null, clock_timestamp())"

@@ -292,7 +292,7 @@ struct ClaimOrderTests {
       "select (extract(epoch from available_at) * 1000000)::bigint from tacet.inbox")
     // The lease begins with the transaction, a moment before what the claim sees.
     let lease = try #require(Int64(end)) - claimedAt
-    #expect(lease <= Int64(seconds) * 1_000_000 && lease > Int64(seconds) * 1_000_000 - 20_000_000)
+    #expect(lease <= Int64(seconds) * 1_000_000 && lease > Int64(seconds) * 1_000_000 - 30_000_000)
   }
 
   @Test("what was rescued too often is claimed no more, parked, and put back by a replay", arguments: [5, 6])

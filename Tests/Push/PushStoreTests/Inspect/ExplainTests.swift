@@ -38,7 +38,7 @@ struct ExplainTests {
     let message = try await chat.send()
     #expect(try await records(chat.database, message).event.owner == nil)
     try await chat.database.sql(
-      "select tacet.hold_shards('7f3a', 'push-1', 4711, '1', 5000000)"
+      "select tacet.hold_shards('7f3a', 'push-1', 4711, '1', 600000000)"
     )
     let found = try await records(chat.database, message).event
     let owner = try #require(found.owner)

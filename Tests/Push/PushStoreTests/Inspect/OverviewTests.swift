@@ -92,7 +92,7 @@ struct OverviewTests {
       await #expect(throws: Never.self, "\(statement.name)") { try await chat.database.sql(statement.sql) }
     }
     try await withStore(chat.database) { store, reactor in
-      _ = try await store.queueFigures(within: .seconds(20), on: reactor)
+      _ = try await store.queueFigures(within: patience, on: reactor)
       let records = try await store.records(ofSubject: message, on: reactor)
       #expect(records.first?.recipients.compactMap(\.ledger).count == 2)
     }
@@ -190,7 +190,7 @@ struct OverviewTests {
 
   private static func overview(of database: TestDatabase) async throws -> ServiceOverview {
     try await onReactor { reactor in
-      let pool = PostgresPool(database.configuration, size: 1, acquireLimit: .seconds(20), logger: quiet)
+      let pool = PostgresPool(database.configuration, size: 1, acquireLimit: patience, logger: quiet)
       pool.start(on: reactor)
       let overview = try await PushDatabase(pool: pool).overview(newest: 10, on: reactor)
       await pool.close(on: reactor)

@@ -435,7 +435,7 @@ struct UnreadTests {
     #expect(try await scene.claim().isEmpty)
     try await scene.database.sql("update tacet.host_events set due_at = now()")
     #expect(try await scene.claim().isEmpty)
-    #expect(try await scene.events("state, due_at > now() + interval '50 s'") == "waiting|t")
+    #expect(try await scene.events("state, due_at > now() + interval '20 s'") == "waiting|t")
     try await scene.database.sql("update tacet.host_events set due_at = now(), occurred_at = now() - interval '61 min'")
     #expect(try await scene.claim().isEmpty)
     #expect(try await scene.events() == "push.unread|cancelled|not_known")

@@ -61,11 +61,11 @@ struct PushStatementsRescueTests {
     try await chat.database.sql(
       """
       update tacet.inbox set
-        available_at = now() + interval '20 s', enqueued_at = now() + interval '20 s',
+        available_at = now() + interval '1 h', enqueued_at = now() + interval '1 h',
         is_claimed = subject_id <> '\(message)';
       insert into tacet.inbox (subject_id, kind, available_at, enqueued_at) values
-        (gen_random_uuid(), 'read_sync', now() + interval '20 s', now() + interval '20 s'),
-        (gen_random_uuid(), 'push', now() + interval '20 s', now() - interval '1 s')
+        (gen_random_uuid(), 'read_sync', now() + interval '1 h', now() + interval '1 h'),
+        (gen_random_uuid(), 'push', now() + interval '1 h', now() - interval '1 s')
       """)
     #expect(try await claim(chat.database) == [])
     try await withStore(chat.database) { try await $0.bringForward(on: $1) }

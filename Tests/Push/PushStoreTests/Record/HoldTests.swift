@@ -299,7 +299,7 @@ struct ReleaseTests {
     try await withSessions(chat.database, 2) { sessions, reactor in
       try await sessions[0].run("begin; select from tacet.deliveries for update", on: reactor)
       try await sessions[1].run(
-        "set statement_timeout = '10s'; update public.conversation_participants set last_seen = now()", on: reactor)
+        "set statement_timeout = '30s'; update public.conversation_participants set last_seen = now()", on: reactor)
       try await sessions[0].run("commit", on: reactor)
     }
     #expect(try await released(chat) == [false])

@@ -33,7 +33,7 @@ struct ImportTests {
     try await chat.send("'Hello'", ["created_at": date])
     let found = try await chat.database.sql(
       """
-      select i.available_at = m.created_at, i.enqueued_at > now() - interval '10 s', f.failures
+      select i.available_at = m.created_at, i.enqueued_at > now() - interval '1 min', f.failures
       from tacet.inbox i join messages m on m.id = i.subject_id,
         (select count(*) as failures from tacet.trigger_failures) f
       """)

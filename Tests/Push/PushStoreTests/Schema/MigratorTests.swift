@@ -85,7 +85,7 @@ struct MigratorTests {
     }
   }
 
-  @Test("a lock that is not had within two seconds is let go of and tried for again", .timeLimit(.minutes(1)))
+  @Test("a lock that is not had within two seconds is let go of and tried for again", .timeLimit(.minutes(5)))
   func locked() async throws {
     let database = try await TestDatabase.withHostTables()
     try await withTwoSessions(database) { holder, writer, reactor in

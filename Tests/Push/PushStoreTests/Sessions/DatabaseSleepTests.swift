@@ -51,7 +51,7 @@ struct DatabaseSleepTests {
       }
       while !other.isAsleep { await reactor.sleep(for: .milliseconds(1)) }
       sleep.stayAwake()
-      #expect(await ended.wait(for: .seconds(20), on: reactor))
+      #expect(await ended.wait(for: patience, on: reactor))
       #expect(other.hasSlept && !other.isAsleep)
       #expect(await !other.wait(for: .milliseconds(1), on: reactor) && !other.hasSlept)
     }
@@ -68,7 +68,7 @@ struct DatabaseSleepTests {
       }
       while !pause.isAsleep { await reactor.sleep(for: .milliseconds(1)) }
       pause.signal(on: reactor)
-      #expect(await ended.wait(for: .seconds(20), on: reactor))
+      #expect(await ended.wait(for: patience, on: reactor))
       #expect(sleep.isAsleep)
       #expect(await !pause.wait(for: .zero, longest: .milliseconds(5), on: reactor))
       #expect(!sleep.isAsleep && pause.hasSlept)

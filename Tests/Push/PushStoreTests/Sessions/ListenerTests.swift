@@ -110,9 +110,9 @@ struct WakeListenerTests {
     let chat = try await Chat()
     try await withListener(chat.database.configuration) { _, wakes, _, reactor in
       try await wakes.next(on: reactor)
-      try await chat.database.sql("select tacet.wake_at(clock_timestamp() + interval '10 s')")
+      try await chat.database.sql("select tacet.wake_at(clock_timestamp() + interval '10 min')")
       while wakes.waits.isEmpty { try await wakes.next(on: reactor) }
-      #expect(wakes.waits[0] > .seconds(9) && wakes.waits[0] <= .seconds(10))
+      #expect((.seconds(600) - patience...(.seconds(600))).contains(wakes.waits[0]))
       let before = wakes.count
       try await chat.database.sql("select tacet.wake_at(clock_timestamp())")
       while wakes.count == before { try await wakes.next(on: reactor) }
@@ -328,10 +328,10 @@ struct SilentDeathTests {
     let database = try await TestDatabase.migrated()
     try await withListener(database.configuration, interval: .milliseconds(5)) { _, wakes, _, reactor in
       try await wakes.next(on: reactor)
-      #expect(try await database.sql(isNoted) == "t")
+      // On a busy machine the first note may come with a later proof.
+      try await awaitTrue(isNoted, in: database)
       try await database.sql("update tacet.settings set listening_until = null")
-      let deadline = ContinuousClock.now + patience
-      while try await database.sql(isNoted) != "t" { try #require(ContinuousClock.now < deadline) }
+      try await awaitTrue(isNoted, in: database)
     }
   }
 
@@ -349,6 +349,11 @@ struct SilentDeathTests {
       #expect(answer.affectedCount == rows)
     }
     #expect(try await database.sql(isNoted) == "t")
+  }
+
+  private func awaitTrue(_ query: String, in database: TestDatabase) async throws {
+    let deadline = ContinuousClock.now + patience
+    while try await database.sql(query) != "t" { try #require(ContinuousClock.now < deadline) }
   }
 
   private let isNoted = """

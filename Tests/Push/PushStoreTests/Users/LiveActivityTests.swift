@@ -275,7 +275,7 @@ struct LiveActivityTests {
     try await scene.update(2)
     try await scene.hold(events)
     try await scene.update(3)
-    let wait = "select available_at between now() + interval '50 s' and now() + interval '70 s' from tacet.inbox"
+    let wait = "select available_at between now() + interval '20 s' and now() + interval '60 s' from tacet.inbox"
     #expect(try await scene.database.sql(wait) == "t")
     try await scene.passTime()
     #expect(Set(try await scene.due()) == ["update 1 -> cc01 cancelled", "update 3 -> cc01"])
