@@ -197,7 +197,7 @@ let package = Package(
         "CLinux", "HTTP1", "PrometheusMetrics", "Reactors", "TestLogs", "TestRandomness", "TestReactors", metrics,
         httpTypes, logging,
       ]),
-    tests("Runtime/HTTP2Tests", ["HTTP2", "Reactors", "TestReactors"]),
+    tests("Runtime/HTTP2Tests", ["HTTP2", "Reactors", "TestProcesses", "TestReactors"]),
     tests(
       "Runtime/HTTPTransfersTests",
       ["HTTP1", "HTTP2", "HTTPTransfers", "Reactors", "TestReactors", httpTypes, logging]),

@@ -1,6 +1,7 @@
 import Glibc
 import HTTP2
 import Reactors
+import TestProcesses
 import TestReactors
 import Testing
 
@@ -256,11 +257,10 @@ struct HTTP2ConnectionConnectingTests {
   func nobody() async throws {
     try await onReactor { reactor in
       let server = try RawServer(protocols: ["h2"])
-      let port = server.port
-      server.stop()
+      let port = try reservedPort()
       await #expect {
         _ = try await HTTP2Connection.connect(
-          host: "127.0.0.1", port: port, context: server.trusting(), within: .seconds(5), on: reactor)
+          host: "127.0.0.1", port: port, context: server.trusting(), within: .seconds(30), on: reactor)
       } throws: { ($0 as? SystemError)?.code == ECONNREFUSED }
     }
   }
@@ -280,7 +280,7 @@ struct HTTP2ConnectionConnectingTests {
 private final class RawServer {
   private let authority: CertificateAuthority
   private let context: TLSContext
-  private var listener: ListeningSocket?
+  private let listener: ListeningSocket
   private var streams: [TLSStream] = []
   let port: UInt16
 
@@ -290,13 +290,8 @@ private final class RawServer {
     context = try TLSContext(
       certificate: .text(identity.certificate), key: .text(identity.key), protocols: protocols)
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure() }
-    let listener = try ListeningSocket(on: address)
+    listener = try ListeningSocket(on: address)
     port = listener.address.port
-    self.listener = listener
-  }
-
-  func stop() {
-    listener = nil
   }
 
   func trusting() throws -> TLSContext {
@@ -304,7 +299,7 @@ private final class RawServer {
   }
 
   func connect(
-    host: String = "127.0.0.1", observer: StateLog? = nil, within limit: Duration = .seconds(5),
+    host: String = "127.0.0.1", observer: StateLog? = nil, within limit: Duration = .seconds(30),
     on reactor: isolated Reactor
   ) async throws -> HTTP2Connection {
     try await HTTP2Connection.connect(
@@ -313,11 +308,10 @@ private final class RawServer {
 
   /// Takes one connection, and says something after the handshake.
   func acceptOne(saying text: String = "", on reactor: isolated Reactor) {
-    guard let listener else { return }
     reactor.start { [self] in
-      _ = try? await reactor.waitForReadiness(of: listener.descriptor, .read, for: .seconds(5))
+      _ = try? await reactor.waitForReadiness(of: listener.descriptor, .read, for: .seconds(30))
       guard case .accepted(let socket, _) = listener.accept() else { return }
-      let stream = try? await TLSStream.accept(over: socket, context: context, within: .seconds(5), on: reactor)
+      let stream = try? await TLSStream.accept(over: socket, context: context, within: .seconds(30), on: reactor)
       guard let stream else { return }
       _ = Array(text.utf8).withUnsafeBytes { stream.write($0) }
       streams.append(stream)

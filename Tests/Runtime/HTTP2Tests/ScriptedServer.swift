@@ -57,7 +57,7 @@ final class ScriptedServer: HTTP2RequestHandler {
 
   private func until(on reactor: isolated Reactor, _ isDone: () -> Bool) async throws {
     while !isDone() {
-      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure() }
+      guard await changed.wait(for: .seconds(30), on: reactor) else { throw TestFailure() }
     }
   }
 }
@@ -89,7 +89,7 @@ final class StateLog: HTTP2ConnectionObserver {
   /// Waits until the latest capacity heard of is this one.
   func heard(_ capacity: Capacity, on reactor: isolated Reactor) async throws {
     while capacities.last != capacity {
-      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure() }
+      guard await changed.wait(for: .seconds(30), on: reactor) else { throw TestFailure() }
     }
   }
 
@@ -97,7 +97,7 @@ final class StateLog: HTTP2ConnectionObserver {
   func closed(on reactor: isolated Reactor) async throws -> HTTP2Error {
     while true {
       if case .closed(let error) = states.last { return error }
-      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure() }
+      guard await changed.wait(for: .seconds(30), on: reactor) else { throw TestFailure() }
     }
   }
 }
@@ -126,7 +126,7 @@ final class Outcomes {
   /// Waits until so many requests have their outcome; nil means all that were started.
   func arrived(_ count: Int? = nil, on reactor: isolated Reactor) async throws {
     while all.count < count ?? sent {
-      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure() }
+      guard await changed.wait(for: .seconds(30), on: reactor) else { throw TestFailure() }
     }
   }
 
@@ -167,7 +167,7 @@ struct Exchange {
     let connection = try await HTTP2Connection.connect(
       host: "127.0.0.1", port: listener.address.port,
       context: try TLSContext(trusting: .systemAnd(.text(authority.certificate)), protocols: ["h2"]),
-      configuration: client, observer: log, within: .seconds(10), on: reactor)
+      configuration: client, observer: log, within: .seconds(30), on: reactor)
     listener.stop(on: reactor)
     return Exchange(server: handler, client: connection, log: log)
   }

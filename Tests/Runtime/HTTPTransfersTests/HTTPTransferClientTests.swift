@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTPTransfers
 
-@Suite("Transfers", .timeLimit(.minutes(1)))
+@Suite("Transfers", .timeLimit(.minutes(5)))
 struct HTTPTransferClientTests {
   private static func routes(_ turnstile: Turnstile = Turnstile()) -> HTTPRoutes {
     var routes = HTTPRoutes()
@@ -180,7 +180,7 @@ struct HTTPTransferClientTests {
   }
 }
 
-@Suite("Where transfers may go", .timeLimit(.minutes(1)))
+@Suite("Where transfers may go", .timeLimit(.minutes(5)))
 struct HTTPTransferReachTests {
   private static func configuration(
     includesPrivateAddresses: Bool = true, includesPlainHTTP: Bool = true
@@ -252,7 +252,7 @@ struct HTTPTransferReachTests {
   }
 }
 
-@Suite("Kept addresses", .timeLimit(.minutes(1)))
+@Suite("Kept addresses", .timeLimit(.minutes(5)))
 struct AddressBookTests {
   private static func configuration(_ lifetime: Duration) -> HTTPTransferConfiguration {
     var configuration = HTTPTransferConfiguration()

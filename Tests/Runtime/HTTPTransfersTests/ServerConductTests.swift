@@ -6,7 +6,7 @@ import Testing
 
 @testable import HTTPTransfers
 
-@Suite("What servers do to transfers", .timeLimit(.minutes(1)))
+@Suite("What servers do to transfers", .timeLimit(.minutes(5)))
 struct ServerConductTests {
   @Test("an answer in chunks is put together, interim answers and trailers are left out")
   func chunks() async throws {
@@ -104,7 +104,7 @@ struct ServerConductTests {
   }
 }
 
-@Suite("Whom transfers believe", .timeLimit(.minutes(1)))
+@Suite("Whom transfers believe", .timeLimit(.minutes(5)))
 struct TransferTrustTests {
   private let authority: CertificateAuthority
   private let routes: HTTPRoutes

@@ -1,6 +1,7 @@
 import Postgres
 import Reactors
 import TestPostgres
+import TestProcesses
 import TestReactors
 import Testing
 
@@ -87,7 +88,7 @@ struct PostgresConnectionQueryTests {
 
   @Test("the server ends a statement that runs longer than the limit; the connection goes on")
   func statementLimit() async throws {
-    try await withConnection({ $0.statementLimit = .milliseconds(50) }) { connection, reactor in
+    try await withConnection({ $0.statementLimit = .milliseconds(500) }) { connection, reactor in
       let error = try await failure { try await connection.query(sleepStatement, [10.0], on: reactor) }
       #expect(error.code == .server && error.sqlState == .queryCanceled)
       try await connection.query(one, on: reactor)
@@ -218,7 +219,7 @@ struct PostgresConnectionScriptTests {
 
 @Suite("Connecting")
 struct PostgresConnectionConnectTests {
-  private func connect(_ conninfo: String, limit: Duration = .seconds(5)) async throws {
+  private func connect(_ conninfo: String, limit: Duration = patience) async throws {
     try await withConnection(to: conninfo, { $0.connectLimit = limit }) { connection, reactor in
       try await connection.query(one, on: reactor)
     }
@@ -240,8 +241,7 @@ struct PostgresConnectionConnectTests {
     ] as [(String, SQLState?)])
   func refused(what: String, state: SQLState?) async throws {
     let server = try await TestPostgres.shared
-    // Nobody listens on it any more.
-    let port = try ListeningSocket(on: #require(SocketAddress(numericHost: "127.0.0.1", port: 0))).address.port
+    let port = try reservedPort()
     let error = try await failure {
       switch what {
       case "password": try await connect(server.tcpConninfo(password: "hunter2"))
@@ -270,10 +270,11 @@ struct PostgresConnectionConnectTests {
   @Test("a host that never answers does not keep the next one from being tried")
   func blackHoleFirst() async throws {
     let hole = try ListeningSocket(on: #require(SocketAddress(numericHost: "127.0.0.1", port: 0)))
+    defer { withExtendedLifetime(hole) {} }
     let server = try await TestPostgres.shared
     try await connect(
       "host=127.0.0.1,127.0.0.1 port=\(hole.address.port),\(server.port) user=postgres dbname=postgres "
-        + "password=\(TestPostgres.password)", limit: .seconds(2))
+        + "password=\(TestPostgres.password)")
   }
 
   @Test("of several hosts the one that takes writes is found")

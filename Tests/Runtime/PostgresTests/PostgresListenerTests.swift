@@ -84,7 +84,7 @@ struct PostgresListenerTests {
 struct ListenProbeTests {
   @Test("listening is told after the first probe was heard, and each one after that is told to its sender")
   func proven() async throws {
-    try await withProbes(.sends) { scene, reactor in
+    try await withProbes(.sends, limit: patience) { scene, reactor in
       try await scene.awaitTrue(on: reactor) { scene.isListening }
       let before = scene.heard
       try await scene.awaitTrue(on: reactor) { scene.heard > before + 1 }
@@ -120,7 +120,8 @@ struct ListenProbeTests {
   }
 
   private func withProbes(
-    _ conduct: ProbeScene.Conduct, _ body: @escaping @Sendable (ProbeScene, isolated Reactor) async throws -> Void
+    _ conduct: ProbeScene.Conduct, limit: Duration = .seconds(1),
+    _ body: @escaping @Sendable (ProbeScene, isolated Reactor) async throws -> Void
   ) async throws {
     let configuration = PostgresConfiguration(conninfo: try await TestPostgres.shared.conninfo())
     try await onReactor { reactor in
@@ -128,7 +129,7 @@ struct ListenProbeTests {
       defer { other.close(on: reactor) }
       let scene = ProbeScene(other, conduct)
       let listener = PostgresListener(
-        configuration, channels: ["probed"], heartbeatInterval: .milliseconds(10), heartbeatLimit: .milliseconds(300),
+        configuration, channels: ["probed"], heartbeatInterval: .milliseconds(10), heartbeatLimit: limit,
         probeSender: scene, logger: quiet, handler: scene)
       listener.start(on: reactor)
       let result = await Result(awaiting: { () async throws in try await body(scene, reactor) })
@@ -187,7 +188,7 @@ private final class ProbeScene: PostgresProbeSender, PostgresListenerHandler {
   }
 
   func awaitTrue(on reactor: isolated Reactor, _ condition: () -> Bool) async throws {
-    while !condition() { try #require(await changed.wait(for: .seconds(20), on: reactor)) }
+    while !condition() { try #require(await changed.wait(for: patience, on: reactor)) }
   }
 }
 

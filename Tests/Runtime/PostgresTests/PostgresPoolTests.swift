@@ -1,5 +1,6 @@
 import Reactors
 import TestPostgres
+import TestProcesses
 import TestReactors
 import Testing
 
@@ -112,8 +113,9 @@ struct PostgresPoolTests {
 
   @Test("without a server a caller waits for the limit and learns why")
   func neverConnected() async throws {
-    let port = try ListeningSocket(on: #require(SocketAddress(numericHost: "127.0.0.1", port: 0))).address.port
-    try await withPool("host=127.0.0.1 port=\(port) user=x", acquireLimit: .milliseconds(30)) { pool, reactor in
+    try await withPool("host=127.0.0.1 port=\(reservedPort()) user=x", acquireLimit: .milliseconds(30)) {
+      pool, reactor in
+      while pool.failure == nil { await reactor.sleep(for: .milliseconds(1)) }
       let error = try await failure { try await pool.query(one, on: reactor) }
       #expect(error.code == .notConnected && error.message.contains("refused"))
       #expect(!pool.isReady)
@@ -135,7 +137,7 @@ struct PostgresPoolTests {
         #expect(connection.statementsAnswered == 2)
         return first
       }
-      #expect(await answered.wait(for: .seconds(10), on: reactor))
+      #expect(await answered.wait(for: patience, on: reactor))
       #expect(try await pool.query(backend, on: reactor).one().decode(0) == inside)
     }
   }
@@ -219,8 +221,8 @@ struct PostgresPoolRetryTests {
     try await TestPostgres.shared.psql(sql, through: database)
   }
 
-  /// Two counters, and a function that adds to both: it goes on to the second when another session has the lock of it,
-  /// or after a second.
+  /// Two counters, and a function that adds to both: it goes on to the second when another session has the lock of it, or has
+  /// added to it before.
   private func makeDatabase() async throws -> String {
     let database = try await TestPostgres.shared.makeDatabase()
     let sql = """
@@ -230,8 +232,8 @@ struct PostgresPoolRetryTests {
       begin
         update public.counters set n = n + 1 where id = first_id;
         perform pg_advisory_xact_lock_shared(0, first_id::int);
-        for i in 1..100 loop
-          exit when exists (
+        for i in 1..3000 loop
+          exit when (select n > 0 from public.counters where id = second_id) or exists (
             select from pg_locks l join pg_database d on d.oid = l.database
             where d.datname = current_database() and l.locktype = 'advisory' and l.objid = second_id
           );

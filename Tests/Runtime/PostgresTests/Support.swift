@@ -8,6 +8,9 @@ import Testing
 
 let quiet = RunLogs.logger
 
+/// Longer than anything takes on a busy machine; only a failing test waits so long.
+let patience = Duration.seconds(30)
+
 /// A connection to the shared cluster or another one, closed at the end.
 func withConnection(
   to conninfo: String? = nil, logger: Logger = quiet,
@@ -27,7 +30,7 @@ func withConnection(
 
 /// A pool that is started, and closed at the end. Its limits are far above what a slow machine needs to stop a server.
 func withPool(
-  _ conninfo: String, size: Int = 4, acquireLimit: Duration = .seconds(20),
+  _ conninfo: String, size: Int = 4, acquireLimit: Duration = patience,
   configure: @escaping @Sendable (inout PostgresConfiguration) -> Void = { _ in },
   _ body: @escaping @Sendable (PostgresPool, isolated Reactor) async throws -> Void
 ) async throws {
@@ -120,14 +123,14 @@ final class ListenerRecorder: PostgresListenerHandler {
   }
 
   func awaitState(_ wanted: String, on reactor: isolated Reactor) async throws {
-    while state != wanted { try #require(await changed.wait(for: .seconds(20), on: reactor)) }
+    while state != wanted { try #require(await changed.wait(for: patience, on: reactor)) }
   }
 
   func awaitListening(times: Int, on reactor: isolated Reactor) async throws {
-    while timesListening < times { try #require(await changed.wait(for: .seconds(20), on: reactor)) }
+    while timesListening < times { try #require(await changed.wait(for: patience, on: reactor)) }
   }
 
   func awaitNotifications(_ count: Int, on reactor: isolated Reactor) async throws {
-    while notifications.count < count { try #require(await changed.wait(for: .seconds(20), on: reactor)) }
+    while notifications.count < count { try #require(await changed.wait(for: patience, on: reactor)) }
   }
 }

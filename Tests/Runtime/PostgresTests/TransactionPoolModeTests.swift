@@ -59,7 +59,7 @@ struct TransactionPoolModeTests {
 
   @Test("the server ends a statement that runs longer than the limit; the connection goes on")
   func statementLimit() async throws {
-    try await withPool(configure: { $0.statementLimit = .milliseconds(50) }) { pool, _, reactor in
+    try await withPool(configure: { $0.statementLimit = .milliseconds(500) }) { pool, _, reactor in
       let error = try await failure { try await pool.query(sleepStatement, [10.0], on: reactor) }
       #expect(error.code == .server && error.sqlState == .queryCanceled)
       try await pool.query(one, on: reactor)

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestProcesses
 import TestReactors
 import Testing
 
@@ -33,8 +34,8 @@ struct SocketTests {
       let address = try #require(
         host == "unix" ? SocketAddress(unixPath: path) : SocketAddress(numericHost: host, port: 0))
       let listener = try ListeningSocket(on: address)
-      let client = try await Socket.connect(to: listener.address, within: .seconds(5), on: reactor)
-      _ = try await reactor.waitForReadiness(of: listener.descriptor, .read, for: .seconds(5))
+      let client = try await Socket.connect(to: listener.address, within: .seconds(30), on: reactor)
+      _ = try await reactor.waitForReadiness(of: listener.descriptor, .read, for: .seconds(30))
       guard case .accepted(let server, _) = listener.accept() else {
         Issue.record("nothing to accept")
         return
@@ -52,7 +53,7 @@ struct SocketTests {
       let port = try reservedPort()
       let address = try #require(SocketAddress(numericHost: "127.0.0.1", port: port))
       await #expect(throws: SystemError(operation: "connect to 127.0.0.1:\(port)", code: ECONNREFUSED)) {
-        _ = try await Socket.connect(to: address, within: .seconds(5), on: reactor)
+        _ = try await Socket.connect(to: address, within: .seconds(30), on: reactor)
       }
     }
   }
@@ -74,15 +75,11 @@ struct SocketTests {
   }
 
   private func receive(_ socket: Socket, on reactor: isolated Reactor) async throws -> String? {
-    _ = try await reactor.waitForReadiness(of: socket.descriptor, .read, for: .seconds(5))
+    _ = try await reactor.waitForReadiness(of: socket.descriptor, .read, for: .seconds(30))
     var buffer = [UInt8](repeating: 0, count: 64)
     let outcome = buffer.withUnsafeMutableBytes { socket.read(into: $0) }
     guard case .bytes(let count) = outcome else { return nil }
     return String(decoding: buffer[..<count], as: UTF8.self)
-  }
-
-  private func reservedPort() throws -> UInt16 {
-    try ListeningSocket(on: #require(SocketAddress(numericHost: "127.0.0.1", port: 0))).address.port
   }
 }
 
@@ -144,7 +141,7 @@ struct SocketTests {
       let client = try Socket.open(address.family)
       _ = address.withSockaddr { connect(client.descriptor, $0, $1) }
       var ready = pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0)
-      #expect(poll(&ready, 1, 5000) == 1)
+      #expect(poll(&ready, 1, 30_000) == 1)
       guard case .accepted(_, let peer?) = listener.accept() else {
         Issue.record("nothing was accepted from \(host)")
         continue
@@ -202,7 +199,7 @@ struct ListeningSocketLeavingTests {
 
   private static func awaitConnections(_ sockets: [Socket], on reactor: isolated Reactor) async throws {
     for socket in sockets {
-      _ = try await reactor.waitForReadiness(of: socket.descriptor, .write, for: .seconds(10))
+      _ = try await reactor.waitForReadiness(of: socket.descriptor, .write, for: .seconds(30))
       #expect(socket.takePendingError(operation: "connect") == nil)
     }
   }

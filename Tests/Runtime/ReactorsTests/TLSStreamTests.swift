@@ -52,7 +52,7 @@ struct TLSStreamTests {
       var (client, server): (TLSStream, TLSStream?) = try await connectedPair(on: reactor)
       server = nil
       _ = server
-      _ = try await reactor.waitForReadiness(of: client.descriptor, .read, for: .seconds(5))
+      _ = try await reactor.waitForReadiness(of: client.descriptor, .read, for: .seconds(30))
       var outcome = TLSWriteOutcome.bytes(0)
       while case .bytes = outcome { outcome = write(client, "anybody there?") }
       guard case .failed(let error) = outcome else { throw TestFailure() }
@@ -81,7 +81,7 @@ private func read(_ stream: TLSStream, on reactor: isolated Reactor) async throw
     case .endOfStream: return nil
     case .failed(let error): throw error
     case .wouldBlock(let interest):
-      guard try await reactor.waitForReadiness(of: stream.descriptor, interest, for: .seconds(5)) != nil else {
+      guard try await reactor.waitForReadiness(of: stream.descriptor, interest, for: .seconds(30)) != nil else {
         throw TestFailure()
       }
     }
@@ -113,7 +113,7 @@ private func transfer(
       case .failed(let error): throw error
       }
     }
-    _ = try await reactor.waitForReadiness(of: server.descriptor, .read, for: .seconds(5))
+    _ = try await reactor.waitForReadiness(of: server.descriptor, .read, for: .seconds(30))
     reading: while true {
       switch buffer.withUnsafeMutableBytes({ server.read(into: $0) }) {
       case .bytes(let count): transfer.bytes += buffer.prefix(count)
@@ -200,7 +200,7 @@ struct TLSStreamHandshakeTests {
   @Test(
     "a server that says nothing is given up at the time limit, and one that does not speak TLS at once",
     arguments: [
-      ("", .milliseconds(50), .timedOut), ("HTTP/1.1 400 Bad Request\r\n\r\n", .seconds(5), .protocolFailure),
+      ("", .milliseconds(50), .timedOut), ("HTTP/1.1 400 Bad Request\r\n\r\n", .seconds(30), .protocolFailure),
     ]
       as [(String, Duration, TLSError.Code)])
   func otherServer(greeting: String, limit: Duration, code: TLSError.Code) async throws {
@@ -257,8 +257,8 @@ struct ClientCertificateTests {
 func socketPair(on reactor: isolated Reactor) async throws -> (client: Socket, server: Socket) {
   guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure() }
   let listener = try ListeningSocket(on: address)
-  let client = try await Socket.connect(to: listener.address, within: .seconds(5), on: reactor)
-  _ = try await reactor.waitForReadiness(of: listener.descriptor, .read, for: .seconds(5))
+  let client = try await Socket.connect(to: listener.address, within: .seconds(30), on: reactor)
+  _ = try await reactor.waitForReadiness(of: listener.descriptor, .read, for: .seconds(30))
   guard case .accepted(let server, _) = listener.accept() else { throw TestFailure() }
   return (client, server)
 }
@@ -279,12 +279,12 @@ func shakeHands(
   let accepted = Accepted()
   reactor.start {
     accepted.result = await Result(awaiting: { () async throws(TLSError) in
-      try await TLSStream.accept(over: sockets.server, context: server, within: .seconds(5), on: reactor)
+      try await TLSStream.accept(over: sockets.server, context: server, within: .seconds(30), on: reactor)
     })
     accepted.done.signal(on: reactor)
   }
   let connected = await Result(awaiting: { () async throws(TLSError) in
-    try await TLSStream.connect(over: sockets.client, host: host, context: client, within: .seconds(5), on: reactor)
+    try await TLSStream.connect(over: sockets.client, host: host, context: client, within: .seconds(30), on: reactor)
   })
   _ = await accepted.done.wait(for: .seconds(10), on: reactor)
   guard let server = accepted.result else { throw TestFailure() }

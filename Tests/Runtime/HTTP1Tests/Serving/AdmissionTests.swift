@@ -20,7 +20,7 @@ private func admittingRoutes() -> HTTPRoutes {
   return routes
 }
 
-@Suite("Who asks is settled before content is read", .timeLimit(.minutes(1)))
+@Suite("Who asks is settled before content is read", .timeLimit(.minutes(5)))
 struct AdmissionTests {
   @Test(
     "a stranger is answered without content, and not told to go on",
@@ -83,7 +83,7 @@ extension TestClient {
   }
 }
 
-@Suite("The memory of all connections is bounded", .timeLimit(.minutes(1)))
+@Suite("The memory of all connections is bounded", .timeLimit(.minutes(5)))
 struct BufferBudgetTests {
   private static let unfinished = "GET /hello HTTP/1.1\r\nHost: a\r\nX-Long: " + String(repeating: "x", count: 8000)
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import HTTP1
 
-@Suite(.timeLimit(.minutes(1)), .serialized) struct ConnectionAcceptorTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct ConnectionAcceptorTests {
   @Test("every reactor serves connections of the same address")
   func spreadsConnections() async throws {
     let seen = Mutex<Set<String>>([])
@@ -101,7 +101,7 @@ private func limitDescriptors(to count: UInt) {
 private let hello = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
 private let health = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectionLimitsTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionLimitsTests {
   @Test("the last request that a connection may carry is answered with a close, and the one before is not")
   func requestsPerConnection() async throws {
     try await ServiceRig.run(testRoutes(), configuration: .limited { $0.requestsMax = 3 }) { rig in
@@ -239,7 +239,7 @@ extension ServiceRig {
   }
 }
 
-@Suite(.timeLimit(.minutes(2)), .serialized) struct SlowPeersTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct SlowPeersTests {
   @Test("two hundred connections that send a byte now and then stop nobody, and are refused when their time is over")
   func slowLoris() async throws {
     var configuration = HTTPServiceConfiguration()
@@ -263,7 +263,9 @@ extension ServiceRig {
   @Test("two thousand idle connections stop nobody, and every one of them still works")
   func idle() async throws {
     DescriptorLimit.raise()
-    try await ServiceRig.run(testRoutes(), configuration: .limited { $0.perPeerMax = 3000 }) { rig in
+    var configuration = HTTPServiceConfiguration.limited { $0.perPeerMax = 3000 }
+    configuration.timeouts.idle = .seconds(3600)
+    try await ServiceRig.run(testRoutes(), configuration: configuration) { rig in
       let idle = try await rig.openConnections(2000)
       #expect(await rig.service.connectionCount == 2000)
       let ticks = try await quietTicks(rig.reactors[0])

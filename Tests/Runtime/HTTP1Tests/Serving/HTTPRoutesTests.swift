@@ -89,7 +89,7 @@ import Testing
   private func text(_ problem: ProblemDetails) -> String { String(decoding: problem.json, as: UTF8.self) }
 }
 
-@Suite("Pages of other origins", .timeLimit(.minutes(1)))
+@Suite("Pages of other origins", .timeLimit(.minutes(5)))
 struct CrossOriginsTests {
   private static func routes() -> HTTPRoutes {
     var routes = HTTPRoutes()

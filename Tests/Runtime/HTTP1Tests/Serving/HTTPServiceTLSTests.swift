@@ -9,7 +9,7 @@ import Testing
 private let hello = Array("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
 private let last = Array("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8)
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPServiceTLSTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPServiceTLSTests {
   private let identity: TestIdentity
 
   init() throws { identity = try TestIdentity() }
@@ -199,9 +199,9 @@ final class TLSClient {
   let stream: TLSStream
 
   init(_ address: SocketAddress, _ context: TLSContext, on reactor: isolated Reactor) async throws {
-    let socket = try await Socket.connect(to: address, within: .seconds(10), on: reactor)
+    let socket = try await Socket.connect(to: address, within: .seconds(30), on: reactor)
     stream = try await TLSStream.connect(
-      over: socket, host: "127.0.0.1", context: context, within: .seconds(10), on: reactor)
+      over: socket, host: "127.0.0.1", context: context, within: .seconds(30), on: reactor)
   }
 
   func send(_ bytes: [UInt8], on reactor: isolated Reactor) async throws {
@@ -231,7 +231,7 @@ final class TLSClient {
   }
 
   private func wait(_ interest: Interest, on reactor: isolated Reactor) async throws {
-    guard try await reactor.waitForReadiness(of: stream.descriptor, interest, for: .seconds(10)) != nil else {
+    guard try await reactor.waitForReadiness(of: stream.descriptor, interest, for: .seconds(30)) != nil else {
       throw HandlerFailure()
     }
   }

@@ -85,7 +85,7 @@ func gatedRoutes(_ gate: Turnstile) -> HTTPRoutes {
   return routes
 }
 
-/// A blocking connection, as a client's that does exactly what the test says. Reads give up after ten seconds.
+/// A blocking connection, as a client's that does exactly what the test says. Reads give up after half a minute.
 final class TestClient {
   struct ConnectFailed: Error {}
 
@@ -94,7 +94,7 @@ final class TestClient {
   /// - Parameter afterSocket: called when the client has its descriptor and before it connects.
   init(_ address: SocketAddress, afterSocket: () -> Void = {}) throws {
     descriptor = try Self.connected(address, afterSocket)
-    var limit = timeval(tv_sec: 10, tv_usec: 0)
+    var limit = timeval(tv_sec: 30, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
 
@@ -131,6 +131,16 @@ final class TestClient {
       var all = ""
       while let piece = Self.readSome(descriptor) { all += piece }
       return errno == EAGAIN ? all + " (still open)" : all
+    }
+  }
+
+  /// Everything up to the server's close, upon which something is sent on another connection, however long the pool's threads are busy.
+  func readToEnd(thenSending text: String, on other: TestClient) async -> String {
+    await Self.onOwnThread { [descriptor, other = other.descriptor] in
+      var all = ""
+      while let piece = Self.readSome(descriptor) { all += piece }
+      _ = Foundation.send(other, text, text.utf8.count, Int32(MSG_NOSIGNAL))
+      return all
     }
   }
 

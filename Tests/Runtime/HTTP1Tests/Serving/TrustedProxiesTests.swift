@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTP1
 
-@Suite(.timeLimit(.minutes(1))) struct TrustedProxiesTests {
+@Suite(.timeLimit(.minutes(5))) struct TrustedProxiesTests {
   @Test(
     "the client is the last address that is no proxy's, and what cannot be read ends the search",
     arguments: [
