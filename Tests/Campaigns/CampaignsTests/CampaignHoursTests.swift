@@ -28,7 +28,7 @@ struct CampaignSleepTests {
       for _ in 0..<3000 where sleep.isAsleep { await reactor.sleep(for: .milliseconds(10)) }
       #expect(!sleep.isAsleep)
       var decision = ""
-      for _ in 0..<200 where !decision.hasPrefix("committed") {
+      for _ in 0..<600 where !decision.hasPrefix("committed") {
         await reactor.sleep(for: .milliseconds(50))
         decision = try await scene.decision(of: user)
       }

@@ -98,7 +98,7 @@ struct PresenceTests {
     #expect(transport.lines.count >= 4)
   }
 
-  @Test("who comes back while the leaving is on its way is reported after it", .timeLimit(.minutes(1)))
+  @Test("who comes back while the leaving is on its way is reported after it", .timeLimit(.minutes(5)))
   func order() async throws {
     let transport = MockTransport([.status(204), .status(503)])
     let reporter = PresenceReporter(client(transport))
@@ -130,7 +130,7 @@ struct PresenceTests {
     #expect(transport.lines.last == line("DELETE", surface))
   }
 
-  @Test("what was refused is reported again when it is shown again", .timeLimit(.minutes(1)))
+  @Test("what was refused is reported again when it is shown again", .timeLimit(.minutes(5)))
   func refusedThenShown() async throws {
     let transport = MockTransport([.status(403)])
     let reporter = PresenceReporter(client(transport))

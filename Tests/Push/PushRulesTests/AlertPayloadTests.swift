@@ -252,7 +252,7 @@ struct AlertPayloadFittingTests {
     #expect(throws: PushRequestError.self) { try payload.fitted(to: least - 1) }
   }
 
-  @Test("a text made to be slow costs what its length costs", .timeLimit(.minutes(1)))
+  @Test("a text made to be slow costs what its length costs", .timeLimit(.minutes(5)))
   func hostile() throws {
     let many = 200_000
     for words in [

@@ -127,7 +127,7 @@ struct IndependentOpeningTests {
     return output.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
   }
 
-  @Test("five hundred random pushes are opened, and none has a word outside of its envelope", .timeLimit(.minutes(2)))
+  @Test("five hundred random pushes are opened, and none has a word outside of its envelope", .timeLimit(.minutes(5)))
   func opened() async throws {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)
@@ -158,7 +158,7 @@ struct IndependentOpeningTests {
     }
   }
 
-  @Test("no other bit, device, key or event opens a push", .timeLimit(.minutes(2)))
+  @Test("no other bit, device, key or event opens a push", .timeLimit(.minutes(5)))
   func refused() async throws {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededGenerator(seed: seed)

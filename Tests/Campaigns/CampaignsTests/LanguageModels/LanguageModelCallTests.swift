@@ -5,7 +5,7 @@ import Testing
 
 @testable import Campaigns
 
-@Suite("Calls to language models at the same time", .timeLimit(.minutes(1)))
+@Suite("Calls to language models at the same time", .timeLimit(.minutes(5)))
 struct LanguageModelCloseTests {
   @Test("are broken off by a close, wherever they are, and none begins after it")
   func close() async throws {
@@ -22,7 +22,7 @@ struct LanguageModelCloseTests {
   }
 }
 
-@Suite("Calls to a language model with a limit of their own", .timeLimit(.minutes(1)))
+@Suite("Calls to a language model with a limit of their own", .timeLimit(.minutes(5)))
 struct LanguageModelLimitTests {
   private static func reply(_ rig: ModelRig, within limit: Duration) async -> LanguageModelError? {
     await rig.client.perform { client, reactor in
@@ -51,7 +51,7 @@ struct LanguageModelLimitTests {
   }
 }
 
-@Suite("Second requests to language models", .timeLimit(.minutes(1)))
+@Suite("Second requests to language models", .timeLimit(.minutes(5)))
 struct LanguageModelRetryTests {
   private static func script(_ status: Int, _ fields: [String: String], times: Int = 1) -> ModelScript {
     ModelScript(.init(.failure(status: status, fields: fields), times: times), .init(.reply("Hello")))
@@ -96,12 +96,12 @@ struct LanguageModelRetryTests {
 
   @Test("have the whole time again, after the wait that was asked for")
   func deadline() async throws {
-    let script = Self.script(529, ["retry-after": "1"])
-    try await ModelRig.run(script, configure: { $0.deadline = .seconds(1) }) { rig in
+    let script = Self.script(529, ["retry-after": "3"])
+    try await ModelRig.run(script, configure: { $0.deadline = .seconds(3) }) { rig in
       let clock = ContinuousClock()
       let time = await clock.measure { #expect(await rig.reply().error == nil) }
       #expect(rig.model.statistics.total == 2)
-      #expect(time >= .seconds(1))
+      #expect(time >= .seconds(3))
     }
   }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Campaigns
 
-@Suite("Replies of language models", .timeLimit(.minutes(1)))
+@Suite("Replies of language models", .timeLimit(.minutes(5)))
 struct LanguageModelReplyTests {
   @Test("have their text and what they cost", arguments: LanguageModelProvider.allCases)
   func reply(_ provider: LanguageModelProvider) async throws {
@@ -100,7 +100,7 @@ struct LanguageModelReplyTests {
   }
 }
 
-@Suite("Failures of language models", .timeLimit(.minutes(1)))
+@Suite("Failures of language models", .timeLimit(.minutes(5)))
 struct LanguageModelFailureTests {
   private static func reply(
     _ answer: ScriptedModelAnswer, _ provider: LanguageModelProvider = .anthropicMessages
@@ -198,7 +198,7 @@ struct LanguageModelFailureTests {
   }
 }
 
-@Suite("What language models are told stays with them", .timeLimit(.minutes(1)))
+@Suite("What language models are told stays with them", .timeLimit(.minutes(5)))
 struct SecrecyTests {
   private static let prompt = ModelPrompt(instructions: "instructions-41", material: "material-42")
   private static let secrets = [ModelRig.key, prompt.instructions, prompt.material, "reply-43"]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Campaigns
 
-@Suite("What language models are asked", .timeLimit(.minutes(1)))
+@Suite("What language models are asked", .timeLimit(.minutes(5)))
 struct RequestShapeTests {
   private struct Seen: Sendable {
     var path = ""

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Campaigns
 
-@Suite("Fetched content", .timeLimit(.minutes(2)))
+@Suite("Fetched content", .timeLimit(.minutes(5)))
 struct ContentFetcherTests {
   private static let hello = #"{"headline": "Hello"}"#
 
@@ -170,7 +170,7 @@ struct ContentFetcherTests {
   }
 }
 
-@Suite("What a host says, from its answer to the push", .timeLimit(.minutes(2)))
+@Suite("What a host says, from its answer to the push", .timeLimit(.minutes(5)))
 struct ContentRunTests {
   @Test("is in each day's schedule and push, where fetches fail for a day after the last answer, and then no more")
   func days() async throws {

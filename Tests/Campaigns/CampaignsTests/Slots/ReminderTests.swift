@@ -308,7 +308,7 @@ struct ReminderExampleTests {
       insert into achievements (user_id, name, description, streak, personal_best, image_key)
       values ('\(user)', 'Early Bird', 'Five runs before eight.', 5, '4:58 min/km', 'early_bird')
       """)
-    let waits = "select available_at > clock_timestamp() + interval '5 s' from tacet.inbox"
+    let waits = "select available_at > enqueued_at + interval '5 s' from tacet.inbox"
     #expect(try await scene.sql(waits) == "t")
     let reply: Result<String, LanguageModelError> =
       switch model {

@@ -133,7 +133,7 @@ struct SlotChoiceTests {
 
   @Test(
     "a schedule that is read again within thirty seconds is the last one, and later it is rendered anew",
-    arguments: [("25 s", "Low Flame"), ("30 s", "Ember")])
+    arguments: [("1 s", "Low Flame"), ("30 s", "Ember")])
   func again(age: String, nickname: String) async throws {
     #expect(CampaignPace().requestPause == .seconds(30))
     let scene = try await RitualScene()

@@ -379,7 +379,7 @@ private final class RoutedAttempt {
 
   /// Nil when it takes too long.
   func outcome(on reactor: isolated Reactor) async -> APNSOutcome? {
-    if attempt == nil { _ = await ended.wait(for: .seconds(10), on: reactor) }
+    if attempt == nil { _ = await ended.wait(for: .seconds(30), on: reactor) }
     return attempt
   }
 }

@@ -8,12 +8,6 @@ import Testing
 
 @Suite("The connections to APNs")
 struct APNSConnectionsTests {
-  /// A port that nobody listens on.
-  private static func unusedPort() throws -> UInt16 {
-    guard let address = SocketAddress(numericHost: "127.0.0.1", port: 0) else { throw TestFailure("no address") }
-    return try ListeningSocket(on: address).address.port
-  }
-
   @Test("warming up opens the connection before the first push")
   func warmUp() async throws {
     try await onReactor { reactor in
@@ -83,9 +77,9 @@ struct APNSConnectionsTests {
       let listener = try ListeningSocket(on: address)
       let context = try apns.serverContext(protocols: ["http/1.1"])
       reactor.start {
-        _ = try? await reactor.waitForReadiness(of: listener.descriptor, .read, for: .seconds(5))
+        _ = try? await reactor.waitForReadiness(of: listener.descriptor, .read, for: .seconds(30))
         guard case .accepted(let socket, _) = listener.accept() else { return }
-        _ = try? await TLSStream.accept(over: socket, context: context, within: .seconds(5), on: reactor)
+        _ = try? await TLSStream.accept(over: socket, context: context, within: .seconds(30), on: reactor)
       }
       let client = try await apns.client(port: listener.address.port)
       let attempt = await client.send(try APNSRequest.make(), to: .production, within: .seconds(2), on: reactor)
@@ -102,7 +96,8 @@ struct APNSConnectionsTests {
       try await apns.connected(client, on: reactor)
       let attempts = Attempts()
       for _ in 0..<3 {
-        try attempts.send(1, over: client, within: .milliseconds(200), on: reactor)
+        // The next connect waits for half a second at least.
+        try attempts.send(1, over: client, within: .milliseconds(50), on: reactor)
         try await attempts.finished(on: reactor)
       }
       #expect(client.connectionsOpened(to: .production) == 1)
@@ -131,7 +126,7 @@ struct APNSConnectionsTests {
   @Test("pushes that wait for a connection give up when the client is closed")
   func closeWhileWaiting() async throws {
     try await onReactor { reactor in
-      let client = try await ScriptedAPNs().client(port: Self.unusedPort())
+      let client = try await ScriptedAPNs().client()
       let attempts = Attempts()
       try attempts.send(3, over: client, on: reactor)
       await reactor.sleep(for: .milliseconds(1))
@@ -364,14 +359,14 @@ struct APNSStallTests {
       let listener = try ListeningSocket(on: address)
       let attempts = Attempts()
       try attempts.send(1, over: client, on: reactor)
-      _ = try await reactor.waitForReadiness(of: listener.descriptor, .read, for: .seconds(5))
+      _ = try await reactor.waitForReadiness(of: listener.descriptor, .read, for: .seconds(30))
       guard case .accepted(let socket, _) = listener.accept() else { throw TestFailure("no connection") }
       #expect(client.connections(to: .production) == 0)
       apns.answer(apns.requests[1], on: reactor)
       try await attempts.finished(on: reactor)
       #expect(client.connections(to: .production) == 1)
       let context = try apns.serverContext(protocols: ["h2"])
-      _ = try await TLSStream.accept(over: socket, context: context, within: .seconds(5), on: reactor)
+      _ = try await TLSStream.accept(over: socket, context: context, within: .seconds(30), on: reactor)
       while client.connectionsOpened(to: .production) == 1 { await reactor.sleep(for: .milliseconds(1)) }
       #expect(client.connections(to: .production) == 1)
       #expect(client.pools[.production]?.links.map(\.answers) == [2])

@@ -129,7 +129,7 @@ struct PushPermitTests {
       try await apns.received(1, on: reactor)
       gate.isOpen = false
       apns.answer(apns.requests[0], 403, #"{"reason":"InvalidProviderToken"}"#, on: reactor)
-      while withdrawn < 99 { try #require(await done.wait(for: .seconds(5), on: reactor)) }
+      while withdrawn < 99 { try #require(await done.wait(for: .seconds(30), on: reactor)) }
       #expect(apns.requests.count == 1)
       #expect(client.pushes(to: .production) == (0, 0))
       gate.isOpen = true

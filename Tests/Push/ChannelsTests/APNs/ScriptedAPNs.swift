@@ -4,6 +4,7 @@ import HTTP2
 import Logging
 import PushRules
 import Reactors
+import TestProcesses
 import TestReactors
 
 @testable import Channels
@@ -44,23 +45,22 @@ final class ScriptedAPNs: HTTP2RequestHandler {
   private let changed = Signal()
   private var listener: HTTP2Listener?
   private let authority: CertificateAuthority
-  private(set) var port: UInt16 = 0
+  let port: UInt16
 
   /// - Parameter other: one whose authority certifies this one too.
   init(like other: ScriptedAPNs? = nil) throws {
     authority = try other?.authority ?? CertificateAuthority(name: "Test authority")
+    port = try reservedPort()
   }
 
-  /// Listens, on the port it had before if there was one.
+  /// Listens, again after a stop.
   func start(on reactor: isolated Reactor) throws {
     guard let address = SocketAddress(numericHost: "127.0.0.1", port: port) else { throw TestFailure("no address") }
     var configuration = HTTP2ServerConfiguration()
     configuration.streamsMax = streamsMax
-    let listener = try HTTP2Listener(
+    listener = try HTTP2Listener(
       on: address, context: try serverContext(protocols: ["h2"]), configuration: configuration, handler: self,
       reactor: reactor)
-    port = listener.address.port
-    self.listener = listener
   }
 
   /// Stops listening; open connections stay.
@@ -172,7 +172,7 @@ final class ScriptedAPNs: HTTP2RequestHandler {
 
   private func wait(_ what: String, on reactor: isolated Reactor, until isDone: () -> Bool) async throws {
     while !isDone() {
-      guard await changed.wait(for: .seconds(10), on: reactor) else { throw TestFailure("no \(what)") }
+      guard await changed.wait(for: .seconds(30), on: reactor) else { throw TestFailure("no \(what)") }
     }
   }
 }
@@ -200,7 +200,7 @@ final class Attempts {
   /// Waits until every push has its outcome, or so many have.
   func finished(_ count: Int? = nil, on reactor: isolated Reactor) async throws {
     while all.count < count ?? started {
-      guard await changed.wait(for: .seconds(20), on: reactor) else { throw TestFailure("\(all.count) outcomes") }
+      guard await changed.wait(for: .seconds(30), on: reactor) else { throw TestFailure("\(all.count) outcomes") }
     }
   }
 

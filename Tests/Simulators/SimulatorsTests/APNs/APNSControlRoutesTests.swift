@@ -294,7 +294,7 @@ struct ScenarioTests {
     let text = """
       {"device":\(Self.device)}
       {"fault":{"kind":"answer","status":500,"reason":"InternalServerError"}}
-      {"at_ms":300,"fault":{"kind":"goaway","now":true,"debug":"over"}}
+      {"at_ms":2000,"fault":{"kind":"goaway","now":true,"debug":"over"}}
       """
     let scenario = try Scenario(parsing: text)
     try await SimulatorScene.play({ $0.scenario = scenario }) { scene, reactor in
@@ -304,7 +304,7 @@ struct ScenarioTests {
       #expect(await connection.outcome(of: push, on: reactor) == "200")
       // Unanswered, it lasts until the GOAWAY has ended the connection.
       scene.script(.blackHole)
-      _ = await connection.outcome(of: push, within: .seconds(1), on: reactor)
+      _ = await connection.outcome(of: push, within: .seconds(30), on: reactor)
       #expect(scene.service.metFaults.map(\.kind) == ["answer", "black_hole", "goaway"])
     }
   }

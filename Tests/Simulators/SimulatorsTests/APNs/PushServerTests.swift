@@ -126,7 +126,7 @@ struct PushServerTests {
       connection.observer = observer
       let fault = ServerFault.goAway(lastStream: .current, code: 0, debug: #"{"reason":"Shutdown"}"#)
       #expect(scene.simulator.connections.strike(fault) == 1)
-      #expect(await observer.changed.wait(for: .seconds(10), on: reactor))
+      #expect(await observer.changed.wait(for: .seconds(30), on: reactor))
       #expect(observer.goAways.map(\.lastStreamID) == [1])
       #expect(observer.goAways.map(\.debugData) == [Array(#"{"reason":"Shutdown"}"#.utf8)])
     }
@@ -224,7 +224,7 @@ struct APNSSimulatorTests {
   func delay() async throws {
     try await SimulatorScene.play { scene, reactor in
       scene.service.withRegistry { registry in
-        let device = RegisteredDevice(environment: .production, bundle: "com.example.app", delayMilliseconds: 30)
+        let device = RegisteredDevice(environment: .production, bundle: "com.example.app", delayMilliseconds: 300)
         _ = registry.register(device, token: "de1a")
       }
       let connection = try await scene.connect(on: reactor)
@@ -233,7 +233,7 @@ struct APNSSimulatorTests {
       _ = await connection.outcomes(of: [scene.push(token, to: "de1a"), scene.push(token)], on: reactor)
       let records = scene.service.withLog { $0.records(PushQuery()).records }
       let answered = try records.map { try #require($0.answeredMicroseconds) }
-      #expect(answered[1] - records[1].arrivedMicroseconds >= 30_000)
+      #expect(answered[1] - records[1].arrivedMicroseconds >= 300_000)
       #expect(answered[2] < answered[1])
     }
   }

@@ -3,6 +3,7 @@ import Foundation
 import HTTP2
 import Reactors
 import TestAPNSCases
+import TestProcesses
 import Testing
 
 @testable import Simulators
@@ -39,7 +40,9 @@ struct SimulatorScene: Sendable {
   private init(_ configure: (inout APNSSimulatorConfiguration) -> Void) async throws {
     let loopback = try #require(SocketAddress(numericHost: "127.0.0.1", port: 0))
     var configuration = APNSSimulatorConfiguration()
-    configuration.listeners = [.production: loopback, .sandbox: loopback]
+    // Of this process also while the simulator does not listen.
+    let held = try #require(SocketAddress(numericHost: "127.0.0.1", port: reservedPort()))
+    configuration.listeners = [.production: held, .sandbox: loopback]
     configuration.control = loopback
     configuration.registry.register(
       ProviderKey(identifier: "KEY0000001", team: "TEAM000001", publicKey: key.publicKey))

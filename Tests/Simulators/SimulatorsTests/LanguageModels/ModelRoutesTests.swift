@@ -5,7 +5,7 @@ import Simulators
 import TestLogs
 import Testing
 
-@Suite("The interfaces of simulated models", .timeLimit(.minutes(1)))
+@Suite("The interfaces of simulated models", .timeLimit(.minutes(5)))
 struct ModelRoutesTests {
   private static let message = #"{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"Hello"}]}"#
   private static let user = #""messages":[{"role":"user","content":"Hello"}]}"#
@@ -154,7 +154,7 @@ struct ModelRoutesTests {
   }
 }
 
-@Suite("The control endpoint of simulated models", .timeLimit(.minutes(1)))
+@Suite("The control endpoint of simulated models", .timeLimit(.minutes(5)))
 struct ModelControlRoutesTests {
   private struct Requests: Decodable {
     let requests: [RequestRecord]

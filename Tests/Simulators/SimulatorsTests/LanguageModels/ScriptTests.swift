@@ -3,7 +3,7 @@ import Testing
 
 @testable import Simulators
 
-@Suite("Scripts of simulated models", .timeLimit(.minutes(1)))
+@Suite("Scripts of simulated models", .timeLimit(.minutes(5)))
 struct ScriptTests {
   private static func inquiry(_ material: String, instructions: String = "") -> ModelInquiry {
     ModelInquiry(

@@ -37,7 +37,7 @@ struct WebPushRig {
 
 }
 
-@Suite("The control endpoint of the stand-in", .timeLimit(.minutes(1)))
+@Suite("The control endpoint of the stand-in", .timeLimit(.minutes(5)))
 struct WebPushControlRoutesTests {
   private struct Subscription: Decodable {
     struct Keys: Decodable {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Simulators
 
-@Suite("How the stand-in judges", .timeLimit(.minutes(1)))
+@Suite("How the stand-in judges", .timeLimit(.minutes(5)))
 struct WebPushInquiryTests {
   private static let key = P256PrivateKey()
   private static let keyText = Base64URL.encode(key.publicKey.x963)

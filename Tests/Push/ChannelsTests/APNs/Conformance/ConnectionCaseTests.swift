@@ -149,7 +149,7 @@ extension ConnectionScript {
     // A slow answer, behind several of its PINGs: acknowledged, they keep the connection.
     client: { stand, reactor in
       let findings = Findings()
-      stand.registerSlowToken(delayMilliseconds: 600)
+      stand.registerSlowToken(delayMilliseconds: 2000)
       let outcome = try await impatientOutcome(stand, on: reactor)
       if case .response(let response) = outcome {
         findings.expect(response.status == 200, "\(response.status)")
@@ -188,7 +188,7 @@ extension ConnectionScript {
   private static func impatientOutcome(_ stand: Stand, on reactor: isolated Reactor) async throws -> HTTP2Outcome {
     var configuration = HTTP2ClientConfiguration()
     configuration.silenceBeforePing = .milliseconds(50)
-    configuration.pingTimeout = .milliseconds(300)
+    configuration.pingTimeout = .seconds(1)
     let connection = try await HTTP2Connection.connect(
       host: "127.0.0.1", port: stand.port(), context: stand.context(), configuration: configuration,
       within: .seconds(10), on: reactor)
@@ -243,7 +243,8 @@ extension ConnectionScript {
     configure: allStreams,
     wire: { stand, reactor in
       let findings = Findings()
-      stand.registerSlowToken(delayMilliseconds: 400)
+      // Longer than fifty requests take on a busy machine.
+      stand.registerSlowToken(delayMilliseconds: 3000)
       let client = try await stand.frameClient(on: reactor)
       let slow = try stand.request(["path": "/3/device/\(ClientScene.slowToken)"]).inspected
       for _ in 0..<50 { client.open(slow) }

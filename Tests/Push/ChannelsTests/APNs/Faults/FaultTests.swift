@@ -4,6 +4,7 @@ import Logging
 import PushRules
 import Reactors
 import Simulators
+import TestProcesses
 import TestReactors
 import Testing
 
@@ -98,7 +99,7 @@ extension FaultCase {
     FaultCase(name: "REFUSED_STREAM", connections: 1...1, resends: 20...20) {
       for _ in 0..<4 { $0.script(.refuseStream, skip: 30, times: 5) }
     },
-    FaultCase(name: "requests that are never answered", connections: 1...1, resends: 3...3, requestLimit: .seconds(1)) {
+    FaultCase(name: "requests that are never answered", connections: 1...1, resends: 3...3, requestLimit: .seconds(3)) {
       $0.script(.blackHole, skip: 100, times: 3)
     },
   ]
@@ -187,7 +188,9 @@ struct FaultScene: Sendable {
   private init(delayMilliseconds: Int) async throws {
     key = P256PrivateKey()
     var configuration = APNSSimulatorConfiguration()
-    configuration.listeners = [.production: try #require(SocketAddress(numericHost: "127.0.0.1", port: 0))]
+    configuration.listeners = [
+      .production: try #require(SocketAddress(numericHost: "127.0.0.1", port: reservedPort()))
+    ]
     configuration.registry.register(
       ProviderKey(identifier: "KEY0000001", team: "TEAM000001", publicKey: key.publicKey))
     configuration.registry.registerBundle(Self.bundle, team: "TEAM000001")

@@ -56,7 +56,7 @@ struct SendCaseTests {
       let message = FCMRig.message(to: (one.request["message"] as? [String: Any])?["token"] as? String ?? "ok")
       let isTrial = one.request["validate_only"] as? Bool == true
       // Silence ends at the deadline.
-      let limit: UInt64 = one.identifier == "F59" ? 300_000_000 : 20_000_000_000
+      let limit: UInt64 = one.identifier == "F59" ? 3_000_000_000 : 20_000_000_000
       let attempt = try await rig.withClient { client, reactor in
         let deadline = Reactor.now + limit
         return isTrial

@@ -11,7 +11,7 @@ import Yams
 
 @testable import Channels
 
-@Suite("The list of Web Push cases", .timeLimit(.minutes(1)))
+@Suite("The list of Web Push cases", .timeLimit(.minutes(5)))
 struct WebPushCaseTests {
   @Test("the list has sixteen cases")
   func count() {

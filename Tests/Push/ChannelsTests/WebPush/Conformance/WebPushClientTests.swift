@@ -10,7 +10,7 @@ import Testing
 
 @testable import Channels
 
-@Suite("The client and the stand-in", .timeLimit(.minutes(1)))
+@Suite("The client and the stand-in", .timeLimit(.minutes(5)))
 struct WebPushClientTests {
   private static let drop = PushDisposition.dropToken(invalidSinceMilliseconds: nil)
 
@@ -149,7 +149,7 @@ struct WebPushClientTests {
   }
 }
 
-@Suite("What services and networks do to pushes", .timeLimit(.minutes(1)))
+@Suite("What services and networks do to pushes", .timeLimit(.minutes(5)))
 struct WebPushFaultTests {
   @Test("a redirect is not followed", arguments: [301, 302, 303, 307, 308])
   func redirect(_ status: Int) async throws {
