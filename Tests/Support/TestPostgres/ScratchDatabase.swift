@@ -15,8 +15,9 @@ package final class ScratchDatabase: Sendable {
   /// Waits for nothing. Of the test's sessions some may still be closing.
   deinit {
     let (server, name) = (server, name)
+    server.endIdleSessions(with: name)
     Thread.detachNewThread {
-      _ = try? PlainQuery.run("drop database if exists \(name) with (force)", through: server.conninfo())
+      _ = try? server.runInKeptSession("drop database if exists \(name) with (force)", "postgres")
     }
   }
 }

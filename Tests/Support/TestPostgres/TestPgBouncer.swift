@@ -49,7 +49,7 @@ package final class TestPgBouncer: Sendable {
     var failure = ""
     for _ in 0..<startPollsMax {
       do {
-        _ = try PlainQuery.run("select 1", through: conninfo())
+        _ = try PlainSession.run("select 1", through: conninfo())
         return
       } catch {
         failure = "\(error)"

@@ -10,6 +10,7 @@ extension TestPostgres {
 
   /// Stops the server and waits until it is gone. The folder stays for the next start.
   package func stop(_ mode: ShutdownMode = .fast) async throws {
+    endIdleSessions()
     try await onOwnThread { self.stopServer(mode) }
   }
 

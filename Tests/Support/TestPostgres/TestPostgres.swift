@@ -29,6 +29,8 @@ package final class TestPostgres: Sendable {
   let options: [String]
   let watchdog = Mutex<Watchdog?>(nil)
   private let databases = Mutex(0)
+  private let templates = Mutex<Set<String>>([])
+  private let idle = Mutex(IdleSessions())
   private let template = Mutex<Task<String, any Error>?>(nil)
 
   /// The cluster that the tests of this process share; started by its first user, stopped with the process.
@@ -128,7 +130,13 @@ package final class TestPostgres: Sendable {
       number += 1
       return number
     }
-    try await psql("create database test_\(number) template \(template) \(Self.copying)")
+    if templates.withLock({ $0.insert(template).inserted }) {
+      // The first session after a change of the catalogue writes a file that spares later ones reading it, and that copies have.
+      try await psql("", database: template)
+    }
+    endIdleSessions(with: template)
+    let sql = "create database test_\(number) template \(template) \(Self.copying)"
+    try await onOwnThread { _ = try self.runInKeptSession(sql, "postgres") }
     return "test_\(number)"
   }
 
@@ -142,8 +150,29 @@ package final class TestPostgres: Sendable {
   /// not have to start again.
   @discardableResult
   package func psql(_ sql: String, database: String = "postgres") async throws -> String {
-    let isolation = #"options='-c default_transaction_isolation=read\\ committed'"#
-    return try await psql(sql, through: conninfo(database: database) + " " + isolation)
+    if sql.hasPrefix("\\") || !IdleSessions.canServe(sql) {
+      endIdleSessions()
+      return try await psql(sql, through: readCommitted(database))
+    }
+    return try await onOwnThread { try self.runInKeptSession(sql, database) }
+  }
+
+  private func readCommitted(_ database: String) -> String {
+    conninfo(database: database) + #" options='-c default_transaction_isolation=read\\ committed'"#
+  }
+
+  /// Runs SQL in a session that other statements may have had before and others can have afterwards; blocks.
+  @discardableResult
+  func runInKeptSession(_ sql: String, _ database: String) throws -> String {
+    let session = try idle.withLock { $0.take(database) } ?? PlainSession(readCommitted(database))
+    let output = try session.run(sql)
+    if session.forget() { idle.withLock { $0.keep(session, database) } }
+    return output
+  }
+
+  /// Ends sessions that wait for statements of ``psql(_:database:)``, with one database or all.
+  func endIdleSessions(with database: String? = nil) {
+    idle.withLock { $0.end(database) }
   }
 
   /// The same over another connection, such as a pooler's.
@@ -151,7 +180,7 @@ package final class TestPostgres: Sendable {
   package func psql(_ sql: String, through conninfo: String) async throws -> String {
     try await onOwnThread {
       // Commands of psql's own, such as the one that reads a file.
-      guard sql.hasPrefix("\\") else { return try PlainQuery.run(sql, through: conninfo) }
+      guard sql.hasPrefix("\\") else { return try PlainSession.run(sql, through: conninfo) }
       return try run(Self.psql + ["-d", conninfo, "-c", sql])
     }
   }

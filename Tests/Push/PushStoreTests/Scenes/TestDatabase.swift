@@ -25,7 +25,7 @@ struct TestDatabase: Sendable {
   var role: String?
 
   /// A database with nothing in it.
-  static func empty() async throws -> TestDatabase { try await TestDatabase(from: "template0") }
+  static func empty() async throws -> TestDatabase { try await TestDatabase(from: "template1") }
 
   /// A database with the tables of the default host contract, and no migration.
   static func withHostTables() async throws -> TestDatabase {

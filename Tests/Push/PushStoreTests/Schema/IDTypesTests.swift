@@ -85,7 +85,7 @@ struct IDTypesTests {
   /// A database with everything that Tacet may meet at a host: its own tables, those of all examples, deletions that are marked,
   /// accounts and webhooks of extensions.
   private static func database(of type: IDTypes.IDType) async throws -> ScratchDatabase {
-    let scratch = try await TestPostgres.shared.makeScratchDatabase(from: "template0")
+    let scratch = try await TestPostgres.shared.makeScratchDatabase(from: "template1")
     let wishes = IDTypeWishes(messages: type, conversations: type, users: type)
     let examples = try ["coach", "ritual", "engagement"].map {
       type.written(try String(contentsOf: Repository.file("db/examples/\($0).sql"), encoding: .utf8))
