@@ -9,11 +9,7 @@ language plpgsql stable
 as $$
 #variable_conflict use_column
 begin
-  if to_regclass('public.context_profiles') is null then
-    return;
-  elsif only_user is null then
-    return query select p.user_id, p.time_zone from public.context_profiles p where p.time_zone is not null;
-  else
+  if to_regclass('public.context_profiles') is not null then
     return query select p.user_id, p.time_zone from public.context_profiles p where p.user_id = only_user;
   end if;
 exception
@@ -109,12 +105,12 @@ $$
 $default$);
 
 -- Replaces all preferences of a user, and releases what the user is held. The arrays about conversations have one length. content: what
--- pushes may say on all devices: full, sender, none or sealed; null for no choice. The first row is the lock: of two concurrent calls
--- one wins as a whole.
+-- pushes may say on all devices: full, sender, none or sealed; null for no choice. unread_kinds: kinds with a wish for push.unread.
+-- unread_seconds: after how long; null for never. The first row is the lock: of two concurrent calls one wins as a whole.
 create or replace function tacet.put_preferences(
   user_id tacet.user_id, quiet_start time, quiet_end time, quiet_zone text, quiet_policy text, disabled_kinds text[],
   conversation_ids tacet.conversation_id[], muted boolean[], muted_until timestamptz[], mentions_only boolean[],
-  content text default null
+  content text default null, unread_kinds text[] default '{}', unread_seconds bigint[] default '{}'
 )
 returns void
 language sql volatile
@@ -140,5 +136,11 @@ as $$
   set is_muted = excluded.is_muted, muted_until = excluded.muted_until, mentions_only = excluded.mentions_only
   where (c.is_muted, c.muted_until, c.mentions_only)
     is distinct from (excluded.is_muted, excluded.muted_until, excluded.mentions_only);
+  delete from tacet.unread_preferences p
+  where p.user_id = put_preferences.user_id and p.kind <> all (put_preferences.unread_kinds);
+  insert into tacet.unread_preferences as p (user_id, kind, after)
+  select put_preferences.user_id, n.kind, n.seconds * interval '1 second'
+  from unnest(put_preferences.unread_kinds, put_preferences.unread_seconds) as n (kind, seconds)
+  on conflict (user_id, kind) do update set after = excluded.after where p.after is distinct from excluded.after;
   select tacet.release_user(put_preferences.user_id)
 $$;

@@ -31,14 +31,6 @@ begin
 end
 $$;
 
-create or replace function tacet.announce_nothing()
-returns void
-language sql volatile
-set search_path = pg_catalog, pg_temp
-as $$
-  select tacet.announce('{}')
-$$;
-
 -- The triggers on the ledger: events for rows whose decision is new, and checks for pushes of kinds that escalate. A part of the
 -- record's transaction, so that neither exists without the other.
 create or replace function tacet.announce_decisions()
@@ -91,32 +83,6 @@ as $$
       select from tacet.device_tokens(o.user_id) d where lower(d.device_token) = lower(users_of_device.address))
 $$;
 
--- Drops an address as tacet.drop_dead_token, and says so to the host where it wants to know.
-create or replace function tacet.drop_dead_device(device_token text, reason text, invalid_since timestamptz)
-returns void
-language plpgsql volatile
-as $$
-declare
-  users tacet.user_id[];
-  service text;
-begin
-  if not exists (select from tacet.announcements a where a.event = 'device.dropped') then
-    perform tacet.drop_dead_token(device_token, reason, invalid_since);
-    return;
-  end if;
-  users := array(select tacet.users_of_device(device_token));
-  service := coalesce(
-    (select t.channel from tacet.targets t where t.address = device_token and t.dropped_at is null limit 1), 'apns');
-  perform tacet.drop_dead_token(device_token, reason, invalid_since);
-  insert into tacet.host_events (type, user_id, reason, channel, device)
-  select
-    'device.dropped', u.user_id, drop_dead_device.reason, service,
-    left(tacet.target_mark(service, drop_dead_device.device_token), 8)
-  from unnest(users) as u (user_id)
-  where u.user_id not in (select tacet.users_of_device(drop_dead_device.device_token));
-end
-$$;
-
 -- Why the host need not know that each of these pushes is unread: it was opened, read, seen, deleted or cancelled, the user has left,
 -- is gone or wants none, or the ledger has it no more. Null while it is unread.
 create or replace function tacet.looked_at_because(log_ids uuid[])
@@ -144,30 +110,18 @@ begin
   select
     p.log_id,
     case
-      when m.conversation_id is null then 'deleted'
-      when p.user_id = any (m.read_by) then 'read'
-      when v.user_id is null then 'left'
-      when tacet.has_seen(v.last_seen, m.created_at, p.enqueued_at) then 'seen'
-    end
-  from push p
-  left join lateral (select c.* from tacet.message_context(tacet.message_of(p.subject_id)) c limit 1) m on true
-  left join lateral (select s.* from tacet.seen_by(m.conversation_id) s where s.user_id = p.user_id limit 1) v on true
-  where p.cause is null and p.push_type = 'message'
-  union all
-  select
-    p.log_id,
-    case
-      when e.push_kind is null then 'deleted'
+      when e.push_kind is null or e.push_kind = 'message' and e.surface_id is null then 'deleted'
+      when p.user_id = any (e.read_by) then 'read'
       when e.withheld is not null then e.withheld
       when v.user_id is null then 'left'
-      when tacet.has_seen(v.last_seen, e.dated_at, p.enqueued_at) then 'seen'
+      when tacet.has_seen(v.last_seen, e.created_at, p.enqueued_at) then 'seen'
     end
   from push p
-  left join lateral (select c.* from tacet.event_content(p.push_type, p.subject_id) c limit 1) e on true
+  left join lateral (select f.* from tacet.event_facts(p.push_type, p.subject_id) f limit 1) e on true
   left join lateral (
-    select a.* from tacet.event_audience(e.push_kind, p.push_type, p.subject_id, e.surface_id) a where a.user_id = p.user_id limit 1
+    select r.* from tacet.event_recipients(e.push_kind, p.push_type, p.subject_id, e.surface_id) r where r.user_id = p.user_id limit 1
   ) v on true
-  where p.cause is null and p.push_type <> 'message';
+  where p.cause is null;
 end
 $$;
 
@@ -240,27 +194,6 @@ begin
 end
 $$;
 
--- Replaces what a user wants of push.unread. afters: null for never; one element for each kind.
-create or replace function tacet.put_unread_preferences(user_id tacet.user_id, kinds text[], afters interval[])
-returns void
-language sql volatile
-as $$
-  delete from tacet.unread_preferences p
-  where p.user_id = put_unread_preferences.user_id and p.kind <> all (put_unread_preferences.kinds);
-  insert into tacet.unread_preferences as p (user_id, kind, after)
-  select put_unread_preferences.user_id, n.kind, n.after
-  from unnest(put_unread_preferences.kinds, put_unread_preferences.afters) as n (kind, after)
-  on conflict (user_id, kind) do update set after = excluded.after where p.after is distinct from excluded.after
-$$;
-
-create or replace function tacet.host_event_lock(user_id tacet.user_id)
-returns bigint
-language sql immutable
-set search_path = pg_catalog, pg_temp
-as $$
-  select hashtextextended('host events ' || user_id, 1952539493)
-$$;
-
 -- Claims the oldest event of each of at most events_max users, unless it is tried later. A push that was looked at since it was due
 -- makes no event. One for which a function of the host fails is put off by a minute, for an hour.
 create or replace function tacet.claim_host_events(events_max int, lease interval)
@@ -285,7 +218,7 @@ begin
     order by min(w.due_at)
   loop
     exit when given = events_max;
-    continue when not pg_try_advisory_xact_lock(tacet.host_event_lock(owner));
+    continue when not pg_try_advisory_xact_lock(tacet.lock_of('host events ' || owner));
     claimed := tacet.claim_host_event(owner, lease);
     if claimed.id is not null then
       given := given + 1;
@@ -358,7 +291,7 @@ declare
   became text;
 begin
   select e.user_id into owner from tacet.host_events e where e.id = event_id;
-  perform pg_advisory_xact_lock(tacet.host_event_lock(owner));
+  perform pg_advisory_xact_lock(tacet.lock_of('host events ' || owner));
   update tacet.host_events e
   set
     state = n.state, is_claimed = false, status = settle_host_event.status, error = left(settle_host_event.error, 500),

@@ -4,10 +4,68 @@
 -- audience: (event_kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id) returns setof tacet.push_recipient;
 -- each user once.
 --
--- Messages are not asked for here: the claim plans the host's functions into its own query.
-
 -- The kinds of an installation whose files have not changed.
 call tacet.join_kinds();
+
+-- What is known of a message, by the host contract; no row when it is gone. Texts and lists are cut, also those of functions that a host
+-- has replaced. A character has four bytes at most, and no preview shows as much as is left. Of the readers the last 10000 are kept, because
+-- readers are appended.
+--
+-- This and the next two functions become a part of the statements that ask, and the host's functions with them. Who asks for the recipients
+-- too has `limit 1`, or the planner would compute this for each of them.
+create or replace function tacet.message_facts(subject_id tacet.subject_id)
+returns table (
+  surface_id tacet.conversation_id, sender_id tacet.user_id, sender_name text, body text, created_at timestamptz,
+  read_by tacet.user_id[], prior_read_by tacet.user_id[], prior_touched_at timestamptz
+)
+language sql stable rows 1
+as $$
+  select
+    c.conversation_id, c.sender_id, left(c.sender_name, 1024), left(c.body, 4096), c.created_at,
+    case when cardinality(c.read_by) > 10000 then c.read_by[cardinality(c.read_by) - 9999:] else c.read_by end,
+    case when cardinality(c.prior_read_by) > 10000 then c.prior_read_by[cardinality(c.prior_read_by) - 9999:] else c.prior_read_by end,
+    c.prior_touched_at
+  from tacet.message_context(tacet.message_of(message_facts.subject_id)) c
+$$;
+
+-- What is known of an event: of any but a message, whose content is one JSON document, by the function of its kind. Content that is too
+-- long is dropped, because half of a JSON object is no object. The executor asks for the kind first, and once.
+create or replace function tacet.event_facts(event_kind text, subject_id tacet.subject_id)
+returns table (
+  push_kind text, surface_id tacet.conversation_id, sender_id tacet.user_id, sender_name text, body text, created_at timestamptz,
+  read_by tacet.user_id[], prior_read_by tacet.user_id[], prior_touched_at timestamptz, dated_at timestamptz, life_us bigint,
+  quiet_policy text, reading_device text, withheld text, is_silent boolean, content text
+)
+language sql stable rows 1
+as $$
+  select 'message', f.*, null::timestamptz, null::bigint, null, null, null, false, null
+  from tacet.message_facts(event_facts.subject_id) f
+  where event_facts.event_kind = 'message'
+  union all
+  select
+    c.push_kind, c.surface_id, c.actor_id, null, null, c.dated_at, null, null, null, c.dated_at, c.life_us, left(c.quiet_policy, 16),
+    left(c.excluded_device, 16384), left(c.withheld, 16), c.is_silent, case when octet_length(c.content) <= 65536 then c.content end
+  from tacet.event_content(event_facts.event_kind, event_facts.subject_id) c
+  where event_facts.event_kind <> 'message'
+$$;
+
+-- Whom an event concerns, the sender of a message too, and when each last looked at its surface. surface_id, push_kind: as
+-- tacet.event_facts says them.
+create or replace function tacet.event_recipients(
+  push_kind text, event_kind text, subject_id tacet.subject_id, surface_id tacet.conversation_id
+)
+returns setof tacet.push_recipient
+language sql stable rows 10
+as $$
+  select v.user_id, v.last_seen, v.left_at
+  from tacet.seen_by(event_recipients.surface_id) v
+  where event_recipients.event_kind = 'message'
+  union all
+  select c.user_id, c.last_seen, c.left_at
+  from tacet.event_audience(
+    event_recipients.push_kind, event_recipients.event_kind, event_recipients.subject_id, event_recipients.surface_id) c
+  where event_recipients.event_kind <> 'message'
+$$;
 
 -- When an event that is to be pushed at a moment becomes available: at once without one, and 31 days from now at the latest.
 create or replace function tacet.available_at(send_at timestamptz)

@@ -147,29 +147,38 @@ end
 $$;
 
 -- Drops an address that its service calls dead: a Live Activity's alone, or a target that is kept here, or else a
--- device's. See tacet.invalidate_device_token.
-create or replace function tacet.drop_dead_token(device_token text, reason text, invalid_since timestamptz)
+-- device's. See tacet.invalidate_device_token. Says so to the host where it wants to know.
+create or replace function tacet.drop_dead_device(device_token text, reason text, invalid_since timestamptz)
 returns void
 language plpgsql volatile
 as $$
 declare
+  is_told boolean := exists (select from tacet.announcements a where a.event = 'device.dropped');
+  users tacet.user_id[] := case when is_told then array(select tacet.users_of_device(device_token)) end;
+  service text := (select t.channel from tacet.targets t where t.address = device_token and t.dropped_at is null limit 1);
   is_ours boolean;
 begin
   delete from tacet.activity_tokens k
-  where k.token = drop_dead_token.device_token and k.registered_at <= drop_dead_token.invalid_since;
+  where k.token = drop_dead_device.device_token and k.registered_at <= drop_dead_device.invalid_since;
   is_ours := found;
   delete from tacet.activity_start_tokens s
-  where s.token = drop_dead_token.device_token and s.registered_at <= drop_dead_token.invalid_since;
+  where s.token = drop_dead_device.device_token and s.registered_at <= drop_dead_device.invalid_since;
   is_ours := found or is_ours;
   update tacet.targets t
-  set dropped_at = now(), drop_reason = drop_dead_token.reason, fetch_digest = null, keys = null
-  where t.address = drop_dead_token.device_token and t.registered_at <= drop_dead_token.invalid_since and t.dropped_at is null;
-  if not (found or is_ours or exists (select from tacet.targets t where t.address = drop_dead_token.device_token)) then
+  set dropped_at = now(), drop_reason = drop_dead_device.reason, fetch_digest = null, keys = null
+  where t.address = drop_dead_device.device_token and t.registered_at <= drop_dead_device.invalid_since and t.dropped_at is null;
+  if not (found or is_ours or exists (select from tacet.targets t where t.address = drop_dead_device.device_token)) then
     perform tacet.invalidate_device_token(device_token, reason, invalid_since);
     delete from tacet.target_wishes w
-    where w.address = lower(drop_dead_token.device_token) and w.channel = 'apns'
+    where w.address = lower(drop_dead_device.device_token) and w.channel = 'apns'
       and not exists (select from tacet.device_tokens(w.user_id) d where lower(d.device_token) = w.address);
   end if;
+  insert into tacet.host_events (type, user_id, reason, channel, device)
+  select
+    'device.dropped', u.user_id, drop_dead_device.reason, coalesce(service, 'apns'),
+    left(tacet.target_mark(coalesce(service, 'apns'), drop_dead_device.device_token), 8)
+  from unnest(users) as u (user_id)
+  where is_told and u.user_id not in (select tacet.users_of_device(drop_dead_device.device_token));
 end
 $$;
 

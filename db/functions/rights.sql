@@ -129,7 +129,7 @@ begin
       and (
         p.prorettype = 'trigger'::regtype
         or p.proname in (
-          'watch', 'unwatch', 'watch_activity', 'unwatch_activity', 'localise', 'unlocalise', 'announce', 'announce_nothing',
+          'watch', 'unwatch', 'watch_activity', 'unwatch_activity', 'localise', 'unlocalise', 'announce',
           'grant_service', 'grant_services', 'close_table', 'adopt_database'))
   loop
     execute format('revoke execute on function %s from %s', reserved, service);

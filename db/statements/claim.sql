@@ -102,18 +102,7 @@ select
   w.shard,
   clock_timestamp() as answered_at
 from work w
-left join lateral (
-  select
--- include: cut
-    e.prior_touched_at
-  from (
-    select
-      c.conversation_id as surface_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by,
-      c.prior_read_by, c.prior_touched_at
-    from tacet.message_context(tacet.message_of(w.subject_id)) c
-  ) e
-  limit 1
-) m on true
+left join lateral (select e.* from tacet.message_facts(w.subject_id) e limit 1) m on true
 left join lateral (
   select v.user_id, v.last_seen, v.left_at, row_number() over () as place, count(*) over () as places
   from (
@@ -389,33 +378,7 @@ select
   w.shard,
   clock_timestamp() as answered_at
 from work w
--- What is known of the event; see the part `cut`. Content that is too long is dropped, because half of a JSON object is no
--- object. Messages have a branch with typed columns, into which the host's functions are planned. The executor asks for the
--- kind first, and once. The content of all other kinds is one JSON document, which tacet.event_content gets from its kind's
--- function.
-left join lateral (
-  select
--- include: cut
-    e.prior_touched_at, e.push_kind, e.dated_at, e.life_us, left(e.withheld, 16) as withheld,
-    case when octet_length(e.content) <= 65536 then e.content end as content, e.is_silent,
-    left(e.reading_device, 16384) as reading_device, left(e.quiet_policy, 16) as quiet_policy
-  from (
-    select
-      c.conversation_id as surface_id, c.sender_id, c.sender_name, c.body, c.created_at, c.read_by,
-      c.prior_read_by, c.prior_touched_at, 'message' as push_kind, null::timestamptz as dated_at,
-      null::bigint as life_us, null::text as withheld, null::text as content, false as is_silent,
-      null::text as reading_device, null::text as quiet_policy
-    from tacet.message_context(tacet.message_of(w.subject_id)) c
-    where w.kind = 'message'
-    union all
-    select
-      c.surface_id, c.actor_id, null, null, c.dated_at, null, null, null, c.push_kind, c.dated_at, c.life_us,
-      c.withheld, c.content, c.is_silent, c.excluded_device, c.quiet_policy
-    from tacet.event_content(w.kind, w.subject_id) c
-    where w.kind <> 'message'
-  ) e
-  limit 1
-) m on true
+left join lateral (select e.* from tacet.event_facts(w.kind, w.subject_id) e limit 1) m on true
 left join lateral (
   select r.user_id, r.last_seen, r.left_at, row_number() over () as place, count(*) over () as places
   from (
@@ -502,16 +465,3 @@ left join lateral (
         order by v.user_id
         limit :recipients_max
       )
-
--- part: cut
-    -- Texts and lists are cut, also those of functions that a host has replaced, before they are multiplied by recipients, for each
-    -- of whom `limit 1` keeps the planner from computing them. A character has four bytes at most, and no preview shows as much
-    -- as is left. Of the readers the last 10000 are kept, because readers are appended.
-    e.surface_id, e.sender_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body,
-    e.created_at,
-    case when cardinality(e.read_by) > 10000
-      then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
-    end as read_by,
-    case when cardinality(e.prior_read_by) > 10000
-      then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
-    end as prior_read_by,

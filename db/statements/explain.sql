@@ -50,7 +50,7 @@ limit :events_max;
 
 with source as materialized (
   select m.created_at, m.sender_id
--- include: event
+  from tacet.event_facts(:kind, :subject_id) m
   where m.surface_id is not null or m.push_kind <> 'message'
   limit 1
 -- include: facts_of_event
@@ -79,20 +79,10 @@ where i.id = any (:instance_ids);
 
 with present as materialized (
   select v.user_id, coalesce(v.user_id = m.sender_id, false) as is_actor, m.surface_id
--- include: event
+  from (select e.* from tacet.event_facts(:kind, :subject_id) e limit 1) m
   cross join lateral (
     select p.user_id
-    from (
-      (
-        select v.user_id, v.last_seen, v.left_at
-        from tacet.seen_by(m.surface_id) v
-        where w.kind = 'message'
-      )
-      union all
-      select c.user_id, c.last_seen, c.left_at
-      from tacet.event_audience(m.push_kind, w.kind, w.subject_id, m.surface_id) c
-      where w.kind <> 'message'
-    ) p
+    from tacet.event_recipients(m.push_kind, :kind, :subject_id, m.surface_id) p
     where p.user_id between coalesce(:user_id, tacet.lowest_user_id())
       and coalesce(:user_id, tacet.highest_user_id(), p.user_id)
       and not tacet.has_blocked(p.user_id, m.sender_id)
@@ -432,20 +422,3 @@ from counted u
 left join present v on v.user_id = u.user_id
 where coalesce(u.entries_before, 0) < :entries_max
 order by u.user_id;
-
--- part: event
-  from (select :subject_id as subject_id, :kind::text as kind) w
-  -- What is known of the event, as in claim.sql.
-  left join lateral (
-    select e.surface_id, e.sender_id, e.created_at, e.push_kind
-    from (
-      select c.conversation_id as surface_id, c.sender_id, c.created_at, 'message' as push_kind
-      from tacet.message_context(tacet.message_of(w.subject_id)) c
-      where w.kind = 'message'
-      union all
-      select c.surface_id, c.actor_id, c.dated_at, c.push_kind
-      from tacet.event_content(w.kind, w.subject_id) c
-      where w.kind <> 'message'
-    ) e
-    limit 1
-  ) m on true

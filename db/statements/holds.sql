@@ -23,44 +23,9 @@ with released as (
     select x.subject_id, x.user_id, x.kind
     from unnest(:subject_ids, :kinds, :user_ids) as h (subject_id, kind, user_id)
     join tacet.deliveries x on x.subject_id = h.subject_id and x.user_id = h.user_id and x.kind = h.kind
-    -- What is known of the event, and its recipients, as in claim.sql.
+    left join lateral (select e.* from tacet.event_facts(x.kind, x.subject_id) e limit 1) m on true
     left join lateral (
-      select
-        e.surface_id, e.created_at,
-        case when cardinality(e.read_by) > 10000
-          then e.read_by[cardinality(e.read_by) - 9999:] else e.read_by
-        end as read_by,
-        case when cardinality(e.prior_read_by) > 10000
-          then e.prior_read_by[cardinality(e.prior_read_by) - 9999:] else e.prior_read_by
-        end as prior_read_by,
-        e.prior_touched_at, e.push_kind, e.withheld
-      from (
-        select
-          c.conversation_id as surface_id, c.created_at, c.read_by, c.prior_read_by, c.prior_touched_at,
-          'message' as push_kind, null::text as withheld
-        from tacet.message_context(tacet.message_of(x.subject_id)) c
-        where x.kind = 'message'
-        union all
-        select c.surface_id, c.dated_at, null, null, null, c.push_kind, c.withheld
-        from tacet.event_content(x.kind, x.subject_id) c
-        where x.kind <> 'message'
-      ) e
-      limit 1
-    ) m on true
-    left join lateral (
-      select v.user_id, v.last_seen, v.left_at
-      from (
-        (
-          select v.user_id, v.last_seen, v.left_at
-          from tacet.seen_by(m.surface_id) v
-          where x.kind = 'message'
-        )
-        union all
-        select c.user_id, c.last_seen, c.left_at
-        from tacet.event_audience(m.push_kind, x.kind, x.subject_id, m.surface_id) c
-        where x.kind <> 'message'
-      ) v
-      where v.user_id = x.user_id
+      select v.* from tacet.event_recipients(m.push_kind, x.kind, x.subject_id, m.surface_id) v where v.user_id = x.user_id
     ) s on true
     where x.state = 'held' and not x.is_claimed and x.due_at > now()
       and (

@@ -52,13 +52,7 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
         select timestamptz 'epoch' + u.us * interval '1 microsecond'
         from unnest(:muted_until_us) with ordinality as u (us, place)
         order by u.place),
-      :mentions_only, :content),
-    tacet.put_unread_preferences(
-      :user_id, :unread_kinds,
-      array(
-        select u.seconds * interval '1 second'
-        from unnest(:unread_seconds) with ordinality as u (seconds, place)
-        order by u.place)),
+      :mentions_only, :content, :unread_kinds, :unread_seconds),
     case when exists (select from tacet.schedules s where s.user_id = :user_id and s.run_at is not null)
       and coalesce((select p.disabled_kinds from tacet.preferences p where p.user_id = :user_id), '{}') <> :disabled_kinds
       then tacet.tell_devices(:user_id)
@@ -148,9 +142,7 @@ from (
   limit 1
 ) t
 left join lateral (
-  select
-    n.subject_id, n.kind, n.enqueued_at, e.surface_id, left(e.sender_name, 1024) as sender_name, left(e.body, 4096) as body, e.push_kind,
-    case when octet_length(e.content) <= 65536 then e.content end as content
+  select n.subject_id, n.kind, n.enqueued_at, e.surface_id, e.sender_name, e.body, e.push_kind, e.content
   from (
     -- A push that is on its way has no row in the ledger yet, and is found in the inbox.
     (
@@ -173,15 +165,7 @@ left join lateral (
     order by 3 desc
     limit 1
   ) n
-  cross join lateral (
-    select c.conversation_id as surface_id, c.sender_name, c.body, 'message' as push_kind, null::text as content
-    from tacet.message_context(tacet.message_of(n.subject_id)) c
-    where n.kind = 'message'
-    union all
-    select c.surface_id, null, null, c.push_kind, c.content
-    from tacet.event_content(n.kind, n.subject_id) c
-    where n.kind <> 'message'
-  ) e
+  cross join lateral tacet.event_facts(n.kind, n.subject_id) e
   limit 1
 ) m on true;
 

@@ -25,7 +25,7 @@ package struct TrialPush: Sendable {
     let document = (["title": .text(title), "body": .text(body)] as PayloadObject).encoded()
     _ = try JSONDecoder().decode(ServicePushRequest.self, from: Data(document))
     content = KnownKinds.content(
-      ClaimedContent(surfaceID: nil, document: String(decoding: document, as: UTF8.self)), of: ServicePush.name)
+      ClaimedContent(surfaceID: nil, document: String(decoding: document, as: UTF8.self)), of: StoredPush.name)
   }
 
   /// Sends it to a device, and where APNs does not know a device token that named no environment, also to the other one.

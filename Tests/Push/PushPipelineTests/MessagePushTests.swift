@@ -231,7 +231,7 @@ struct EventPushesTests {
 
   private func composed(_ localised: String) throws -> EventPushes {
     let document = #"{"title":"Go","body":"Now","presentation":{\#(localised)}}"#
-    let content = KnownKinds.content(ClaimedContent(surfaceID: nil, document: document), of: "service_push")
+    let content = KnownKinds.content(ClaimedContent(surfaceID: nil, document: document), of: "stored_push")
     return try EventPushes(content, about: Self.subject)
   }
 
@@ -265,7 +265,7 @@ struct EventPushesTests {
     let localised = #""localised":{"de":{"title":"\#(wide)","subtitle":"\#(wide)","body":"x"}}"#
     let data = #""data":{"x":"\#(String(repeating: "y", count: 1500))"},"#
     let document = #"{\#(data)"title":"Go","body":"Now","presentation":{\#(localised)}}"#
-    let content = KnownKinds.content(ClaimedContent(surfaceID: nil, document: document), of: "service_push")
+    let content = KnownKinds.content(ClaimedContent(surfaceID: nil, document: document), of: "stored_push")
     let (push, choice) = try EventPushes(content, about: Self.subject).push(for: target("de"))
     #expect(push.alert?.title == "Go" && choice == nil)
   }

@@ -96,7 +96,7 @@ struct ContentFormsTests {
 
   @Test("what is sealed has the words of the level, and what stays behind")
   func sealed() throws {
-    let stored = try ServicePush(
+    let stored = try StoredPush(
       ClaimedContent(
         surfaceID: nil, document: #"{"title":"T","body":"B","data":{"domain":"exam","slot":"0800"}}"#))
     let push = try stored.push(about: subject)

@@ -7,7 +7,7 @@ import Testing
 struct LocalisedTextsTests {
   private static let id = HostID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 1)))
 
-  private func content(_ members: String, of kind: String = "service_push") -> any PushContent {
+  private func content(_ members: String, of kind: String = "stored_push") -> any PushContent {
     let document =
       #"{"title":"Go","body":"Now","surface_kind":"plan","surface_id":"\#(Self.id)","values":{},"presentation":{\#(members)}}"#
     return KnownKinds.content(ClaimedContent(surfaceID: Self.id, document: document), of: kind)
@@ -23,9 +23,7 @@ struct LocalisedTextsTests {
 
   @Test(
     "a locale's words take the place of the push's own, member by member",
-    arguments: [
-      "service_push", "campaign_push", "watched_row",
-    ])
+    arguments: ["stored_push", "watched_row"])
   func words(kind: String) throws {
     let content = content(
       #""subtitle":"Row 5","localised":{"de":{"title":"Los","subtitle":"Reihe 5"},"fr":{"body":"Vite"}}"#, of: kind)

@@ -15,7 +15,7 @@ struct KnownKindsTests {
     "content that its kind cannot read, and content of no kind, is no push",
     arguments: [
       ("read_sync", "{}"), ("read_sync", #"{"message_ids":[true],"has_more":false}"#), ("watched_row", "[]"),
-      ("service_push", "{"), ("campaign_push", #"{"title":1,"body":""}"#), ("later", "{}"), ("message", "{}"),
+      ("stored_push", "{"), ("stored_push", #"{"title":1,"body":""}"#), ("later", "{}"), ("message", "{}"),
     ])
   func unreadable(name: String, document: String) throws {
     let content = KnownKinds.content(ClaimedContent(surfaceID: nil, document: document), of: name)
@@ -58,7 +58,7 @@ struct PushPresentationTests {
 
   private static let id = HostID(UUID(uuid: (0, 0, 0, 0, 0, 0, 0x40, 0, 0x80, 0, 0, 0, 0, 0, 0, 1)))
 
-  private func push(_ members: String, of kind: String = "service_push") throws -> Push {
+  private func push(_ members: String, of kind: String = "stored_push") throws -> Push {
     let document =
       #"{"title":"Go","body":"Now","surface_kind":"plan","surface_id":"\#(Self.id)","presentation":{\#(members)}}"#
     let content = KnownKinds.content(ClaimedContent(surfaceID: Self.id, document: document), of: kind)
@@ -70,9 +70,9 @@ struct PushPresentationTests {
     return String(decoding: alert.encoded(badge: push.badge, logID: Self.id.text), as: UTF8.self)
   }
 
-  @Test("every member is where Apple documents it", arguments: ["service_push", "campaign_push"])
-  func wire(kind: String) throws {
-    let push = try push(Self.all, of: kind)
+  @Test("every member is where Apple documents it")
+  func wire() throws {
+    let push = try push(Self.all)
     #expect(push.collapseIdentifier.text == "w17")
     #expect(
       try text(push) == """

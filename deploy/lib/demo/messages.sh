@@ -289,7 +289,7 @@ play_unread() {
   expect_event 'the application is down: refused' 'signed 503 push.unread' "$refused" 1
   printf '200\n' >"$host_state/events-answer"
   expect_event 'it is back: five seconds later the same event' $'signed 503 push.unread\nsigned 200 push.unread' "$refused" 2
-  ask 'select tacet.announce_nothing(); delete from tacet.escalations' >/dev/null
+  ask "select tacet.announce('{}'); delete from tacet.escalations" >/dev/null
 }
 
 # Messages of a series come one after the other, each when the last one's outcome is known: what is measured is the way

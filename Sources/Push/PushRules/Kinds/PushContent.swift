@@ -184,8 +184,7 @@ package enum KnownKinds {
   package static let all: [any PushKind.Type] = [
     MessagePush.self,
     WatchedRowPush.self,
-    ServicePush.self,
-    CampaignPush.self,
+    StoredPush.self,
     ReadSyncPush.self,
     LiveActivityPush.self,
   ]

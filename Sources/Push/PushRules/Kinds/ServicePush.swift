@@ -1,49 +1,10 @@
 internal import FoundationEssentials
 
-/// A push that a server has asked for, shown uncut. ``ServicePushRequest`` has checked it before it was stored.
-package struct ServicePush: StoredKind {
-  package static let name = "service_push"
+/// A row of `tacet.pushes`: a push that a server has asked for, shown uncut, or that a campaign has written for one user.
+/// ``ServicePushRequest`` has checked the former before it was stored.
+package struct StoredPush: PushKind, Decodable {
+  package static let name = "stored_push"
 
-  let stored: StoredPush
-
-  /// The same words, also of a push that only wakes the app.
-  package func alert(about subject: PushSubject) throws(PushRequestError) -> Push? {
-    try stored.push(about: subject, over: .alert)
-  }
-}
-
-/// A push that a campaign has written for one user.
-package struct CampaignPush: StoredKind {
-  package static let name = "campaign_push"
-
-  let stored: StoredPush
-}
-
-/// The kinds whose events are rows of `tacet.pushes`.
-protocol StoredKind: PushKind {
-  var stored: StoredPush { get }
-
-  init(stored: StoredPush)
-}
-
-extension StoredKind {
-  /// Reads `title`, `body`, `data` and `presentation`.
-  package init(_ claimed: ClaimedContent) throws { self.init(stored: try claimed.decode()) }
-
-  package var isLocalised: Bool { stored.shown.localised != nil }
-
-  package func choice(for locale: LocaleTag?) -> LocaleChoice? { stored.shown.localised?.choice(for: locale) }
-
-  package func inLocale(_ locale: LocaleTag) -> Self { Self(stored: stored.inLocale(locale)) }
-
-  /// The words are ours to keep.
-  package var ledgerText: String? { "\(stored.title)\n\(stored.body)" }
-
-  package func push(about subject: PushSubject) throws(PushRequestError) -> Push { try stored.push(about: subject) }
-}
-
-/// A row of `tacet.pushes`.
-struct StoredPush: Decodable {
   let title: String
   let body: String
   let data: PayloadObject?
@@ -51,20 +12,31 @@ struct StoredPush: Decodable {
 
   var shown: PushPresentation { presentation?.presentation ?? PushPresentation() }
 
-  func inLocale(_ locale: LocaleTag) -> StoredPush {
+  package var isLocalised: Bool { shown.localised != nil }
+
+  /// The words are ours to keep.
+  package var ledgerText: String? { "\(title)\n\(body)" }
+
+  package func choice(for locale: LocaleTag?) -> LocaleChoice? { shown.localised?.choice(for: locale) }
+
+  package func inLocale(_ locale: LocaleTag) -> StoredPush {
     var (title, body) = (title, body)
     let presentation = shown.inLocale(locale, &title, &body)
     return StoredPush(
       title: title, body: body, data: data, presentation: StoredPresentation(presentation: presentation))
   }
 
-  /// Its words and data as they were given.
-  /// - Parameter channel: nil for its own.
-  func push(
-    about subject: PushSubject, over channel: PushPresentation.Channel? = nil
-  ) throws(PushRequestError) -> Push {
+  package func push(about subject: PushSubject) throws(PushRequestError) -> Push { try push(about: subject, as: shown) }
+
+  /// The same words, also of a push that only wakes the app.
+  package func alert(about subject: PushSubject) throws(PushRequestError) -> Push? {
     var shown = shown
-    if let channel { shown.channel = channel }
+    shown.channel = .alert
+    return try push(about: subject, as: shown)
+  }
+
+  /// Its words and data as they were given.
+  private func push(about subject: PushSubject, as shown: PushPresentation) throws(PushRequestError) -> Push {
     var custom = data ?? [:]
     custom["type"] = .string(subject.kind)
     custom["subject_id"] = .string(subject.id.text)
@@ -77,6 +49,11 @@ struct StoredPush: Decodable {
     if case .alert(let alert) = payload { return alert.isWhole }
     return try payload.encoded(badge: nil, logID: "").count <= PushType.bodyBytesMax
   }
+}
+
+extension StoredPush {
+  /// Reads `title`, `body`, `data` and `presentation`.
+  package init(_ claimed: ClaimedContent) throws { self = try claimed.decode() }
 }
 
 /// A push that another server asks for: its words are shown uncut, so what does not fit is refused.

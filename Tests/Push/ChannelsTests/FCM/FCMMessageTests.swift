@@ -238,7 +238,7 @@ struct FCMDelivererTests {
   /// The message that a deliverer makes of a server's push.
   private static func message(_ document: String) async throws -> FCMMessage {
     let subject = PushSubject(id: HostID(UUID()), kind: "offer")
-    let push = try ServicePush(ClaimedContent(surfaceID: nil, document: document)).push(about: subject)
+    let push = try StoredPush(ClaimedContent(surfaceID: nil, document: document)).push(about: subject)
     let account = try ServiceAccount(json: ServiceAccountTests.file())
     return try await onReactor { reactor in
       let client = FCMClient(AccessTokenSource(account), on: reactor)

@@ -236,7 +236,7 @@ struct WebPushDelivererTests {
   func levels(_ level: String?, _ urgency: WebPushRequest.Urgency) async throws {
     let presentation = level.map { #"{"interruption_level":"\#($0)"}"# } ?? "{}"
     let document = #"{"title":"a","body":"b","presentation":\#(presentation)}"#
-    let push = try ServicePush(ClaimedContent(surfaceID: nil, document: document))
+    let push = try StoredPush(ClaimedContent(surfaceID: nil, document: document))
     #expect(try await Self.urgency(of: push, "offer") == urgency)
   }
 

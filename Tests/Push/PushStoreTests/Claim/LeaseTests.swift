@@ -169,7 +169,7 @@ struct WaitingWorkTests {
       (inbox + "'message', now() - interval '301 seconds'", false, true),
       (inbox + "'message', now() + interval '1 minute'", false, false),
       (inbox + "'message', now(); update tacet.inbox set attempts = 1", false, true),
-      (inbox + "'service_push', now()", false, true),
+      (inbox + "'stored_push', now()", false, true),
       (inbox + "'read_sync', now() + interval '1 minute'", false, false),
       (inbox + "'read_sync', now(); " + inbox + "'message', now()", true, true),
       (delivery + " now(), 'held', null", false, true),

@@ -74,7 +74,7 @@ struct HostEventTests {
     try await chat.database.sql("select tacet.announce('{push.sent}')")
     try await chat.database.sql("select tacet.announce('{push.sent,push.unread}')")
     #expect(try await chat.database.sql(triggers) == "2")
-    try await chat.database.sql("select tacet.announce_nothing()")
+    try await chat.database.sql("select tacet.announce('{}')")
     #expect(try await chat.database.sql(triggers + "; select count(*) from tacet.announcements") == "0\n0")
     await #expect(throws: (any Error).self) { try await chat.database.sql("select tacet.announce('{push.read}')") }
   }

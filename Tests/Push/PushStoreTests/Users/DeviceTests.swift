@@ -379,9 +379,9 @@ struct RegisteredWishesTests {
     #expect(try await rows() == "")
     for token in ["aa01", "aa02", "aa03"] { try await register(chat, token, content: "none", devicesMax: 2) }
     #expect(try await rows() == "aa02 aa03")
-    try await chat.database.sql("select tacet.drop_dead_token('aa03', 'Unregistered', now())")
+    try await chat.database.sql("select tacet.drop_dead_device('aa03', 'Unregistered', now())")
     #expect(try await rows() == "aa02")
-    try await chat.database.sql("select tacet.drop_dead_token('aa02', 'Unregistered', now() - interval '1 hour')")
+    try await chat.database.sql("select tacet.drop_dead_device('aa02', 'Unregistered', now() - interval '1 hour')")
     #expect(try await rows() == "aa02")
   }
 

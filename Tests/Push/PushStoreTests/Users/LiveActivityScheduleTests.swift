@@ -320,7 +320,7 @@ struct LiveActivityRaceTests {
       try await sessions[0].run("begin", on: reactor)
       try await sessions[0].run("update public.push_tokens set platform = 'ios'", on: reactor)
       try await sessions[1].run("set lock_timeout = '1s'", on: reactor)
-      let call = "select tacet.drop_dead_token('\(LiveActivityScene.device)', 'Unregistered', now())"
+      let call = "select tacet.drop_dead_device('\(LiveActivityScene.device)', 'Unregistered', now())"
       try await sessions[1].run(call, on: reactor)
       try await sessions[0].run("rollback", on: reactor)
       let valid = "select count(*) from public.push_tokens where invalidated_at is null"
