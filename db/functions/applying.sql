@@ -212,6 +212,21 @@ as $$
   )
 $$;
 
+-- Calls a function of the host contract with nulls, and drops what it returns.
+create or replace function tacet.call_with_nulls(function_name text)
+returns void
+language plpgsql volatile
+as $$
+begin
+  execute format('select from tacet.%I(%s)', function_name, (
+    select string_agg(format('null::%s', a.type::regtype), ', ' order by a.place)
+    from pg_proc p
+    cross join unnest(p.proargtypes) with ordinality as a (type, place)
+    where p.oid = (
+      select min(o.oid) from pg_proc o where o.pronamespace = 'tacet'::regnamespace and o.proname = function_name)));
+end
+$$;
+
 -- Installs the default of a function of the host contract. A body that is not in tacet.default_bodies is the host's, and stays.
 --
 -- definition: one "create or replace function", fitted by tacet.fitted. is_tried: whether it is called with nulls, because a
@@ -257,12 +272,7 @@ begin
   end if;
   if reason is null and (is_tried or is_tried is not null and inert is not null) then
     begin
-      execute format(
-        'select from tacet.%I(%s)', called,
-        (select string_agg(format('null::%s', a.type::regtype), ', ' order by a.place)
-         from pg_proc p
-         cross join unnest(p.proargtypes) with ordinality as a (type, place)
-         where p.oid = installed));
+      perform tacet.call_with_nulls(called);
     exception
       -- The migrator tries again.
       when lock_not_available then

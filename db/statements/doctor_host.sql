@@ -97,29 +97,6 @@ from (
   order by c.kind, c.place
 ) t;
 
--- name: examine_contract_tables
--- Returns the tables of the default host that functions of the contract read. A host with other tables has none of
--- these; a view has no indexes and triggers that could be missing. Functions of campaigns do not count, and those that count for the
--- default of tacet.unread_count only where that is not replaced.
-
-select t.name
-from unnest('{messages,conversation_participants,push_tokens,profiles,conversations}'::text[]) as t (name)
-join pg_class c on c.oid = to_regclass('public.' || t.name) and c.relkind in ('r', 'p')
-where exists (
-  select from pg_proc p
-  where p.pronamespace = (select n.oid from pg_namespace n where n.nspname = 'tacet')
-    and p.prorettype <> 'trigger'::regtype
-    and p.proname not in (
-      'rehearse_message', 'fit_triggers', 'check_in_audience', 'check_in_material', 'sessions_between', 'ritual_audience',
-      'engagement_preferences')
-    and (
-      p.proname not in ('count_unread', 'unread_counts', 'move_unread_marks')
-      or exists (
-        select from pg_proc d
-        where d.pronamespace = p.pronamespace and d.proname = 'unread_count' and strpos(d.prosrc, 'tacet.count_unread') > 0))
-    and strpos(p.prosrc, 'public.' || t.name) > 0
-);
-
 -- name: examine_contract_tokens
 -- Counts device tokens like examine_device_tokens, by the host's own function, for the users who were pushed to last.
 
@@ -283,31 +260,7 @@ order by 1;
 
 select r.step, r.outcome, r.state as sql_state, coalesce(r.message, '') as message from tacet.rehearse_message(:is_inserted) r;
 
--- name: call_message_context
--- This and the others call a function of the host contract with arguments that name nobody: it runs, finds no row and changes nothing.
+-- name: call_with_nulls(function text)
+-- Calls a function of the host contract with arguments that name nobody: it runs, finds no row and changes nothing.
 
-select count(*) from tacet.message_context(null);
-
--- name: call_seen_by
-
-select count(*) from tacet.seen_by(null);
-
--- name: call_device_tokens
-
-select count(*) from tacet.device_tokens(null);
-
--- name: call_profile_name
-
-select count(*) from tacet.profile_name(null);
-
--- name: call_recipient_preferences
-
-select count(*) from tacet.recipient_preferences(null, 'message', null, clock_timestamp());
-
--- name: call_unread_count
-
-select count(*) from tacet.unread_count(null);
-
--- name: call_is_mentioned
-
-select count(*) from tacet.is_mentioned(null, null);
+select tacet.call_with_nulls(:function);

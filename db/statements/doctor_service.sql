@@ -23,8 +23,7 @@ select (extract(epoch from clock_timestamp()) * 1000000)::bigint;
 -- Returns the rights that the role lacks: in schema `tacet` what `tacet.grant_service` grants; on the host's tables
 -- what those functions need that name the table and run with the role's rights. Asks the catalogs by number, which needs no right.
 --
--- Functions of campaigns are left out, because the look at campaigns calls those that are used (examine_campaign). So are those that
--- count for the default of tacet.unread_count, where that is replaced.
+-- Functions of campaigns are left out, because the look at campaigns calls those that are used (examine_campaign).
 
 with own as (
   select n.oid from pg_namespace n where n.nspname = 'tacet'
@@ -46,17 +45,8 @@ with own as (
       ('push_tokens', 'register_device', array['insert', 'update', 'delete'], '{}')
   ) as x (name, function, privileges, columns)
   where exists (
-    select from pg_proc p
-    where p.pronamespace = (select oid from own) and not p.prosecdef and p.prorettype <> 'trigger'::regtype
-      and p.proname not in (
-        'rehearse_message', 'fit_triggers', 'erase_users', 'note_gone_users', 'check_in_audience', 'check_in_material',
-        'sessions_between', 'ritual_audience', 'engagement_preferences')
-      and (
-        p.proname not in ('count_unread', 'unread_counts', 'move_unread_marks')
-        or exists (
-          select from pg_proc d
-          where d.pronamespace = p.pronamespace and d.proname = 'unread_count' and strpos(d.prosrc, 'tacet.count_unread') > 0))
-      and (x.function = '' or p.proname = x.function) and strpos(p.prosrc, 'public.' || x.name) > 0
+    -- include: who_names_it
+      and not p.prosecdef and (x.function = '' or p.proname = x.function)
   )
 ), policed (name, command, policy) as (
   select w.name, c.command, c.policy
@@ -106,7 +96,7 @@ select format('function tacet.%I', p.proname), 'execute', true
 from pg_proc p
 where p.pronamespace = (select oid from own) and p.prokind = 'f' and p.prorettype <> 'trigger'::regtype
   and p.proname not in (
-    'watch', 'unwatch', 'watch_activity', 'unwatch_activity', 'localise', 'unlocalise', 'announce', 'announce_nothing',
+    'watch', 'unwatch', 'watch_activity', 'unwatch_activity', 'localise', 'unlocalise', 'announce',
     'grant_service', 'grant_services', 'close_table', 'adopt_database')
   and not has_function_privilege(p.oid, 'execute')
 union all
@@ -131,6 +121,17 @@ where row_security_active(h.oid) and not exists (
     and exists (select from unnest(p.polroles) as r (oid) where r.oid = 0 or pg_has_role(r.oid, 'usage'))
 )
 order by 3 desc, 1, 2;
+
+-- name: examine_contract_tables
+-- Returns the tables of the default host that functions of the contract read. A host with other tables has none of
+-- these; a view has no indexes and triggers that could be missing. Functions of campaigns do not count.
+
+select x.name
+from unnest('{messages,conversation_participants,push_tokens,profiles,conversations}'::text[]) as x (name)
+join pg_class c on c.oid = to_regclass('public.' || x.name) and c.relkind in ('r', 'p')
+where exists (
+  -- include: who_names_it
+);
 
 -- name: examine_migrations(versions integer[], texts text[])
 -- Compares files of db/migrations with what was applied. Returns the names of those that were applied with another text.
@@ -195,18 +196,6 @@ from pg_proc p
 join pg_namespace n on n.oid = p.pronamespace
 where n.nspname = 'tacet' and p.prosrc like '% -- inert'
 order by 1;
-
--- name: examine_instances
--- Returns the processes that have started and not stopped, the last seen first, and how many shards are theirs.
-
-select
-  i.id, coalesce(i.host, '') as host, coalesce(i.version, '') as version,
-  tacet.unix_us(clock_timestamp()) - tacet.unix_us(i.seen_at) as age,
-  (select count(*) from tacet.shards s where s.owner = i.id and i.lease_until > clock_timestamp()) as shards
-from tacet.instances i
-where i.stopped_at is null
-order by i.seen_at desc
-limit 20;
 
 -- name: examine_trigger_failures
 -- Returns errors that triggers swallowed during the last day, by SQLSTATE and kind. Their texts may quote rows.
@@ -412,3 +401,17 @@ select
   coalesce(sum(u.cost_microdollars + u.reserved_microdollars), 0)::bigint as microdollars
 from tacet.model_usage u
 where u.day = (clock_timestamp() at time zone 'UTC')::date;
+
+-- part: who_names_it
+    -- Those that count for the default of tacet.unread_count, only where that is not replaced.
+    select from pg_proc p
+    where p.pronamespace = (select n.oid from pg_namespace n where n.nspname = 'tacet') and p.prorettype <> 'trigger'::regtype
+      and p.proname not in (
+        'rehearse_message', 'fit_triggers', 'check_in_audience', 'check_in_material', 'sessions_between', 'ritual_audience',
+        'engagement_preferences')
+      and (
+        p.proname not in ('count_unread', 'unread_counts', 'move_unread_marks')
+        or exists (
+          select from pg_proc d
+          where d.pronamespace = p.pronamespace and d.proname = 'unread_count' and strpos(d.prosrc, 'tacet.count_unread') > 0))
+      and strpos(p.prosrc, 'public.' || x.name) > 0

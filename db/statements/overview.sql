@@ -1,42 +1,5 @@
 -- Figures of the operators' page and of the metrics, and what keeps dead rows from being cleaned up.
 
--- name: overview_queues
--- Counts what waits, each queue up to 10000; one more means that there are more.
---
--- Returns one row: events of the inbox and the age of the oldest, holds and the time until the first ends, retries and
--- the time until the first is due, whether there are more of the two, and what is parked.
-
-with events as materialized (
-  (
-    select i.enqueued_at
-    from tacet.inbox i
-    where not i.is_claimed and (i.available_at <= now() or i.attempts > 0)
-    order by i.available_at
-    limit 10001
-  )
-  union all
-  (
-    select i.enqueued_at
-    from tacet.inbox i where i.is_claimed order by i.available_at limit 10001
-  )
-), work as materialized (
-  select d.state, tacet.unix_us(d.due_at) - tacet.unix_us(now()) as due_us
-  from tacet.deliveries d
-  where d.state <> 'waiting'
-  order by d.due_at
-  limit 10001
-), parked as materialized (
-  select from tacet.parked p order by p.parked_at limit 10001
-)
-select
-  (select count(*) from events) as inbox,
-  (select tacet.unix_us(now()) - tacet.unix_us(min(e.enqueued_at)) from events e) as oldest_age,
-  count(*) filter (where w.state = 'held') as holds, min(w.due_us) filter (where w.state = 'held') as next_hold,
-  count(*) filter (where w.state = 'retryable') as retries,
-  min(w.due_us) filter (where w.state = 'retryable') as next_retry,
-  count(*) > 10000 as has_more_work, (select count(*) from parked) as parked
-from work w;
-
 -- name: overview_lanes
 -- Returns lanes for which pushes wait, 50 at most: how many, up to 10001, the age of the oldest, and why that one
 -- waits. The index is entered once for each lane, however many wait there.
@@ -105,16 +68,15 @@ select
 from placed p
 group by grouping sets ((), (p.slice), (p.decision, p.reason));
 
--- name: overview_instances
--- Returns processes of the service that were seen in the last minute (ServiceInstance.silentFrom) and have not stopped,
--- 50 at most, and how many shards are theirs.
+-- name: running_instances
+-- Returns processes of the service that have started and not stopped, the last seen first, 50 at most, and how many shards are theirs.
 
 select
-  i.host, i.pid as process_id, i.version, tacet.unix_us(i.started_at) as started_at,
-  tacet.unix_us(now()) - tacet.unix_us(i.seen_at) as seen_age,
-  (select count(*) from tacet.shards s where s.owner = i.id and i.lease_until > now()) as shards
+  i.id, i.host, i.pid as process_id, i.version, tacet.unix_us(i.started_at) as started_at,
+  tacet.unix_us(clock_timestamp()) - tacet.unix_us(i.seen_at) as age,
+  (select count(*) from tacet.shards s where s.owner = i.id and i.lease_until > clock_timestamp()) as shards
 from tacet.instances i
-where i.stopped_at is null and i.seen_at > now() - 60 * interval '1 second'
+where i.stopped_at is null
 order by i.seen_at desc
 limit 50;
 
@@ -128,6 +90,8 @@ limit 20;
 
 -- name: queue_figures(rows_max bigint, lanes_max bigint)
 -- Counts what waits in the queue tables, up to a bound.
+--
+-- next_hold, next_retry: until the first hold or retry is due; negative when it is overdue.
 --
 -- rows_max: rows of each table and lane at most; a count that reaches it means at least as many. lanes_max: lanes with a line at
 -- most, those with the most rows; the others are counted together.
@@ -160,7 +124,11 @@ with recursive fresh as materialized (
     from (select from tacet.deliveries d where d.state = 'waiting' and d.lane = n.lane limit :rows_max) d
   ) w
 ), due as materialized (
-  select d.state from tacet.deliveries d where d.state <> 'waiting' order by d.due_at limit :rows_max
+  select d.state, tacet.unix_us(d.due_at) - tacet.unix_us(clock_timestamp()) as wait
+  from tacet.deliveries d
+  where d.state <> 'waiting'
+  order by d.due_at
+  limit :rows_max
 )
 select
   (select count(*) from fresh) as fresh_events, (select count(*) from claimed) as claimed_events,
@@ -170,7 +138,9 @@ select
     having count(*) > 0
   ) as oldest_event_age,
   (select count(*) from due d where d.state = 'held') as held,
+  (select min(d.wait) from due d where d.state = 'held') as next_hold,
   (select count(*) from due d where d.state = 'retryable') as retryable,
+  (select min(d.wait) from due d where d.state = 'retryable') as next_retry,
   (
     select coalesce(jsonb_object_agg(l.lane, l.waiting), '{}')::text
     from (select l.lane, sum(l.waiting) as waiting from lanes l group by l.lane) l

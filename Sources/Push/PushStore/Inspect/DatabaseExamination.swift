@@ -109,7 +109,7 @@ package final class DatabaseExamination {
   /// Runs a function of the host contract for a user who does not exist.
   /// - Throws: what the function fails with.
   package func call(_ function: HostFunction, on reactor: isolated Reactor) async throws(PostgresError) {
-    try await connection.query(function.call, on: reactor)
+    try await connection.query(.callWithNulls(function: function.rawValue), on: reactor)
   }
 
   /// The tables of the default host that the host contract reads, without their schema.

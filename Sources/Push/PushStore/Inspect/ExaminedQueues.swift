@@ -56,8 +56,8 @@ extension DatabaseExamination {
   }
 
   /// The processes that say that they run, the last one first.
-  package func instances(on reactor: isolated Reactor) async throws(PostgresError) -> [ExaminedInstance] {
-    try await rows(.examineInstances, on: reactor)
+  package func instances(on reactor: isolated Reactor) async throws(PostgresError) -> [RunningInstance] {
+    try await rows(.runningInstances, on: reactor)
   }
 }
 
@@ -143,16 +143,4 @@ package struct WebhookQueue: Equatable, Sendable, Decodable {
   package let requests: Int
   /// The number of the first; nil for an empty queue.
   package let first: Int64?
-}
-
-/// A process that has said that it runs.
-package struct ExaminedInstance: Equatable, Sendable, Decodable {
-  /// As its log lines name it.
-  package let id: String
-  package let host: String
-  package let version: String
-  /// How long ago it said so last.
-  package let age: Duration
-  /// Those of ``OwnedShards/count`` whose conversations are its own.
-  package let shards: Int
 }

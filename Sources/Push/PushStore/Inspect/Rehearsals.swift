@@ -62,18 +62,6 @@ package enum HostFunction: String, CaseIterable, Sendable {
   case profileName = "profile_name"
   case recipientPreferences = "recipient_preferences"
   case isMentioned = "is_mentioned"
-
-  var call: StatementCall {
-    switch self {
-    case .messageContext: .callMessageContext
-    case .seenBy: .callSeenBy
-    case .unreadCount: .callUnreadCount
-    case .deviceTokens: .callDeviceTokens
-    case .profileName: .callProfileName
-    case .recipientPreferences: .callRecipientPreferences
-    case .isMentioned: .callIsMentioned
-    }
-  }
 }
 
 /// Finds out whether notifications reach a session of the service: listens as the service does, on a separate channel,

@@ -6,13 +6,14 @@ package import Reactors
 /// How the service fares at one moment: what an operator looks at first.
 package struct ServiceOverview: Equatable, Sendable {
   package var ledger: LedgerFigures
-  package var queues: QueueOverview
+  /// Counted to one more than ``PushDatabase/overviewCountMax``.
+  package var queues: QueueFigures
   /// Routes that pushes wait for, fifty at the most.
   package var lanes: [WaitingLane]
   /// What was set aside last, the newest first, twenty at the most.
   package var parked: [ParkedWork]
   /// Processes that were seen in the last minute and have not stopped, the last one seen first, fifty at the most.
-  package var instances: [LiveInstance]
+  package var instances: [RunningInstance]
   /// The newest pushes, the newest first.
   package var newest: [LedgerEntry]
 }
@@ -56,28 +57,6 @@ package struct LedgerFigures: Equatable, Sendable {
   package var shares: [Share] = []
 }
 
-/// What is still to be done. Counts end at 10 001, which means more than 10 000.
-package struct QueueOverview: Equatable, Sendable, Decodable {
-  /// Work that has been due for so long finds no process, or too few: a claim takes milliseconds, and polls come
-  /// within a second.
-  package static let overdueFrom = Duration.seconds(10)
-
-  /// Events that are not decided.
-  package let inbox: Int
-  /// How long ago the oldest of them was committed; negative for one that is not due before a moment to come. Nil without.
-  package let oldestAge: Duration?
-  package let holds: Int
-  /// How long until the first of them is looked at again; negative when it is overdue.
-  package let nextHold: Duration?
-  /// Pushes that APNs has put off.
-  package let retries: Int
-  /// How long until the first of them is tried again; negative when it is overdue.
-  package let nextRetry: Duration?
-  /// Whether there are more holds or retries, due later than those counted.
-  package let hasMoreWork: Bool
-  package let parked: Int
-}
-
 /// A route to APNs that pushes wait for.
 package struct WaitingLane: Equatable, Sendable, Decodable {
   /// App and environment.
@@ -90,15 +69,17 @@ package struct WaitingLane: Equatable, Sendable, Decodable {
   package let reason: String?
 }
 
-/// A process of the service that works, or did so a minute ago.
-package struct LiveInstance: Equatable, Sendable, Decodable {
+/// A process of the service that has not said that it stops.
+package struct RunningInstance: Equatable, Sendable, Decodable {
+  /// As its log lines name it.
+  package let id: String
   package let host: String
   package let processID: Int
   package let version: String
   /// When it was started; microseconds since 1970.
   package let startedAt: Int64
   /// How long ago it said that it lives.
-  package let seenAge: Duration
+  package let age: Duration
   /// Those of ``OwnedShards/count`` whose conversations are its own.
   package let shards: Int
 }
@@ -144,14 +125,15 @@ extension PushDatabase {
   package func overview(newest: Int, on reactor: isolated Reactor) async throws -> ServiceOverview {
     try await look(on: reactor) { look in
       let ledger = try await look.query(.overviewLedger, on: reactor)
-      let queues = try await look.query(.overviewQueues, on: reactor)
+      let queues = try await look.query(.queueFigures(rowsMax: Self.overviewCountMax + 1, lanesMax: 0), on: reactor)
       let lanes = try await look.query(.overviewLanes, on: reactor)
       let parked = try await look.query(.overviewParked, on: reactor)
-      let instances = try await look.query(.overviewInstances, on: reactor)
+      let instances: [RunningInstance] = try await look.query(.runningInstances, on: reactor).decoded()
       let entries = try await look.query(.newestPushes(rowsMax: newest), on: reactor)
       return ServiceOverview(
         ledger: try LedgerFigures(ledger), queues: try queues.one().decoded(), lanes: try lanes.decoded(),
-        parked: try parked.decoded(), instances: try instances.decoded(), newest: try entries.decoded())
+        parked: try parked.decoded(), instances: instances.filter { $0.age < ServiceInstance.silentFrom },
+        newest: try entries.decoded())
     }
   }
 }

@@ -134,6 +134,10 @@ package struct QueueFigures: Equatable, Sendable, Decodable {
   /// Lanes that are told apart; as many apps in two environments are more than anybody has configured.
   package static let lanesMax = 32
 
+  /// Work that has been due for so long finds no process, or too few: a claim takes milliseconds, and polls come
+  /// within a second.
+  package static let overdueFrom = Duration.seconds(10)
+
   /// Events in the inbox without a claim; their owners may have some of them in hand.
   package var freshEvents = 0
   /// Events in the inbox under a claim, or left by one.
@@ -142,8 +146,12 @@ package struct QueueFigures: Equatable, Sendable, Decodable {
   /// is that of the oldest looked at.
   package var oldestEventAge: Duration?
   package var held = 0
+  /// How long until the first of them is looked at again; negative when it is overdue.
+  package var nextHold: Duration?
   /// Pushes with a time for another attempt.
   package var retryable = 0
+  /// How long until the first of them is tried again; negative when it is overdue.
+  package var nextRetry: Duration?
   /// Pushes that wait for APNs, by lane; `other` is those of lanes beyond ``lanesMax``.
   package var waiting: [String: Int] = [:]
   /// Work that was set aside for a person to look at.
@@ -152,14 +160,16 @@ package struct QueueFigures: Equatable, Sendable, Decodable {
   package var triggerFailures = 0
   package var runningActivities = 0
 
+  package var events: Int { freshEvents + claimedEvents }
+
   /// For how long the oldest snapshot has been kept; nil when there is none, or none that may be seen.
   package var snapshotAge: Duration?
   /// How many transactions have begun since the oldest snapshot of a replication slot; nil when there is none.
   package var slotAgeTransactions: Int?
 
   private enum CodingKeys: CodingKey {
-    case freshEvents, claimedEvents, oldestEventAge, held, retryable, parked, triggerFailures, runningActivities
-    case snapshotAge, slotAgeTransactions
+    case freshEvents, claimedEvents, oldestEventAge, held, nextHold, retryable, nextRetry, parked, triggerFailures
+    case runningActivities, snapshotAge, slotAgeTransactions
   }
 }
 

@@ -91,7 +91,7 @@ struct OverviewPage {
     ).html
   }
 
-  private func instances(_ instances: [LiveInstance]) -> HTML {
+  private func instances(_ instances: [RunningInstance]) -> HTML {
     let table = Table(
       caption: "Processes of the service",
       columns: ["Process", "Version", "Started", .number("Shards"), .number("Seen")],
@@ -99,7 +99,7 @@ struct OverviewPage {
       rows: instances.map { instance in
         [
           "\(instance.host), \(String(instance.processID))", "\(instance.version)", Wording.time(instance.startedAt),
-          "\(String(instance.shards)) of \(String(OwnedShards.count))", "\(Wording.age(instance.seenAge)) ago",
+          "\(String(instance.shards)) of \(String(OwnedShards.count))", "\(Wording.age(instance.age)) ago",
         ]
       })
     return """
@@ -134,14 +134,15 @@ struct FigureList {
 
   var html: HTML {
     let queues = overview.queues
+    let hasMoreWork = queues.held + queues.retryable > PushDatabase.overviewCountMax
     let figures: [HTML] = [
       throughput, latency,
-      HTML.figure("In the inbox", Wording.count(queues.inbox), queues.oldestAge.map { "oldest \(Wording.age($0))" }),
+      HTML.figure("In the inbox", Wording.count(queues.events), queues.oldestEventAge.map { "oldest \(Wording.age($0))" }),
       HTML.figure(
-        "Held", Wording.count(queues.holds, isAtLeast: queues.hasMoreWork), due("looked at", queues.nextHold)),
+        "Held", Wording.count(queues.held, isAtLeast: hasMoreWork), due("looked at", queues.nextHold)),
       HTML.figure(
         "To be tried again",
-        Wording.count(queues.retries, isAtLeast: queues.hasMoreWork && queues.retries > 0),
+        Wording.count(queues.retryable, isAtLeast: hasMoreWork && queues.retryable > 0),
         due("tried", queues.nextRetry)),
       waiting,
     ]
@@ -274,9 +275,9 @@ struct Attention {
     return ["No process of the service has said in the last minute that it lives."]
   }
 
-  private func queues(_ queues: QueueOverview) -> [HTML] {
+  private func queues(_ queues: QueueFigures) -> [HTML] {
     var items: [HTML] = []
-    if let age = queues.oldestAge, age >= QueueOverview.overdueFrom {
+    if let age = queues.oldestEventAge, age >= QueueFigures.overdueFrom {
       items.append("The oldest event has been in the inbox for \(Wording.age(age)).")
     }
     items += Self.overdue("held push was to be looked at", queues.nextHold)
@@ -288,7 +289,7 @@ struct Attention {
   }
 
   private static func overdue(_ what: String, _ wait: Duration?) -> [HTML] {
-    guard let wait, wait <= .zero - QueueOverview.overdueFrom else { return [] }
+    guard let wait, wait <= .zero - QueueFigures.overdueFrom else { return [] }
     return ["The first \(what) \(Wording.age(.zero - wait)) ago."]
   }
 

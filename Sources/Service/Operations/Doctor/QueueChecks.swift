@@ -11,7 +11,7 @@ extension Judgement {
     ]
   }
 
-  /// A wait for a claim, from ``QueueOverview/overdueFrom`` on.
+  /// A wait for a claim, from ``QueueFigures/overdueFrom`` on.
   private static func late(_ overdue: Duration, _ found: String) -> Judgement {
     Judgement(
       overdue < .seconds(60) ? .warning : .failure, "\(found) for \(FindingWords.duration(overdue))", remedy: seeService
@@ -21,14 +21,14 @@ extension Judgement {
   private static func inbox(_ backlog: ExaminedBacklog) -> Judgement {
     let rows = FindingWords.count(backlog.events, of: ExaminedBacklog.rowsMax, "row", "rows")
     guard let overdue = backlog.eventOverdue else { return .ok("empty") }
-    guard overdue >= QueueOverview.overdueFrom else {
+    guard overdue >= QueueFigures.overdueFrom else {
       return .ok("\(rows), the oldest could be decided \(FindingWords.duration(overdue)) ago")
     }
     return late(overdue, "\(rows), and the oldest has waited to be decided")
   }
 
   private static func overdueDeliveries(_ backlog: ExaminedBacklog) -> Judgement {
-    guard let overdue = backlog.deliveryOverdue, overdue >= QueueOverview.overdueFrom else {
+    guard let overdue = backlog.deliveryOverdue, overdue >= QueueFigures.overdueFrom else {
       return .ok("none is overdue")
     }
     return late(overdue, "the first has been due")
@@ -106,7 +106,7 @@ extension Judgement {
 
   /// Which processes run, as they say themselves in the database, and whether every conversation has an owner among them.
   /// - Parameter mayIdle: whether processes say nothing while their database sleeps.
-  static func instances(_ instances: [ExaminedInstance], mayIdle: Bool = false) -> Judgement {
+  static func instances(_ instances: [RunningInstance], mayIdle: Bool = false) -> Judgement {
     let silentFrom = ServiceInstance.silentFrom + (mayIdle ? DatabaseSleep.longestMax : .zero)
     let running = instances.filter { $0.age < silentFrom }
     guard !running.isEmpty else {
@@ -194,7 +194,7 @@ extension Judgement {
     guard isConfigured else {
       return .warning(
         "\(found), and EVENTS_URL is not set",
-        remedy: "set EVENTS_URL and EVENTS_SECRET, or call tacet.announce_nothing")
+        remedy: "set EVENTS_URL and EVENTS_SECRET, or call tacet.announce('{}')")
     }
     if figures.dead > 0 {
       let dead = FindingWords.count(figures.dead, of: HostEventFigures.rowsMax, "is dead", "are dead")

@@ -14,7 +14,7 @@ struct OverviewTests {
   func quietDatabase() async throws {
     let overview = try await Self.overview(of: try await TestDatabase.migrated())
     #expect(overview.ledger == LedgerFigures())
-    #expect(overview.queues.inbox == 0 && overview.queues.oldestAge == nil && overview.queues.nextHold == nil)
+    #expect(overview.queues.events == 0 && overview.queues.oldestEventAge == nil && overview.queues.nextHold == nil)
     #expect(overview.lanes == [] && overview.parked == [] && overview.newest == [])
   }
 
@@ -86,7 +86,7 @@ struct OverviewTests {
     _ = try await Self.overview(of: chat.database)
     for statement in PushStatements.all
     where statement.parameterTypes.isEmpty
-      && ["examine_", "next_due", "overview_"].contains(where: statement.name.hasPrefix)
+      && ["examine_", "next_due", "overview_", "running_instances"].contains(where: statement.name.hasPrefix)
       && statement.name != "examine_webhook_queue"
     {
       await #expect(throws: Never.self, "\(statement.name)") { try await chat.database.sql(statement.sql) }
@@ -144,8 +144,8 @@ struct OverviewTests {
       """)
     let overview = try await Self.overview(of: database)
     let queues = overview.queues
-    #expect(queues.inbox == 2 && queues.holds == 2 && queues.retries == 1 && queues.parked == 1 && !queues.hasMoreWork)
-    #expect((.seconds(1800)...(.seconds(3600))).contains(try #require(queues.oldestAge)))
+    #expect(queues.events == 2 && queues.held == 2 && queues.retryable == 1 && queues.parked == 1)
+    #expect((.seconds(1800)...(.seconds(3600))).contains(try #require(queues.oldestEventAge)))
     #expect((.seconds(600)...(.seconds(2400))).contains(try #require(queues.nextHold)))
     #expect(try #require(queues.nextRetry) < .seconds(-2))
     #expect(overview.lanes.map(\.name) == ["a/production", "b/sandbox"])
@@ -172,10 +172,8 @@ struct OverviewTests {
       (PushStatements.pushesOfSubject, "\(id), \(id), 'message', 51", "push_log_subject_idx"),
       (PushStatements.meaningOfID, "\(id), \(id)", "push_log_subject_idx"),
       (PushStatements.overviewLanes, "", "deliveries_waiting_idx"),
-      (PushStatements.overviewQueues, "", "deliveries_due_idx"),
-      (PushStatements.overviewQueues, "", "inbox_available_idx"),
       (PushStatements.overviewParked, "", "parked_parked_idx"),
-      (PushStatements.overviewInstances, "", "instances_seen_idx"),
+      (PushStatements.runningInstances, "", "instances_seen_idx"),
       (PushStatements.deviceTokenOwners, "'c0ffee17', 20", "push_tokens_spelling_idx"),
     ] {
       let plan = try await database.explain(statement, arguments, mode)
@@ -284,10 +282,9 @@ struct QueueFiguresTests {
     try await add(2, "retryable", to: database)
     try await add(4, "waiting", lane: "a/production", to: database)
     try await add(1, "waiting", lane: "a/sandbox", to: database)
-    var expected = QueueFigures()
-    (expected.held, expected.retryable) = (3, 2)
-    expected.waiting = ["a/production": 4, "a/sandbox": 1]
-    #expect(try await figures(of: database) == expected)
+    let figures = try await figures(of: database)
+    #expect(figures.held == 3 && figures.retryable == 2)
+    #expect(figures.waiting == ["a/production": 4, "a/sandbox": 1])
   }
 
   @Test("lanes beyond the bound are together, and those with the most are not among them")

@@ -252,10 +252,11 @@ struct AttentionTests {
   private func items(
     oldest: Duration? = nil, nextHold: Duration? = nil, nextRetry: Duration? = nil, parked: Int = 0
   ) -> [String] {
-    let queues = QueueOverview(
-      inbox: 1, oldestAge: oldest, holds: 1, nextHold: nextHold, retries: 1, nextRetry: nextRetry, hasMoreWork: false,
-      parked: parked)
-    let instance = LiveInstance(host: "a", processID: 1, version: "1.0", startedAt: 0, seenAge: .zero, shards: 16)
+    var queues = QueueFigures()
+    (queues.freshEvents, queues.oldestEventAge, queues.held, queues.nextHold) = (1, oldest, 1, nextHold)
+    (queues.retryable, queues.nextRetry, queues.parked) = (1, nextRetry, parked)
+    let instance = RunningInstance(
+      id: "i", host: "a", processID: 1, version: "1.0", startedAt: 0, age: .zero, shards: 16)
     let overview = ServiceOverview(
       ledger: LedgerFigures(), queues: queues, lanes: [], parked: [], instances: [instance], newest: [])
     return Attention(overview: overview, routes: [], faults: []).items.map(\.markup)

@@ -94,8 +94,9 @@ struct QueueJudgementTests {
 
   @Test("a process that has been silent for a minute does not run, or for an hour more where the database may sleep")
   func instances() {
-    func instance(_ id: String, _ seconds: Int, _ version: String = "1") -> ExaminedInstance {
-      ExaminedInstance(id: id, host: "here", version: version, age: .seconds(seconds), shards: 16)
+    func instance(_ id: String, _ seconds: Int, _ version: String = "1") -> RunningInstance {
+      RunningInstance(
+        id: id, host: "here", processID: 1, version: version, startedAt: 0, age: .seconds(seconds), shards: 16)
     }
     #expect(Judgement.instances([]).verdict == .warning)
     #expect(
@@ -108,8 +109,9 @@ struct QueueJudgementTests {
 
   @Test("conversations that no running process owns are told, unless the processes may sleep")
   func unowned() {
-    func instance(_ id: String, shards: Int, seconds: Int = 1) -> ExaminedInstance {
-      ExaminedInstance(id: id, host: "here", version: "1", age: .seconds(seconds), shards: shards)
+    func instance(_ id: String, shards: Int, seconds: Int = 1) -> RunningInstance {
+      RunningInstance(
+        id: id, host: "here", processID: 1, version: "1", startedAt: 0, age: .seconds(seconds), shards: shards)
     }
     #expect(Judgement.instances([instance("a", shards: 9), instance("b", shards: 7)]).verdict == .ok)
     let few = [instance("a", shards: 9), instance("b", shards: 7, seconds: 60)]
