@@ -165,6 +165,15 @@ CREATE TABLE tacet.host_events (
 )
 WITH (fillfactor='70', autovacuum_vacuum_scale_factor='0.02', autovacuum_vacuum_threshold='1000');
 
+CREATE TABLE tacet.watched_activities (
+    type text NOT NULL,
+    source regclass NOT NULL,
+    id_column name NOT NULL,
+    user_column name NOT NULL,
+    fields jsonb NOT NULL,
+    ended_when text NOT NULL
+);
+
 CREATE TABLE tacet.notif_contents (
     attempted_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
     fetched_at timestamp with time zone,
@@ -183,15 +192,6 @@ CREATE TABLE tacet.notif_contents (
     CONSTRAINT notif_contents_slot_check CHECK ((slot ~ '^([01][0-9]|2[0-3])[0-5][0-9]$'::text))
 )
 WITH (fillfactor='80', autovacuum_vacuum_scale_factor='0.05');
-
-CREATE TABLE tacet.watched_activities (
-    type text NOT NULL,
-    source regclass NOT NULL,
-    id_column name NOT NULL,
-    user_column name NOT NULL,
-    fields jsonb NOT NULL,
-    ended_when text NOT NULL
-);
 
 CREATE TABLE tacet.pushes (
     created_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
@@ -519,7 +519,6 @@ CREATE TABLE tacet.escalations (
 );
 
 CREATE TABLE tacet.frequency_caps (
-    committed_at timestamp with time zone,
     committed_day date,
     user_id uuid NOT NULL,
     cap_group text NOT NULL
@@ -573,7 +572,6 @@ CREATE TABLE tacet.instances (
 WITH (fillfactor='50', vacuum_truncate=off);
 
 CREATE TABLE tacet.kinds (
-    watched_at timestamp with time zone DEFAULT now() NOT NULL,
     source regclass NOT NULL,
     surface_table regclass,
     kind text NOT NULL,
@@ -1399,32 +1397,28 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.analyse_engagement() returns interval
 -- tacet.announce(events text[], kinds text[] DEFAULT NULL::text[]) returns void
 -- tacet.announce_decisions() returns trigger
--- tacet.announce_nothing() returns void
 -- tacet.announced_id(id text, user_id uuid) returns text
 -- tacet.asks_to_wait(decision text, reason text) returns boolean
 -- tacet.audience_query(audience text, moment text, only_user text) returns text
 -- tacet.audience_says(audience text, name text) returns boolean
--- tacet.authorize_device(user_id uuid, device_token text, auth_status text) returns void
 -- tacet.available_at(send_at timestamp with time zone) returns timestamp with time zone
 -- tacet.badge_max() returns bigint
 -- tacet.bigint_of(id text) returns bigint
 -- tacet.block_tables() returns TABLE(relation oid, table_name text, blocker_column text, blocked_column text)
+-- tacet.call_with_nulls(function_name text) returns void
 -- tacet.campaign_day(zone text, gap_days integer, moment timestamp with time zone) returns TABLE(local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone)
--- tacet.campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
+-- tacet.campaign_gate(user_id uuid, needs_no_session boolean, cap_group text, local_day date, day_start timestamp with time zone, day_end timestamp with time zone, gap_start timestamp with time zone) returns TABLE(reason text)
 -- tacet.campaign_hour(campaign tacet.campaigns, standard_time time without time zone, zone text, day date) returns timestamp with time zone
 -- tacet.campaign_material(campaign text, user_id uuid) returns jsonb
 -- tacet.campaign_page(campaign tacet.campaigns, due_at timestamp with time zone, zones text[] DEFAULT NULL::text[], only_user uuid DEFAULT NULL::uuid, after_user uuid DEFAULT NULL::uuid, users_max bigint DEFAULT NULL::bigint, is_guarded boolean DEFAULT false) returns TABLE(user_id uuid, time_zone text, local_day date, local_time time without time zone, is_considered boolean, pending_day date)
 -- tacet.campaign_presentation(presentation jsonb, named jsonb) returns jsonb
--- tacet.campaign_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
--- tacet.campaign_push_outcome(push_id uuid, user_id uuid) returns jsonb
--- tacet.campaign_push_types(cap_group text) returns text[]
 -- tacet.campaign_refusals(campaign text, user_ids uuid[], due_ats timestamp with time zone[], days date[], push_types text[]) returns TABLE(place bigint, refusal text)
 -- tacet.campaign_situations(campaign text, user_ids uuid[], due_at timestamp with time zone DEFAULT NULL::timestamp with time zone, day date DEFAULT NULL::date) returns TABLE(user_id uuid, time_zone text, refusal text, material jsonb)
 -- tacet.cancel_pushes(cancel_key text) returns bigint
 -- tacet.cancel_user_pushes(user_id uuid) returns bigint
 -- tacet.canonical_locale(locale text) returns text
 -- tacet.change_live_activity(running tacet.activities, declared tacet.activity_types, state jsonb, alert jsonb, priority integer, relevance double precision) returns text
--- tacet.change_slots(campaign text, user_id uuid, zone text, wanted jsonb, default_slots jsonb, lead_us bigint, seen text) returns integer
+-- tacet.change_slots(campaign text, user_id uuid, zone text, lead_us bigint, wanted jsonb DEFAULT NULL::jsonb, default_slots jsonb DEFAULT NULL::jsonb, seen text DEFAULT NULL::text) returns integer
 -- tacet.check_composer(composer jsonb) returns void
 -- tacet.check_in_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, refusal text)
 -- tacet.check_in_material(user_id uuid, moment timestamp with time zone) returns jsonb
@@ -1440,7 +1434,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.coaching_facts(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.commit_occasions(campaign text, way text, decided tacet.decided_occasion[]) returns TABLE(place bigint, status text, reason text, push_id uuid)
 -- tacet.complete_micro_action(user_id uuid, day date, at timestamp with time zone) returns boolean
--- tacet.content_refusal(content tacet.notif_contents, zone text, moment timestamp with time zone) returns text
 -- tacet.count_missed_events(failed_kind text, failed_state text, failed_message text, failed_subject_ids uuid[]) returns void
 -- tacet.count_trigger_failure(failed_state text, failed_message text, failed_subject_ids text[] DEFAULT '{}'::text[]) returns void
 -- tacet.count_unread(user_id uuid, left_out uuid[] DEFAULT '{}'::uuid[]) returns TABLE(unread bigint)
@@ -1454,10 +1447,8 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.device_token_owners(beginning text, owners_max integer) returns TABLE(user_id uuid, device_token text)
 -- tacet.device_tokens(user_id uuid) returns TABLE(device_token text, environment text, app text)
 -- tacet.drop_dead_device(device_token text, reason text, invalid_since timestamp with time zone) returns void
--- tacet.drop_dead_token(device_token text, reason text, invalid_since timestamp with time zone) returns void
 -- tacet.drop_watch_triggers(kind text, source regclass, happenings text[] DEFAULT '{happened,deleted}'::text[]) returns void
 -- tacet.due_hours(campaign text, standard_time time without time zone, moment timestamp with time zone DEFAULT clock_timestamp()) returns TABLE(due_at timestamp with time zone, zones text[])
--- tacet.end_live_activities(user_id uuid, reason text) returns bigint
 -- tacet.end_live_activity(id text, state jsonb, alert jsonb, reason text, is_pushed boolean DEFAULT true) returns text
 -- tacet.engagement(period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(total_users bigint, active_users bigint, recent_users bigint, lapsed_users bigint, churn_risk_users bigint, sessions bigint, session_seconds double precision)
 -- tacet.engagement_class(idle interval) returns text
@@ -1467,10 +1458,11 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.enqueue_watched() returns trigger
 -- tacet.enrol_campaign(campaign text, due_at timestamp with time zone, zones text[] DEFAULT NULL::text[], only_user uuid DEFAULT NULL::uuid, users_max bigint DEFAULT NULL::bigint, request uuid DEFAULT NULL::uuid) returns TABLE(run_id uuid, enrolled integer, is_finished boolean)
 -- tacet.enrol_slots(campaign text, default_slots jsonb, are_new boolean, after_user uuid, users_max bigint, lead_us bigint) returns TABLE(enrolled bigint, moved bigint, last_user uuid)
--- tacet.entry_lock(campaign text) returns bigint
 -- tacet.erase_users(users_max integer, rows_max integer, settled interval) returns TABLE(erased bigint, finished bigint, has_more boolean)
 -- tacet.event_audience(push_kind text, event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.event_content(event_kind text, subject_id uuid) returns TABLE(push_kind text, surface_id uuid, actor_id uuid, dated_at timestamp with time zone, life_us bigint, quiet_policy text, excluded_device text, withheld text, is_silent boolean, content text)
+-- tacet.event_facts(event_kind text, subject_id uuid) returns TABLE(push_kind text, surface_id uuid, sender_id uuid, sender_name text, body text, created_at timestamp with time zone, read_by uuid[], prior_read_by uuid[], prior_touched_at timestamp with time zone, dated_at timestamp with time zone, life_us bigint, quiet_policy text, reading_device text, withheld text, is_silent boolean, content text)
+-- tacet.event_recipients(push_kind text, event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
 -- tacet.fact_time(facts jsonb, name text) returns timestamp with time zone
 -- tacet.field_expressions(fields jsonb, declared jsonb) returns text
 -- tacet.fill_presentation(presentation jsonb, named jsonb) returns jsonb
@@ -1503,7 +1495,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.hmac_sha256(message bytea, key bytea) returns bytea
 -- tacet.hold_shards(instance_id text, host text, process_id integer, version text, lease_us bigint) returns TABLE(shard integer, epoch bigint, taken_us bigint, is_surplus boolean, is_quiet boolean)
 -- tacet.holds_ids(type regtype, ids regtype, takes_any boolean DEFAULT false) returns boolean
--- tacet.host_event_lock(user_id uuid) returns bigint
 -- tacet.hydration_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, slots jsonb, refusal text)
 -- tacet.hydration_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.hydration_slots(frequency jsonb, first_slot text, end_slot text) returns jsonb
@@ -1514,7 +1505,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.is_default(installed regprocedure) returns boolean
 -- tacet.is_denied(user_id uuid) returns boolean
 -- tacet.is_done(push tacet.pushes) returns boolean
--- tacet.is_localised(definition jsonb) returns boolean
 -- tacet.is_mentioned(message_id uuid, user_id uuid) returns boolean
 -- tacet.join_kinds()
 -- tacet.keep_wishes(user_id uuid, channel text, address text, wishes text) returns void
@@ -1538,6 +1528,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.live_activity_value(what text, name text, type text, may_be_missing boolean, value jsonb) returns jsonb
 -- tacet.localise(kind text, locale text, title text DEFAULT NULL::text, body text DEFAULT NULL::text, subtitle text DEFAULT NULL::text, counted name DEFAULT NULL::name, plural jsonb DEFAULT '{}'::jsonb) returns void
 -- tacet.localised_texts(kind text) returns jsonb
+-- tacet.lock_of(name text) returns bigint
 -- tacet.lock_slots(user_id uuid) returns void
 -- tacet.looked_at_because(log_id uuid) returns text
 -- tacet.looked_at_because(log_ids uuid[]) returns TABLE(log_id uuid, cause text)
@@ -1549,10 +1540,10 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.meal_material(user_id uuid, moment timestamp with time zone) returns jsonb
 -- tacet.mentions_by_default_when_planned() returns boolean
 -- tacet.message_context(message_id uuid) returns TABLE(conversation_id uuid, sender_id uuid, sender_name text, body text, created_at timestamp with time zone, read_by uuid[], prior_read_by uuid[], prior_touched_at timestamp with time zone)
+-- tacet.message_facts(subject_id uuid) returns TABLE(surface_id uuid, sender_id uuid, sender_name text, body text, created_at timestamp with time zone, read_by uuid[], prior_read_by uuid[], prior_touched_at timestamp with time zone)
 -- tacet.message_of(subject_id uuid) returns uuid
 -- tacet.morning_audience(moment timestamp with time zone, only_user uuid) returns TABLE(user_id uuid, time_zone text, gap_days integer, slots jsonb, refusal text)
 -- tacet.morning_material(user_id uuid, moment timestamp with time zone) returns jsonb
--- tacet.move_slots(campaign text, user_id uuid, zone text, lead_us bigint) returns integer
 -- tacet.move_unread_marks(user_ids uuid[]) returns void
 -- tacet.named_occasion(user_id uuid, name text) returns tacet.occasions
 -- tacet.next_fire(slot text, zone text, after timestamp with time zone, weekdays smallint[] DEFAULT '{1,2,3,4,5,6,7}'::smallint[]) returns TABLE(fire_date date, fire_at timestamp with time zone)
@@ -1588,9 +1579,8 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.push_refusal(user_id uuid, kind text, armed_by text[], moment timestamp with time zone) returns TABLE(refusal text, excluded text)
 -- tacet.push_targets(user_id uuid) returns TABLE(channel text, address text, environment text, app text, keys text)
 -- tacet.put_activity_token(id text, user_id uuid, device_token text, token text, app text, environment text) returns boolean
--- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[], content text DEFAULT NULL::text) returns void
+-- tacet.put_preferences(user_id uuid, quiet_start time without time zone, quiet_end time without time zone, quiet_zone text, quiet_policy text, disabled_kinds text[], conversation_ids uuid[], muted boolean[], muted_until timestamp with time zone[], mentions_only boolean[], content text DEFAULT NULL::text, unread_kinds text[] DEFAULT '{}'::text[], unread_seconds bigint[] DEFAULT '{}'::bigint[]) returns void
 -- tacet.put_start_token(user_id uuid, device_token text, type text, token text, app text, environment text) returns boolean
--- tacet.put_unread_preferences(user_id uuid, kinds text[], afters interval[]) returns void
 -- tacet.queue_changed_rows(type text, subjects uuid[]) returns void
 -- tacet.queue_occasion(occasion tacet.occasions, push_id uuid, excluded text, send_at timestamp with time zone, metadata jsonb DEFAULT '{}'::jsonb, cancel_key text DEFAULT NULL::text) returns void
 -- tacet.queue_occasions(campaign text, decided tacet.decided_occasion[], push_ids uuid[], excluded text[], moment timestamp with time zone, send_at timestamp with time zone DEFAULT NULL::timestamp with time zone, cancel_key text DEFAULT NULL::text) returns void
@@ -1629,7 +1619,6 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.said_of_users(audience text, user_ids uuid[], moment timestamp with time zone) returns TABLE(place bigint, zone_name text, gap_days integer, refusal text)
 -- tacet.seen_by(conversation_id uuid) returns TABLE(user_id uuid, last_seen timestamp with time zone, left_at timestamp with time zone)
 -- tacet.seen_slots(campaign text, user_id uuid) returns text
--- tacet.service_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.sessions_between(user_id uuid, first_moment timestamp with time zone, end_moment timestamp with time zone) returns TABLE(session_id uuid)
 -- tacet.sessions_of(user_id uuid, period_start timestamp with time zone, period_end timestamp with time zone) returns TABLE(began_at timestamp with time zone, ended_at timestamp with time zone)
 -- tacet.settle_host_event(event_id bigint, attempt integer, status integer, error text, next_try interval, gives_up interval) returns text
@@ -1645,7 +1634,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.space_live_activity() returns trigger
 -- tacet.start_live_activity(id text, user_id uuid, type text, attributes jsonb, state jsonb, alert jsonb, is_pushed boolean) returns text
 -- tacet.stored_push_audience(event_kind text, subject_id uuid, surface_id uuid) returns SETOF tacet.push_recipient
--- tacet.stored_push_content(event_kind text, subject_id uuid, of_campaign boolean) returns SETOF tacet.push_content
+-- tacet.stored_push_content(event_kind text, subject_id uuid) returns SETOF tacet.push_content
 -- tacet.subject_of(id uuid) returns uuid
 -- tacet.surely_end_live_activity(id text, reason text) returns void
 -- tacet.surely_follow_row(type text, subject_id uuid) returns void
@@ -1653,7 +1642,7 @@ ALTER TABLE tacet.watched_activities ENABLE ROW LEVEL SECURITY;
 -- tacet.sync_read(user_id uuid, conversation_id uuid, message_ids uuid[], device_token text) returns bigint
 -- tacet.table_of_users(schema_name name, table_name name) returns regclass
 -- tacet.tables_read(function_names text[]) returns TABLE(function_name text, relation regclass)
--- tacet.take_cap(user_id uuid, cap_group text, day date DEFAULT NULL::date, moment timestamp with time zone DEFAULT clock_timestamp()) returns boolean
+-- tacet.take_cap(user_id uuid, cap_group text, day date DEFAULT NULL::date) returns boolean
 -- tacet.take_missed(kinds text, failures_max integer) returns TABLE(kind text, subject_id uuid, failed_at timestamp with time zone)
 -- tacet.take_row_texts(rows_max integer) returns TABLE(kind text, subject_id uuid, user_id uuid, composer text, facts text)
 -- tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean

@@ -57,45 +57,45 @@ begin
         -- offset 0 keeps it at one call for each.
         cross join lateral (select coalesce(tacet.known_zone(n.zone_name), 'UTC') as zone offset 0) z
         cross join lateral tacet.campaign_day(z.zone, n.gap_days, $1) d
-        cross join lateral (select tacet.campaign_hour($11, ($1 at time zone coalesce(tacet.known_zone(($2)[1]), 'UTC'))::time, z.zone, d.local_day) as due_at) h
+        cross join lateral (select tacet.campaign_hour($10, ($1 at time zone coalesce(tacet.known_zone(($2)[1]), 'UTC'))::time, z.zone, d.local_day) as due_at) h
       )
       select
         p.user_id, z.zone, z.local_day, p.local_time,
         p.refusal is null and (z.is_due or z.was_due and l.time_zone <> z.zone) is true and (l.fire_date >= z.local_day) is not true
-          and ($6 or g.reason is null and ($10 or tacet.has_account(p.user_id))),
+          and ($6 or g.reason is null and ($9 or tacet.has_account(p.user_id))),
         case when l.status = 'scheduled' and l.fire_at > $1 and l.time_zone <> z.zone and p.local_time is not null then l.fire_date end
       from page p
       left join places z on z.zone_name = p.zone_name and z.gap_days = p.gap_days
       left join lateral (
         select d.time_zone, d.fire_date, d.fire_at, d.status from tacet.occasions d
         where (z.is_due or z.was_due or p.local_time is not null and p.refusal is null)
-          and d.user_id = p.user_id and d.campaign = ($11).name and d.slot = ''
+          and d.user_id = p.user_id and d.campaign = ($10).name and d.slot = ''
         order by d.fire_date desc
         limit 1
       ) l on true
-      cross join lateral tacet.campaign_gate(p.user_id, $7, $8, $9, z.local_day, z.day_start, z.day_end, z.gap_start) g
+      cross join lateral tacet.campaign_gate(p.user_id, $7, $8, z.local_day, z.day_start, z.day_end, z.gap_start) g
     $query$,
     tacet.audience_query(campaign.audience, '$1', '$3'))
   using
     due_at, zones, only_user, after_user, users_max, is_guarded, campaign.needs_no_session, campaign.cap_group,
-    tacet.campaign_push_types(campaign.cap_group), not tacet.uses_accounts(), campaign;
+    not tacet.uses_accounts(), campaign;
 end
 $$;
 
 -- Why a user of an audience gets no push of a campaign; null when nothing keeps it back. The moments come from
 -- tacet.campaign_day for the hour that is served.
 --
--- cap_group: of the campaign; null for one without a cap, which looks at no earlier push. push_types: of the group, by
--- tacet.campaign_push_types. A push in the ledger counts by its type, unless its metadata names a campaign outside the
--- group: campaigns of several groups may have the same types.
+-- cap_group: of the campaign; null for one without a cap, which looks at no earlier push. A push in the ledger counts by its type, one of
+-- those of the group, whose campaigns share one cap, unless its metadata names a campaign outside the group: campaigns of several groups
+-- may have the same types.
 --
 -- The ledger counts sent pushes and its own days: one push a day, whatever the gap. Two daily runs are a day apart, however
 -- long each takes to compose. So a push counts from the hour it was composed for (due_at in its metadata), and that hour may
 -- come half an hour early, because another scheduler's minute is not exact. Rows without a usable due_at count from the second
 -- they were sent.
 create or replace function tacet.campaign_gate(
-  user_id tacet.user_id, needs_no_session boolean, cap_group text, push_types text[], local_day date, day_start timestamptz,
-  day_end timestamptz, gap_start timestamptz
+  user_id tacet.user_id, needs_no_session boolean, cap_group text, local_day date, day_start timestamptz, day_end timestamptz,
+  gap_start timestamptz
 )
 returns table (reason text)
 language sql stable
@@ -109,7 +109,8 @@ as $$
       ) then 'pushed_today'
       when campaign_gate.cap_group is not null and exists (
         select from tacet.push_log l
-        where l.user_id = campaign_gate.user_id and l.push_type = any (campaign_gate.push_types)
+        where l.user_id = campaign_gate.user_id and l.push_type = any (array(
+            select unnest(c.push_types) from tacet.campaigns c where c.cap_group = campaign_gate.cap_group))
           and (l.push_type <> 'message') is true
           and l.sent_at > least(campaign_gate.gap_start, campaign_gate.day_start - interval '1 microsecond')
           and (
@@ -129,18 +130,6 @@ as $$
         select from tacet.sessions_between(campaign_gate.user_id, campaign_gate.day_start, campaign_gate.day_end)
       ) then 'session_today'
     end
-$$;
-
--- The push types of all campaigns of a group, which share one cap; empty for null.
-create or replace function tacet.campaign_push_types(cap_group text)
-returns text[]
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
-  select coalesce(array_agg(distinct t.push_type), '{}')
-  from tacet.campaigns c
-  cross join unnest(c.push_types) as t (push_type)
-  where c.cap_group = campaign_push_types.cap_group
 $$;
 
 -- A user's day at a moment, and the moment gap_days earlier by the user's clock. At most a year earlier, because the number

@@ -101,8 +101,7 @@ begin
         (
           select g.reason
           from tacet.campaign_gate(
-            a.user_id, found_campaign.needs_no_session, found_campaign.cap_group,
-            tacet.campaign_push_types(found_campaign.cap_group), p.local_day, p.day_start, p.day_end, p.gap_start
+            a.user_id, found_campaign.needs_no_session, found_campaign.cap_group, p.local_day, p.day_start, p.day_end, p.gap_start
           ) g
         ),
         case when not tacet.has_account(a.user_id) and tacet.uses_accounts() then 'no_account' end,
@@ -179,7 +178,7 @@ begin
     left join known_zones z on z.zone_name = s.zone_name;
   end if;
   known := tacet.material_query(found_campaign.material, 'r.user_id', '$4', 'r.time_zone');
-  if tacet.is_localised(found_campaign.definition) then
+  if found_campaign.definition::text like '%"localised": {%' then
     known := format('jsonb_build_object(''locale'', tacet.user_locale(r.user_id)) || jsonb_strip_nulls(%s)', known);
   end if;
   return query execute format(
@@ -206,18 +205,4 @@ begin
   using campaign_material.user_id, clock_timestamp();
   return material;
 end
-$$;
-
--- What became of a campaign's push, for explanations; null until it is recorded.
-create or replace function tacet.campaign_push_outcome(push_id uuid, user_id tacet.user_id)
-returns jsonb
-language sql stable
-set search_path = pg_catalog, pg_temp
-as $$
-  select jsonb_build_object(
-    'logID', l.id, 'pushType', l.push_type, 'decision', l.decision, 'reason', l.reason, 'content', l.content, 'opened', l.opened,
-    'sentAt', tacet.unix_us(l.sent_at))
-  from tacet.push_log l
-  where l.subject_id = tacet.subject_of(campaign_push_outcome.push_id) and l.user_id = campaign_push_outcome.user_id
-  limit 1
 $$;

@@ -60,8 +60,8 @@ as $$
 declare
   kept tid;
 begin
-  perform pg_advisory_xact_lock(hashtextextended('device ' || register_device.device_token, 1952539493));
-  perform pg_advisory_xact_lock(hashtextextended('user ' || register_device.user_id, 1952539493));
+  perform pg_advisory_xact_lock(tacet.lock_of('device ' || register_device.device_token));
+  perform pg_advisory_xact_lock(tacet.lock_of('user ' || register_device.user_id));
   loop
     select t.ctid into kept
     from public.push_tokens t
@@ -130,7 +130,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  perform pg_advisory_xact_lock(hashtextextended('device ' || remove_device.device_token, 1952539493));
+  perform pg_advisory_xact_lock(tacet.lock_of('device ' || remove_device.device_token));
   update public.push_tokens t
   set invalidated_at = now(), invalidation_reason = 'logged_out'
   where lower(t.device_token) = remove_device.device_token

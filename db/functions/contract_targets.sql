@@ -50,7 +50,7 @@ language plpgsql volatile
 as $$
 begin
   -- One registration of a user at a time, or two would each see room for the last target.
-  perform pg_advisory_xact_lock(hashtextextended('user ' || register_target.user_id, 1952539493));
+  perform pg_advisory_xact_lock(tacet.lock_of('user ' || register_target.user_id));
   insert into tacet.targets as t (user_id, channel, address, app, keys, locale, time_zone, fetch_digest, expires_at)
   values (
     register_target.user_id, register_target.channel, register_target.address, register_target.app, register_target.keys,
@@ -97,7 +97,7 @@ declare
   former tacet.targets;
 begin
   -- In the order of register_target: first the user, then the row.
-  perform pg_advisory_xact_lock(hashtextextended('user ' || x.user_id, 1952539493))
+  perform pg_advisory_xact_lock(tacet.lock_of('user ' || x.user_id))
   from tacet.targets x
   where x.fetch_digest = renew_target.fetch_digest and x.dropped_at is null
   limit 1;

@@ -141,7 +141,7 @@ as $$
 declare
   due_at timestamptz;
 begin
-  if not pg_try_advisory_xact_lock(1952539493, 4) then
+  if not pg_try_advisory_xact_lock(1952539493, 5) then
     return interval '1 minute';
   end if;
   select max(a.analysed_at) + interval '72 hours' into due_at from tacet.engagement_analyses a;

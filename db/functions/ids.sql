@@ -73,6 +73,14 @@ as $$
   select case type when 'bigint' then (-1 - floor(random() * 2e9))::bigint::text else gen_random_uuid()::text end
 $$;
 
+-- The number of an advisory lock of this name. The seed, `tace` in ASCII, keeps it apart from the host's.
+create or replace function tacet.lock_of(name text)
+returns bigint
+language sql immutable
+as $$
+  select hashtextextended(lock_of.name, 1952539493)
+$$;
+
 -- The functions below are planned into the statements that call them. For ids of type uuid they are their argument or a constant.
 do $do$
 declare

@@ -201,27 +201,6 @@ begin
 end
 $$;
 
--- Ends all of a user's Live Activities. Returns how many there were.
-create or replace function tacet.end_live_activities(user_id tacet.user_id, reason text)
-returns bigint
-language plpgsql volatile
-as $$
-declare
-  ended bigint;
-begin
-  perform tacet.surely_end_live_activity(r.id, reason)
-  from (
-    select a.id
-    from tacet.activities a
-    where a.user_id = end_live_activities.user_id and a.ended_at is null
-    order by a.id
-    for update
-  ) r;
-  get diagnostics ended = row_count;
-  return ended;
-end
-$$;
-
 -- Ends a Live Activity even when no push of its end can be made: the device then keeps the last state until the system removes it.
 create or replace function tacet.surely_end_live_activity(id text, reason text)
 returns void
@@ -405,18 +384,6 @@ begin
     perform tacet.wake_at(earliest);
   end if;
   return null;
-end
-$$;
-
-do $$
-begin
-  if not exists (
-    select from pg_trigger t where t.tgrelid = 'tacet.push_log'::regclass and t.tgname = 'live_activity_recorded')
-  then
-    create trigger live_activity_recorded after insert or update on tacet.push_log
-      for each row when (new.push_type = 'live_activity' and new.decision in ('sent', 'held'))
-      execute function tacet.space_live_activity();
-  end if;
 end
 $$;
 

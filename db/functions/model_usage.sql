@@ -14,7 +14,7 @@ as $$
 #variable_conflict use_variable
 begin
   -- Of two calls of a user at once, the second sees the first.
-  perform pg_advisory_xact_lock(hashtextextended('model ' || user_id, 1952539493));
+  perform pg_advisory_xact_lock(tacet.lock_of('model ' || user_id));
   select t.reply into reply from tacet.model_texts t where t.user_id = user_id and t.question = question;
   if reply is not null then
     return next;

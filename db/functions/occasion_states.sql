@@ -72,19 +72,6 @@ begin
 end
 $$;
 
-do $$
-begin
-  if not exists (
-    select from pg_trigger t where t.tgrelid = 'tacet.push_log'::regclass and t.tgname = 'occasion_unsent')
-  then
-    create trigger occasion_unsent after insert or update on tacet.push_log
-      for each row when (
-        new.decision in ('skipped', 'failed') and new.push_type <> 'message' and new.reason is distinct from 'shadow')
-      execute function tacet.note_unsent();
-  end if;
-end
-$$;
-
 -- Takes the push of an occasion from the inbox, if the pipeline has not taken it yet, and notes it in the ledger.
 create or replace function tacet.recall_push(push_id uuid, user_id tacet.user_id)
 returns void

@@ -307,7 +307,7 @@ begin
     outcomes := array(
       select coalesce(
         outcomes[r.ordinality],
-        case when not tacet.take_cap(r.user_id, found_campaign.cap_group, r.fire_date, moment) then 'pushed_today' end)
+        case when not tacet.take_cap(r.user_id, found_campaign.cap_group, r.fire_date) then 'pushed_today' end)
       from unnest(decided) with ordinality as r
       order by r.ordinality);
   end if;

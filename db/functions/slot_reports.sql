@@ -328,13 +328,3 @@ begin
   end if;
 end
 $$;
-
--- Notes the authorization that an app has for notifications on a device, when it says one: denied, or authorized or provisional;
--- with not_determined, nothing is known.
-create or replace function tacet.authorize_device(user_id tacet.user_id, device_token text, auth_status text)
-returns void
-language sql volatile
-as $$
-  select tacet.note_device_permission(user_id, device_token, auth_status = 'denied', null, clock_timestamp())
-  where auth_status in ('authorized', 'provisional', 'denied')
-$$;

@@ -9,16 +9,7 @@ create or replace function tacet.lock_slots(user_id tacet.user_id)
 returns void
 language sql volatile
 as $$
-  select pg_advisory_xact_lock(hashtextextended('slots ' || lock_slots.user_id, 1952539493))
-$$;
-
--- What names the lock that keeps users from choosing slots of a campaign while new users enter it: a choice that is not committed yet
--- cannot be seen.
-create or replace function tacet.entry_lock(campaign text)
-returns bigint
-language sql immutable
-as $$
-  select hashtextextended('slots of ' || campaign, 1952539493)
+  select pg_advisory_xact_lock(tacet.lock_of('slots ' || lock_slots.user_id))
 $$;
 
 -- Brings the slots of some users in line with the campaign's audience: gives them to users who have none, moves those of users whose
@@ -90,7 +81,7 @@ begin
       ), changed as materialized (
         select
           tacet.change_slots(
-            $1, a.user_id, a.time_zone, case when a.is_changed then a.slots end, $2, $4, tacet.seen_slots($1, a.user_id)) as slots
+            $1, a.user_id, a.time_zone, $4, case when a.is_changed then a.slots end, $2, tacet.seen_slots($1, a.user_id)) as slots
         from said a
         where a.slot_zone is not null
           and case
@@ -115,31 +106,6 @@ as $$
   select string_agg(concat_ws(' ', s.slot, s.version, s.time_zone, s.is_chosen), ',' order by s.slot)
   from tacet.slots s
   where s.user_id = seen_slots.user_id and s.campaign = seen_slots.campaign
-$$;
-
--- Does with a user's slots what the audience says: takes them where the zone is null, else replaces them by those that are wanted, in the
--- form of tacet.normal_slots, else moves them. Where they are not what was seen any more, the user has chosen others or moved, and the
--- audience is asked once more, now under the user's lock. Returns the number of slots.
-create or replace function tacet.change_slots(
-  campaign text, user_id tacet.user_id, zone text, wanted jsonb, default_slots jsonb, lead_us bigint, seen text
-)
-returns int
-language plpgsql volatile
-as $$
-#variable_conflict use_variable
-begin
-  perform tacet.lock_slots(user_id);
-  if tacet.seen_slots(campaign, user_id) is distinct from seen then
-    return (select f.enrolled + f.moved from tacet.follow_audience(campaign, default_slots, array[user_id], lead_us) f);
-  end if;
-  if zone is null or wanted is null then
-    return tacet.move_slots(campaign, user_id, zone, lead_us);
-  end if;
-  perform tacet.choose_slots(
-    campaign, user_id, true,
-    (select jsonb_agg(d || '{"is_enabled": true}') from jsonb_array_elements(wanted) as d), zone, lead_us, false);
-  return jsonb_array_length(wanted);
-end
 $$;
 
 -- A page of users, in the order of their ids, whom tacet.follow_audience has to be asked about: with are_new those of the audience who have
@@ -209,8 +175,8 @@ declare
   users tacet.user_id[] := tacet.slot_users(campaign, are_new, after_user, page_max);
 begin
   last_user := case when cardinality(users) = page_max then users[page_max] end;
-  -- Too many users to take the lock of each.
-  perform pg_advisory_xact_lock(tacet.entry_lock(campaign)) where are_new;
+  -- Too many users to take the lock of each. A choice of slots that is not committed yet cannot be seen.
+  perform pg_advisory_xact_lock(tacet.lock_of('slots of ' || campaign)) where are_new;
   select f.enrolled, f.moved into enrolled, moved from tacet.follow_audience(campaign, default_slots, users, lead_us) f;
   return next;
 end
@@ -254,10 +220,15 @@ as $$
   ) d
 $$;
 
--- Moves a user's slots and the rows that were not pushed to another zone, and takes up the slots of a user who has left the
--- audience and is back. zone: null for a user who is not in the audience any more, whose slots are taken; what the user has chosen stays,
--- and rests until the user is back. Returns the number of slots.
-create or replace function tacet.move_slots(campaign text, user_id tacet.user_id, zone text, lead_us bigint)
+-- Does with a user's slots what the audience says: replaces them by those that are wanted, in the form of tacet.normal_slots, else moves
+-- them and the rows that were not pushed to the zone, and takes up those of a user who has left the audience and is back. zone: null for a
+-- user who is not in the audience any more, whose slots are taken; what the user has chosen stays, and rests until the user is back. Where
+-- they are not what was seen any more, the user has chosen others or moved, and the audience is asked once more, now under the user's lock.
+-- Returns the number of slots.
+create or replace function tacet.change_slots(
+  campaign text, user_id tacet.user_id, zone text, lead_us bigint, wanted jsonb default null, default_slots jsonb default null,
+  seen text default null
+)
 returns int
 language plpgsql volatile
 as $$
@@ -267,6 +238,15 @@ declare
   moved int;
 begin
   perform tacet.lock_slots(user_id);
+  if seen is not null and tacet.seen_slots(campaign, user_id) is distinct from seen then
+    return (select f.enrolled + f.moved from tacet.follow_audience(campaign, default_slots, array[user_id], lead_us) f);
+  end if;
+  if zone is not null and wanted is not null then
+    perform tacet.choose_slots(
+      campaign, user_id, true,
+      (select jsonb_agg(d || '{"is_enabled": true}') from jsonb_array_elements(wanted) as d), zone, lead_us, false);
+    return jsonb_array_length(wanted);
+  end if;
   delete from tacet.slots s
   where zone is null and s.user_id = user_id and s.campaign = campaign and not s.is_chosen;
   get diagnostics taken = row_count;
@@ -368,7 +348,7 @@ declare
   own_zone text;
 begin
   perform set_config('synchronous_commit', 'on', true);
-  perform pg_advisory_xact_lock_shared(tacet.entry_lock(campaign)) where is_chosen;
+  perform pg_advisory_xact_lock_shared(tacet.lock_of('slots of ' || campaign)) where is_chosen;
   perform tacet.lock_slots(user_id);
   if is_chosen then
     select s.time_zone into own_zone from tacet.slots s where s.user_id = user_id and s.campaign = campaign limit 1;

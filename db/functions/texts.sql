@@ -152,14 +152,6 @@ as $$
   from (select jsonb_object_agg(n.name, left(n.value, 400)) from jsonb_each_text(text_values.named) as n (name, value)) v (cut)
 $$;
 
-create or replace function tacet.is_localised(definition jsonb)
-returns boolean
-language sql immutable
-set search_path = pg_catalog, pg_temp
-as $$
-  select definition::text like '%"localised": {%'
-$$;
-
 -- The locale that one of a user's devices asks for; null when none does. What an app has registered may be anything.
 create or replace function tacet.user_locale(user_id tacet.user_id)
 returns text

@@ -244,7 +244,7 @@ declare
   word text;
 begin
   select t.* into strict declared from tacet.activity_types t where t.name = watched.type;
-  perform pg_advisory_xact_lock(hashtextextended('activity ' || activity_id, 1952539493));
+  perform pg_advisory_xact_lock(tacet.lock_of('activity ' || activity_id));
   select a.* into running from tacet.activities a where a.id = activity_id for update;
   execute format(
     'select new.%I::tacet.user_id, (%s), jsonb_build_object(%s), jsonb_build_object(%s) from %s new where new.%I = %s',

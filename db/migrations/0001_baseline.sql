@@ -412,7 +412,6 @@ $$;
 -- update_column: null for inserts. surface_column: null for the row itself. surface_table: null to accept any id. placeholders: the
 -- columns that the texts and the composer name. expires_in: the life of the push from send_at_column on.
 create table if not exists tacet.kinds (
-  watched_at timestamptz not null default now(),
   source regclass not null,
   surface_table regclass,
   kind text primary key check (kind ~ '^[a-z][a-z0-9_]{0,62}$'),
@@ -952,7 +951,6 @@ where slot <> '';
 
 -- A user's newest push of the campaigns of a group. The row is the lock under which the next one is decided.
 create table if not exists tacet.frequency_caps (
-  committed_at timestamptz,
   committed_day date,
   user_id tacet.user_id not null,
   cap_group text not null,
@@ -1026,7 +1024,7 @@ create table if not exists tacet.schedules (
 -- What slot campaigns have fetched from their hosts: one document for all users of a slot, or one for each user.
 --
 -- fetched_at: of the last answer 200 or 304. fresh_until: how long the document may be used by itself; it may longer for the slots of the
--- next days, see tacet.content_refusal. content_date: the day that it was fetched for. attempted_at, fire_date: of the last attempt, and
+-- next days, see the statement contents. content_date: the day that it was fetched for. attempted_at, fire_date: of the last attempt, and
 -- the day that it was for. A day has one attempt; one without an end is made again. url, etag: of
 -- the document; the URL is the campaign's, with {user_id} as it is. failure_code: of the last attempt; null when it has
 -- succeeded or is under way. owner: the user in the key, which takes no null; the letter keeps the document of all users apart
@@ -1562,8 +1560,8 @@ begin
 end
 $$;
 
--- The triggers of a first installation, on tables that have the columns; a host with other tables makes its own. They call
--- functions/, which are applied after the migrations: until then each function does nothing.
+-- The triggers of a first installation, on the ledger, and on tables of the host that have the columns; a host with other tables makes
+-- its own. They call functions/, which are applied after the migrations: until then each function does nothing.
 do $$
 declare
   message_columns int;
@@ -1584,10 +1582,20 @@ begin
   where c.oid in (to_regclass('public.messages'), to_regclass('public.profiles')) and c.relkind in ('r', 'p')
     and c.relname = any (tables);
 
-  foreach name in array array['enqueue_inserted_messages', 'release_concerned', 'forget_deleted_profiles'] loop
+  foreach name in array
+    array['note_unsent', 'space_live_activity', 'enqueue_inserted_messages', 'release_concerned', 'forget_deleted_profiles']
+  loop
     execute format(
       'create or replace function tacet.%I() returns trigger language plpgsql as %L', name, 'begin return null; end');
   end loop;
+
+  create trigger occasion_unsent after insert or update on tacet.push_log
+  for each row when (new.decision in ('skipped', 'failed') and new.push_type <> 'message' and new.reason is distinct from 'shadow')
+  execute function tacet.note_unsent();
+
+  create trigger live_activity_recorded after insert or update on tacet.push_log
+  for each row when (new.push_type = 'live_activity' and new.decision in ('sent', 'held'))
+  execute function tacet.space_live_activity();
 
   select count(*) into message_columns
   from (

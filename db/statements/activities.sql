@@ -28,10 +28,14 @@ select tacet.end_live_activity(
 from durable;
 
 -- name: end_live_activities(user_id tacet.user_id)
--- Ends all of a user's Live Activities. Returns how many there were; see tacet.end_live_activities.
+-- Ends all of a user's Live Activities. Returns how many there were.
 
-with durable as materialized (select set_config('synchronous_commit', 'on', true))
-select tacet.end_live_activities(:user_id, 'server') from durable;
+with durable as materialized (select set_config('synchronous_commit', 'on', true)), running as materialized (
+  select a.id from tacet.activities a where a.user_id = :user_id and a.ended_at is null order by a.id for update
+), ended as materialized (
+  select tacet.surely_end_live_activity(r.id, 'server') from running r
+)
+select count(*) from durable cross join ended;
 
 -- name: live_activity(activity_id text, user_id tacet.user_id, updates_max integer)
 -- Returns a Live Activity as one JSON document; no row without it.

@@ -104,9 +104,9 @@ order by e.user_id
 limit :users_max;
 
 -- name: campaign_story(campaign text, user_id tacet.user_id, local_day text)
--- Returns what a campaign decided about a user, newest days first, its slots, and what would keep it back now; one document.
+-- Returns what a campaign decided about a user, the newest first, the user's slots, and what would keep it back now; one document.
 --
--- local_day: null for the newest 14.
+-- local_day: null for the newest 14 days, and 48 occasions of slots.
 
 select jsonb_build_object(
   'isKnown', exists (select from tacet.campaigns c where c.name = :campaign),
@@ -123,41 +123,34 @@ select jsonb_build_object(
     from tacet.slots s
     where s.campaign = :campaign and s.user_id = :user_id
   ),
-  'rows', (
-    select jsonb_agg(r.row order by r.fire_at desc)
+  'rows', o.rows, 'days', coalesce(o.days, '[]'))::text
+from (
+  select jsonb_agg(d.document) filter (where d.has_slot) as rows, jsonb_agg(d.document) filter (where not d.has_slot) as days
+  from (
+    select
+      d.has_slot,
+      jsonb_build_object(
+        'slot', d.slot, 'phase', d.phase, 'localDay', d.fire_date, 'timeZone', d.time_zone, 'attempts', d.attempts, 'runID', d.run_id,
+        'fireAt', tacet.unix_us(d.fire_at), 'renderedAt', tacet.unix_us(d.rendered_at), 'status', d.status,
+        'decidedAt', case when d.status <> 'scheduled' then tacet.unix_us(d.changed_at) end,
+        'decision', case when d.push_id is not null then 'committed' when d.status <> 'scheduled' then d.status end,
+        'reason', d.reason, 'title', d.title, 'body', d.body, 'armedBy', cardinality(d.armed_by), 'layer', d.layer, 'inputs', d.inputs,
+        'inputTokens', d.input_tokens, 'outputTokens', d.output_tokens, 'costMicrodollars', d.cost_microdollars, 'pushID', d.push_id,
+        -- Null until it is recorded.
+        'push', (
+          select jsonb_build_object(
+            'logID', l.id, 'pushType', l.push_type, 'decision', l.decision, 'reason', l.reason, 'content', l.content, 'opened', l.opened,
+            'sentAt', tacet.unix_us(l.sent_at))
+          from tacet.push_log l
+          where l.subject_id = tacet.subject_of(d.push_id) and l.user_id = d.user_id
+          limit 1
+        )) as document
     from (
-      select
-        d.fire_at,
-        jsonb_build_object(
-          'slot', d.slot, 'phase', d.phase, 'localDay', d.fire_date, 'timeZone', d.time_zone, 'fireAt', tacet.unix_us(d.fire_at),
-          'renderedAt', tacet.unix_us(d.rendered_at), 'status', d.status, 'reason', d.reason, 'title', d.title, 'body', d.body,
-          'armedBy', cardinality(d.armed_by), 'attempts', d.attempts, 'push', tacet.campaign_push_outcome(d.push_id, d.user_id)) as row
+      select d.*, row_number() over (partition by d.has_slot order by d.fire_at desc) as place
       from tacet.occasions d
-      where d.campaign = :campaign and d.user_id = :user_id and d.has_slot
-        and (:local_day::text is null or d.fire_date = :local_day::date)
-      order by d.fire_at desc
-      limit 48
-    ) r
-  ),
-  'days', coalesce(
-    (
-      select jsonb_agg(s.day order by s.fire_date desc)
-      from (
-        select
-          d.fire_date,
-          jsonb_build_object(
-            'localDay', d.fire_date, 'timeZone', d.time_zone, 'attempts', d.attempts, 'runID', d.run_id,
-            'dueAt', tacet.unix_us(d.fire_at), 'enrolledAt', tacet.unix_us(d.rendered_at),
-            'decidedAt', case when d.status <> 'scheduled' then tacet.unix_us(d.changed_at) end,
-            'decision', case when d.push_id is not null then 'committed' when d.status <> 'scheduled' then d.status end,
-            'reason', d.reason, 'layer', d.layer, 'inputs', d.inputs, 'inputTokens', d.input_tokens,
-            'outputTokens', d.output_tokens, 'costMicrodollars', d.cost_microdollars, 'pushID', d.push_id,
-            'push', tacet.campaign_push_outcome(d.push_id, d.user_id)) as day
-        from tacet.occasions d
-        where d.campaign = :campaign and d.user_id = :user_id and not d.has_slot
-          and (:local_day::text is null or d.fire_date = :local_day::date)
-        order by d.fire_date desc
-        limit 14
-      ) s
-    ),
-    '[]'))::text;
+      where d.campaign = :campaign and d.user_id = :user_id and (:local_day::text is null or d.fire_date = :local_day::date)
+    ) d
+    where d.place <= case when d.has_slot then 48 else 14 end
+    order by d.place
+  ) d
+) o;

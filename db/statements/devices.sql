@@ -16,7 +16,10 @@ with durable as materialized (select set_config('synchronous_commit', 'on', true
   where lower(o.device_token) = lower(:device_token) and o.user_id <> :user_id
 ), registered as materialized (
   select tacet.register_device(:user_id, :device_token, :environment, :app, :platform, :locale, z.known,
-    :devices_max), tacet.authorize_device(:user_id, :device_token, :auth_status),
+    :devices_max),
+    case when :auth_status in ('authorized', 'provisional', 'denied')
+      then tacet.note_device_permission(:user_id, :device_token, :auth_status = 'denied', null, clock_timestamp())
+    end,
     tacet.keep_wishes(:user_id, 'apns', :device_token, :wishes), tacet.leave_device(former.user_ids, :device_token)
   from durable
   cross join former

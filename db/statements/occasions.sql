@@ -135,24 +135,28 @@ from tacet.commit_occasions(
     order by r.place)) c;
 
 -- name: contents(campaign text, slots text[], user_ids tacet.user_id[], time_zones text[], fire_us bigint[])
--- Returns by the place in the arrays why there is no document to use for a row, and stored documents, each once.
+-- Returns by the place in the arrays whether the stored document is too old for a row, and stored documents, each once. The life of one
+-- counts from the slot that it was fetched for, on the clock of the zone, so that it serves the same slot a day later, also on a day of
+-- 25 hours.
 --
 -- user_ids: null for a document of all users. fire_us: when they are due, since 1970.
 
 select
-  r.place, tacet.content_refusal(c.stored, r.time_zone, least(timestamptz 'epoch' + r.fire_us * interval '1 microsecond', clock_timestamp()))
-    as refusal,
-  case when r.nth = 1 then (c.stored).document::text end as document
+  r.place,
+  least(timestamptz 'epoch' + r.fire_us * interval '1 microsecond', clock_timestamp()) at time zone r.time_zone
+    > greatest(c.fetched_at at time zone r.time_zone, c.content_date + tacet.slot_time(c.slot)) + (c.fresh_until - c.fetched_at)
+    as is_stale,
+  case when r.nth = 1 then c.document::text end as document
 from (
   select n.*, row_number() over (partition by n.slot, n.user_id order by n.place) as nth
   from unnest(:slots, :user_ids, :time_zones, :fire_us) with ordinality as n (slot, user_id, time_zone, fire_us, place)
 ) r
-left join lateral (
-  select k as stored
+cross join lateral (
+  select k.*
   from tacet.notif_contents k
-  where k.campaign = :campaign and k.slot = r.slot and k.owner = coalesce('u' || r.user_id::text, '')
+  where k.campaign = :campaign and k.slot = r.slot and k.owner = coalesce('u' || r.user_id::text, '') and k.document is not null
   limit 1
-) c on true;
+) c;
 
 -- name: claim_contents(
 --   campaign text, url text, slots text[], user_ids tacet.user_id[], fire_dates text[], fire_us bigint[], lead_us bigint,

@@ -27,8 +27,9 @@ package struct CampaignDayFacts: Equatable, Sendable, Decodable {
   package var attempts: Int
   package var runID: UUID
   /// The hour that was served.
-  package var dueAt: Int64
-  package var enrolledAt: Int64
+  package var fireAt: Int64
+  /// When the user was enrolled.
+  package var renderedAt: Int64
   /// When it was decided; nil while it is not.
   package var decidedAt: Int64?
   /// `committed`, `skipped` or `failed`; nil while nothing is decided.

@@ -95,14 +95,14 @@ extension PushDatabase {
       campaign: campaign, slots: distinct.map(\.key.slot), userIDs: distinct.map(\.key.userID),
       timeZones: distinct.map(\.timeZone), fireMicroseconds: distinct.map(\.at))
     var documents: [ContentKey: String] = [:]
-    var refusals: [ContentUse: String] = [:]
+    var stale: Set<ContentUse> = []
     for row in try await pool.query(call, on: reactor) {
       let use = distinct[try row.decode("place") - 1]
-      if let refusal: String = try row.decode("refusal") { refusals[use] = refusal }
+      if try row.decode("is_stale") { stale.insert(use) }
       if let document: String = try row.decode("document") { documents[use.key] = document }
     }
     return uses.map { use in
-      if let refusal = refusals[use] { return .unavailable(refusal) }
+      if stale.contains(use) { return .unavailable("content_stale") }
       return documents[use.key].map(ContentOutcome.document) ?? .unavailable("content_missing")
     }
   }

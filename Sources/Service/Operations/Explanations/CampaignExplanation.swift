@@ -69,7 +69,7 @@ extension CampaignDayFacts {
   /// What led there, in order.
   var steps: [String] {
     let looks = attempts > 1 ? ", looked at \(attempts) times" : ""
-    return ["noted \(TimeText.instant(enrolledAt)) for \(TimeText.instant(dueAt))\(looks)"] + layers + writing + pushed
+    return ["noted \(TimeText.instant(renderedAt)) for \(TimeText.instant(fireAt))\(looks)"] + layers + writing + pushed
   }
 
   /// Each layer that found nothing, and the one that did.
@@ -129,7 +129,7 @@ extension CampaignDayFacts {
   fileprivate var document: PayloadObject {
     [
       "local_day": .text(localDay), "time_zone": .text(timeZone), "summary": .text(summary),
-      "decision": .text(decision), "reason": .text(reason), "layer": .text(layer), "due_at": .instant(dueAt),
+      "decision": .text(decision), "reason": .text(reason), "layer": .text(layer), "due_at": .instant(fireAt),
       "decided_at": .instant(decidedAt), "run_id": .text(runID.lowercased),
       "steps": .array(steps.map { .string($0) }), "inputs": .object(inputs), "input_tokens": .count(inputTokens),
       "output_tokens": .count(outputTokens), "cost_microdollars": .count(costMicrodollars),

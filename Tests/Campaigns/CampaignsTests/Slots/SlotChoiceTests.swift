@@ -265,17 +265,18 @@ struct SlotChoiceTests {
     let scene = try await RitualScene()
     let user = try await scene.addUser(devices: 2)
     let counts = "select status, reason, count(*) from tacet.occasions group by 1, 2"
-    @Sendable func authorize(_ place: Int, _ status: String) async throws {
+    @Sendable func note(_ place: Int, isDenied: Bool) async throws {
       try await scene.sql(
         """
-        select tacet.authorize_device('\(user)', device_token, '\(status)') from push_tokens order by device_token offset \(place) limit 1
+        select tacet.note_device_permission('\(user)', device_token, \(isDenied), null, clock_timestamp())
+        from push_tokens order by device_token offset \(place) limit 1
         """)
     }
     try await scene.withRunner { runner, scheduler, _, reactor in
       let window = try await scheduler.schedule(of: user, days: 7, rowsMax: 64, deviceToken: nil, on: reactor)
-      try await authorize(0, "denied")
+      try await note(0, isDenied: true)
       #expect(try await scene.sql(counts) == "scheduled||\(window.count)")
-      try await authorize(1, "denied")
+      try await note(1, isDenied: true)
       #expect(try await scene.sql(counts) == "skipped|permission_denied|\(window.count)")
       // Neither a choice nor the render before the next slot queues anything; that one leaves a row that says why.
       let chosen = try await scheduler.choose(true, Self.slots("0801", "2001"), of: "ritual", for: user, on: reactor)
@@ -287,7 +288,7 @@ struct SlotChoiceTests {
         try await scene.sql("select count(*) from tacet.occasions where status in ('scheduled', 'armed')") == "0"
       )
       #expect(try await scene.sql("select count(*) from tacet.occasions where slot = '0801'") == "1")
-      try await authorize(1, "authorized")
+      try await note(1, isDenied: false)
       try await scheduler.userChanged(user, on: reactor)
       #expect(try await scene.sql("select status from tacet.occasions where slot = '0801'") == "scheduled")
     }

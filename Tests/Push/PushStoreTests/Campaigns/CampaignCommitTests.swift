@@ -68,13 +68,13 @@ struct CampaignCommitTests {
       """
       select p.id = '\(id)', p.id = i.subject_id, p.user_id = i.conversation_id, p.created_at = i.enqueued_at, p.kind, i.kind,
         p.title, p.body, p.data, p.metadata - 'due_at', (p.metadata ->> 'due_at')::numeric = extract(epoch from d.fire_at),
-        p.quiet_policy, f.committed_day = d.fire_date, f.committed_at = p.created_at, d.push_id = p.id, d.layer, d.inputs
+        p.quiet_policy, f.committed_day = d.fire_date, d.push_id = p.id, d.layer, d.inputs
       from tacet.pushes p, tacet.inbox i, tacet.frequency_caps f, tacet.occasions d
       """)
     #expect(
       row == """
         t|t|t|t|event_based|event_based|Tomorrow|How do you feel?|{"domain": "work"}|{"layer": "event", "campaign": "coach"}|t\
-        |drop|t|t|t|event|{"messages": 3}
+        |drop|t|t|event|{"messages": 3}
         """)
   }
 
@@ -221,7 +221,7 @@ struct CapGroupTests {
       #expect(try await Self.refusal(of: user, campaign: campaign, in: scene) == "pushed_today", "\(campaign)")
     }
     let caps = try await scene.database.sql(
-      "select cap_group, committed_at is not null from tacet.frequency_caps order by 1")
+      "select cap_group, committed_day is not null from tacet.frequency_caps order by 1")
     #expect(caps == "check_in|t\nhabit|t")
   }
 

@@ -211,7 +211,7 @@ enum OccasionEvent {
       let isOn = if case .on = self { true } else { false }
       return
         "perform tacet.choose_slots('ritual', '\(user)', \(isOn), '[{\"slot\": \"1200\", \"is_enabled\": true}]', 'UTC', 0)"
-    case .left: return "perform tacet.move_slots('ritual', '\(user)', null, 0)"
+    case .left: return "perform tacet.change_slots('ritual', '\(user)', null, 0)"
     case .campaignOff:
       return """
         update tacet.campaigns set is_active = false where name = 'ritual';
@@ -230,7 +230,7 @@ enum OccasionEvent {
         where s.is_on and s.next_fire_at is not null
           and not exists (select from public.occasion d where d.fire_at <= clock_timestamp())
         """
-    case .moved(let zone): return "perform tacet.move_slots('ritual', '\(user)', '\(zone)', 0)"
+    case .moved(let zone): return "perform tacet.change_slots('ritual', '\(user)', '\(zone)', 0)"
     case .armed(let token, let second):
       return report("armed", token, at: "t.day - interval '2 days' + interval '\(second) seconds'", user)
     case .disarmed(let token, let second):

@@ -102,7 +102,7 @@ struct OccasionOrderTests {
     try await scene.report(.permissionDenied, .permissionDenied)
     try await scene.report(.permissionDenied, token: "bb")
     #expect(try await scene.database.sql(moved) == "skipped|UTC|f")
-    try await scene.database.sql("select tacet.move_slots('ritual', '\(scene.user)', 'Etc/GMT+8', 0)")
+    try await scene.database.sql("select tacet.change_slots('ritual', '\(scene.user)', 'Etc/GMT+8', 0)")
     #expect(try await scene.database.sql(moved) == "skipped|Etc/GMT+8|t")
   }
 
@@ -207,8 +207,8 @@ struct OccasionOrderTests {
   @Test(
     "what was off, or elsewhere, and is as before is armed again, since nobody knows who has armed it",
     arguments: [
-      ([], true), (["move_slots('ritual', ?, null, 0)", "move_slots('ritual', ?, 'UTC', 0)"], false),
-      (["move_slots('ritual', ?, 'Etc/GMT+8', 0)", "move_slots('ritual', ?, 'UTC', 0)"], false),
+      ([], true), (["change_slots('ritual', ?, null, 0)", "change_slots('ritual', ?, 'UTC', 0)"], false),
+      (["change_slots('ritual', ?, 'Etc/GMT+8', 0)", "change_slots('ritual', ?, 'UTC', 0)"], false),
     ])
   func armedAgain(changes: [String], isArmed: Bool) async throws {
     let scene = try await SlotReportScene()

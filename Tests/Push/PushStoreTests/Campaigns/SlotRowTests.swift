@@ -29,13 +29,13 @@ struct SlotCommitTests {
       ("update tacet.occasions set title = 'New'", "1", "1|1|sent|"),
       ("update tacet.occasions set attempts = 1", "0", "0|0|scheduled|"),
       ("update tacet.occasions set status = 'cancelled'", "0", "0|0|cancelled|"),
-      ("select tacet.move_slots('ritual', user_id, 'Asia/Tokyo', 0) from tacet.slots", "0", "0|0|scheduled|"),
+      ("select tacet.change_slots('ritual', user_id, 'Asia/Tokyo', 0) from tacet.slots", "0", "0|0|scheduled|"),
       (
         "select tacet.choose_slots('ritual', user_id, false, '[{\"slot\": \"0800\", \"is_enabled\": true}]', 'UTC', 0) from tacet.slots",
         "0",
         "0|0|cancelled|"
       ),
-      ("select tacet.move_slots('ritual', user_id, null, 0) from tacet.slots", "0", "0|0|cancelled|"),
+      ("select tacet.change_slots('ritual', user_id, null, 0) from tacet.slots", "0", "0|0|cancelled|"),
       ("delete from tacet.occasions where slot = '0800'", "0", "0|0||"),
     ])
   func waiting(change: String, committed: String, left: String) async throws {
@@ -74,7 +74,7 @@ struct SlotCommitTests {
     let life = """
       select extract(epoch from c.life)::int, c.dated_at = d.fire_at
       from tacet.occasions d
-      cross join lateral tacet.campaign_push_content('ritual', tacet.subject_of(d.push_id)) c
+      cross join lateral tacet.stored_push_content('ritual', tacet.subject_of(d.push_id)) c
       """
     #expect(try await scene.database.sql(life) == "900|t")
   }
@@ -203,8 +203,8 @@ struct SlotWriteTests {
     let scene = try await Scene()
     let changes = [
       "off": "select \(scene.choose(isOn: false))", "moved": "select \(scene.choose("0815"))",
-      "zone": "select tacet.move_slots('ritual', user_id, 'Asia/Tokyo', 0) from tacet.slots",
-      "left": "select tacet.move_slots('ritual', user_id, null, 0) from tacet.slots",
+      "zone": "select tacet.change_slots('ritual', user_id, 'Asia/Tokyo', 0) from tacet.slots",
+      "left": "select tacet.change_slots('ritual', user_id, null, 0) from tacet.slots",
     ]
     try await scene.database.sql(changes[change] ?? "")
     let before = try await scene.database.sql("select next_fire_at, fire_date, available_at from tacet.slots")
@@ -247,7 +247,7 @@ struct SlotWriteTests {
   @Test("a choice by the zone that was read does not move slots back that have moved since")
   func movedBefore() async throws {
     let scene = try await Scene()
-    try await scene.database.sql("select tacet.move_slots('ritual', user_id, 'Asia/Tokyo', 0) from tacet.slots")
+    try await scene.database.sql("select tacet.change_slots('ritual', user_id, 'Asia/Tokyo', 0) from tacet.slots")
     try await scene.database.sql("select \(scene.choose("0815"))")
     let slots =
       "select slot, time_zone, next_fire_at = (tacet.next_fire(slot, 'Asia/Tokyo', now())).fire_at from tacet.slots"

@@ -60,7 +60,7 @@ struct SnoozeTests {
 
   private static let withheld = """
     select c.withheld from tacet.pushes p
-    cross join lateral tacet.campaign_push_content(p.kind, tacet.subject_of(p.id)) c where p.kind = 'workout'
+    cross join lateral tacet.stored_push_content(p.kind, tacet.subject_of(p.id)) c where p.kind = 'workout'
     """
   private static let snoozed = #"{"snoozed": true}"#
   private static let refused = #"{"snoozed": false}"#
@@ -105,7 +105,7 @@ struct SnoozeTests {
       (
         #"select tacet.choose_slots('workout', 'USER', true, '[{"slot": "0715", "is_enabled": true}]', 'UTC', 0)"#, true
       ),
-      ("select tacet.move_slots('workout', 'USER', null, 0)", true),
+      ("select tacet.change_slots('workout', 'USER', null, 0)", true),
       ("update tacet.campaigns set is_active = false where name = 'workout'", false),
     ])
   func off(change: String, isForGood: Bool) async throws {
@@ -149,7 +149,7 @@ struct SnoozeTests {
   func denied(isBefore: Bool) async throws {
     let scene = try await Scene()
     try await scene.database.sql("insert into push_tokens (user_id, device_token) values ('\(scene.user)', 'bb')")
-    let denial = "select tacet.authorize_device('\(scene.user)', 'bb', 'denied')"
+    let denial = "select tacet.note_device_permission('\(scene.user)', 'bb', true, null, clock_timestamp())"
     if isBefore { try await scene.database.sql(denial) }
     #expect(try await scene.report("SNOOZE_30") == Self.snoozed)
     if !isBefore { try await scene.database.sql(denial) }

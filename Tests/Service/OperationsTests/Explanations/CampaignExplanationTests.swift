@@ -18,7 +18,7 @@ struct CampaignExplanationTests {
   ) throws -> CampaignDayFacts {
     CampaignDayFacts(
       localDay: "2026-09-21", timeZone: "Europe/Berlin", attempts: attempts, runID: try #require(UUID(uuidString: run)),
-      dueAt: noon, enrolledAt: noon, decidedAt: decision.map { _ in noon + 1_500_000 }, decision: decision,
+      fireAt: noon, renderedAt: noon, decidedAt: decision.map { _ in noon + 1_500_000 }, decision: decision,
       reason: reason, layer: nil, inputs: try JSONDecoder().decode(PayloadObject.self, from: Data(inputs.utf8)),
       inputTokens: tokens, outputTokens: tokens / 10, costMicrodollars: tokens * 2, pushID: nil, push: push)
   }
