@@ -123,9 +123,7 @@ struct ActivityRoutesTests {
 extension ServiceRig {
   /// Returns once a user's activity is written, which is some time after the answer.
   func awaitActivity(of user: String) async throws {
-    while try await psql("select count(*) from tacet.activity where user_id = '\(user)'") != "1\n" {
-      try await Task.sleep(for: .milliseconds(10))
-    }
+    try await wait(for: "1", to: "select count(*) from tacet.activity where user_id = '\(user)'")
   }
 }
 

@@ -30,7 +30,7 @@ struct ExplainRouteTests {
     try await ServiceRig.run { rig in
       rig.startPipeline()
       let (message, recipient) = try await rig.makeMessage()
-      #expect(try await rig.webhook(#"{"message_id":"\#(message)"}"#, prefer: "wait=10").status == 200)
+      #expect(try await rig.webhook(#"{"message_id":"\#(message)"}"#, prefer: "wait=60").status == 200)
       let all = try await rig.ask("GET", "/v1/explain?message_id=\(message)")
       let event = try #require(try all.decode(Answer.self).events.first)
       #expect(all.status == 200 && event.subject_id == message && event.kind == "message")
@@ -50,7 +50,7 @@ struct ExplainRouteTests {
       try await rig.psql("insert into profiles (id) values ('\(user)')")
       let body = #"{"user_id":"\#(user)","title":"Hello","body":"You","kind":"promo"}"#
       let id = try #require(
-        try await rig.ask("POST", "/v1/pushes", body: body, fields: ["Prefer": "wait=10"]).body
+        try await rig.ask("POST", "/v1/pushes", body: body, fields: ["Prefer": "wait=60"]).body
           .firstMatch(of: /"push_id":"([^"]+)"/)?.1)
       let event = try await rig.ask("GET", "/v1/explain?message_id=\(id)").decode(Answer.self).events[0]
       #expect(event.kind == "promo")
@@ -119,8 +119,8 @@ struct CampaignExplainTests {
       rig.startPipeline()
       rig.startCampaigns()
       let user = try await rig.makeCoachedUser()
-      #expect(try await rig.ask("POST", "/v1/push-trigger", fields: ["Prefer": "wait=20"]).status == 200)
-      while try await rig.psql("select count(*) from tacet.push_log where decision = 'sent'") == "0\n" {}
+      #expect(try await rig.ask("POST", "/v1/push-trigger", fields: ["Prefer": "wait=60"]).status == 200)
+      try await rig.wait(for: "1", to: "select count(*) from tacet.push_log where decision = 'sent'")
       let before = try await Self.explain(user.uppercased(), in: rig)
       let day = try #require(before.days.first)
       #expect(before.user_id == user && before.campaign == "coach" && before.standing == "pushed_today")

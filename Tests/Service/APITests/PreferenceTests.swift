@@ -305,8 +305,8 @@ struct SharedPhone: Sendable {
 
   /// Waits until a message is no longer held.
   func settled(_ message: HostID) async throws {
-    for _ in 0..<1000 {
-      guard try await decision(on: message).hasPrefix("held") else { break }
+    let deadline = ContinuousClock.now + .seconds(60)
+    while try await decision(on: message).hasPrefix("held"), ContinuousClock.now < deadline {
       await rig.parts.perform { parts, reactor in
         await PipelineHandle(parts.pipeline, on: reactor).waitForRecord(of: .message(message), .milliseconds(10))
       }

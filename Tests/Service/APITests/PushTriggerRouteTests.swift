@@ -110,14 +110,14 @@ struct PushTriggerRouteTests {
       rig.startCampaigns()
       let users = [try await rig.makeCoachedUser(), try await rig.makeCoachedUser()]
       _ = try await rig.makeCoachedUser(isWilling: false)
-      let answer = try await Self.post(prefer: "wait=20", in: rig)
-      #expect(answer.status == 200 && answer.fields["preference-applied"] == "wait=20")
+      let answer = try await Self.post(prefer: "wait=60", in: rig)
+      #expect(answer.status == 200 && answer.fields["preference-applied"] == "wait=60")
       let run = try answer.decode(Run.self)
       #expect(run.campaign == "coach" && run.finished && run.finished_at != nil)
       #expect([run.enrolled, run.undecided, run.committed, run.skipped, run.failed] == [2, 0, 2, 0, 0])
       let pushed = try await rig.psql("select user_id from tacet.pushes order by 1").split(separator: "\n")
       #expect(pushed.map(String.init) == users.sorted())
-      let again = try await Self.post(prefer: "wait=20", in: rig).decode(Run.self)
+      let again = try await Self.post(prefer: "wait=60", in: rig).decode(Run.self)
       #expect(again.enrolled == 0 && again.finished && again.run_id != run.run_id)
     }
   }
@@ -150,8 +150,8 @@ struct PushTriggerRouteTests {
       let early = try await rig.ask("GET", Self.path + "/\(run.run_id)").decode(Run.self)
       #expect(early.run_id == run.run_id && early.undecided == 1)
       rig.startCampaigns()
-      #expect(try await Self.post(prefer: "wait=1", in: rig).status == 200)
-      while try await rig.psql("select status from tacet.occasions where user_id = '\(user)'") == "scheduled\n" {}
+      #expect(try await Self.post(prefer: "wait=60", in: rig).status == 200)
+      try await rig.wait(for: "f", to: "select status = 'scheduled' from tacet.occasions where user_id = '\(user)'")
       let late = try await rig.ask("GET", Self.path + "/\(run.run_id)")
       #expect(late.status == 200)
       let run2 = try late.decode(Run.self)

@@ -116,10 +116,10 @@ struct ReportRoutesTests {
       rig.startPipeline()
       rig.startCampaigns()
       let found = "select status, reason from tacet.occasions where \(isRow) and available_at"
-      while try await rig.psql("\(found) < 'infinity' and status in ('scheduled', 'armed')") != "" {}
+      try await rig.wait(for: "f", to: "select exists (\(found) < 'infinity' and status in ('scheduled', 'armed'))")
       #expect(try await rig.psql("\(found) is not null") == end + "\n")
       let decided = "select count(*) from tacet.push_log where push_type = 'ritual' and decision = 'sent'"
-      if end == "sent|" { while try await rig.psql(decided) != "1\n" {} }
+      if end == "sent|" { try await rig.wait(for: "1", to: decided) }
       let devices = await rig.parts.perform { parts, _ in
         parts.channel.requests.filter { $0.collapseIdentifier?.text == row }.map(\.deviceToken.hexadecimal)
       }

@@ -15,6 +15,7 @@ import Synchronization
 import TestIDs
 import TestLogs
 import TestPostgres
+import TestProcesses
 import TestRepository
 import Testing
 
@@ -88,7 +89,7 @@ final class ServiceRig: Sendable {
   /// Runs a test's body against a service; without a database nobody listens where it should be.
   /// - Parameter polls: whether the pipeline looks for work that nothing tells it of.
   static func run(
-    hasDatabase: Bool = true, hasCampaigns: Bool = true, polls: Bool = true, wait: Duration = .seconds(10),
+    hasDatabase: Bool = true, hasCampaigns: Bool = true, polls: Bool = true, wait: Duration = .seconds(60),
     pages: @Sendable (inout HTTPRoutes, PerReactor<PushServices>) -> Void = { _, _ in },
     _ body: @Sendable (ServiceRig) async throws -> Void
   ) async throws {
@@ -115,7 +116,7 @@ final class ServiceRig: Sendable {
     let logger = RunLogs.logger
     let parts = try await PerReactor(group.reactors) { _, reactor in
       // Where there is no database, nobody is to wait for it.
-      let acquireLimit = server == nil ? Duration.milliseconds(200) : .seconds(20)
+      let acquireLimit = server == nil ? Duration.milliseconds(200) : .seconds(60)
       return try Parts(conninfo, polls: polls, acquireLimit: acquireLimit, on: reactor)
     }
     for key in [secret, serviceKey] { RunLogs.note(key, as: .secret) }
@@ -200,6 +201,16 @@ final class ServiceRig: Sendable {
   func psql(_ sql: String) async throws -> String {
     guard let server else { throw TestFailure("this rig has no database") }
     return try await server.psql(IDTypes.tested(sql), database: database)
+  }
+
+  /// Waits until a query says so; nothing announces what a table has.
+  func wait(for answer: String, to query: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let deadline = ContinuousClock.now + .seconds(60)
+    while case let said = try await psql(query), said != answer + "\n" {
+      try #require(
+        ContinuousClock.now < deadline, "\(query): \(said) instead of \(answer)", sourceLocation: sourceLocation)
+      try await Task.sleep(for: .milliseconds(10))
+    }
   }
 
   /// A conversation of two with one message for the second; lower-case ids as the database prints them.
@@ -314,8 +325,8 @@ enum PlainClient {
   }
 
   private static func exchange(_ request: [UInt8], port: UInt16) async throws -> PlainResponse {
-    // Blocks a thread of the pool, which no reactor runs on.
-    try await Task.detached {
+    // Not on the pool's few threads: what the answer waits for may need one of them.
+    try await onOwnThread {
       let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
       defer { close(descriptor) }
       var address = sockaddr_in()
@@ -328,8 +339,8 @@ enum PlainClient {
       guard isConnected, write(descriptor, request, request.count) == request.count else {
         throw TestFailure("cannot ask: errno \(errno)")
       }
-      return try PlainResponse(String(decoding: readToEnd(descriptor), as: UTF8.self))
-    }.value
+      return try PlainResponse(String(decoding: Self.readToEnd(descriptor), as: UTF8.self))
+    }
   }
 
   private static func readToEnd(_ descriptor: Int32) -> [UInt8] {

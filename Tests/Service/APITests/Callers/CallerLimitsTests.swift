@@ -90,7 +90,9 @@ struct FailureGateTests {
     for _ in 0..<10 { #expect(gate.recordFailure(of: client) == nil) }
     let refusal = gate.recordFailure(of: client)
     #expect((refusal?.status == .tooManyRequests) == isTurnedAway)
-    #expect(refusal?.fields[.retryAfter] == (isTurnedAway ? "6" : nil))
+    // Of a thread that has paused the first failure is some seconds old; ``FailureBooksTests`` has a clock of its own.
+    let wait = refusal?.fields[.retryAfter].flatMap { Int($0) }
+    #expect(wait.map { (1...6).contains($0) } == (isTurnedAway ? true : nil))
     #expect(lines.all.map(\.metadata) == [["proof": "secret", "peer": name, "count": "1"]])
   }
 }
