@@ -71,7 +71,7 @@ struct AppTests {
         for: "1",
         to: "select count(*) from conversation_participants where user_id = '\(user)' and last_seen is not null")
       let message = try await conversation.say()
-      #expect(try await scene.ledger(of: message, rows: 1) == [user: "held user_viewing"])
+      #expect(try await scene.ledger(of: message, held: 1) == [user: "held user_viewing"])
       await reporter.show(nil)
       #expect(try await scene.settled(message) == [user: "sent "])
       let stranger = try self.client(of: UUID().uuidString.lowercased(), service)
@@ -90,12 +90,12 @@ struct AppTests {
       let client = try self.client(of: conversation.people[0], service)
       let first = try await conversation.say()
       let second = try await conversation.say()
-      _ = try await scene.ledger(of: second, rows: 1)
+      for message in [first, second] { _ = try await scene.ledger(of: message, held: 1) }
       let id = try uuid(conversation.id)
       let receipt = try await client.markRead(conversation: id, upTo: try uuid(first), deviceToken: bytes(tokens[0]))
       #expect(receipt.read == 1 && receipt.badge == 1)
       #expect(Array(try await scene.settled(first).values) == ["skipped already_read"])
-      #expect(Array(try await scene.ledger(of: second, rows: 1).values) == ["held user_viewing"])
+      #expect(Array(try await scene.ledger(of: second, held: 1).values) == ["held user_viewing"])
       let push = try await scene.push { $0.payload.contains(first) }
       #expect(push.token == tokens[1])
       #expect(push.payload.contains(#""content-available":1"#) && !push.payload.contains("alert"))
@@ -169,7 +169,7 @@ struct AppsTests {
       apps.revokeKey("KEY0000002")
       let conversation = try await apps.conversation(both)
       let message = try await conversation.say()
-      let ledger = try await apps.scene.ledger(of: message, rows: 2)
+      let ledger = try await apps.scene.ledger(of: message, held: 1, others: 1)
       #expect(ledger[conversation.people[0]] == "sent ")
       #expect(ledger[conversation.people[1]] == "held InvalidProviderToken")
     }
@@ -292,14 +292,6 @@ struct AppsScene {
     return Dictionary(pushes.map { ($0.topic, $0) }) { first, _ in
       Issue.record("two pushes of \(message) to \(first.topic)")
       return first
-    }
-  }
-
-  /// Waits until the ledger says that the only recipient of a message has it.
-  func sent(_ message: String) async throws {
-    let deadline = ContinuousClock.now + ServiceScene.patience
-    while try await !scene.ledger(of: message, rows: 1).values.contains("sent ") {
-      guard ContinuousClock.now < deadline else { throw TestProcessError(description: "\(message) is not sent") }
     }
   }
 }

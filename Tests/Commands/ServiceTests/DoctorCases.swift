@@ -225,7 +225,8 @@ extension DoctorCase {
       "warn  zones of users: the server no longer knows 1 zone, such as Gone/Zone", exitCode: 0),
     .campaign(
       "the day's ceiling of the language model is reached",
-      "insert into tacet.model_usage (day, input_tokens) values ((now() at time zone 'UTC')::date, 1000000)",
+      // Tomorrow's too, for a test at midnight.
+      "insert into tacet.model_usage (day, input_tokens) select (now() at time zone 'UTC')::date + n, 1000000 from generate_series(0, 1) n",
       "warn  model usage: the day's ceiling is reached", exitCode: 0),
     DoctorCase(
       what: "a role's sessions fire no triggers", line: "FAIL  triggers: session_replication_role is replica for",

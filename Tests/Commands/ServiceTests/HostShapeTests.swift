@@ -112,8 +112,8 @@ struct HostShapeTests {
     try await scene.sql(filled(shape.note))
     let message = try await scene.sql(filled(shape.message))
     #expect(try await scene.pushes(of: message, atLeast: 1).count == 1)
-    #expect(try await scene.ledger(of: message, rows: 1) == [names["reader", default: ""]: "sent "])
-    #expect(try await scene.sql("select (select count(*) from tacet.inbox), count(*) from tacet.push_log") == "0|1")
+    #expect(try await scene.settled(message) == [names["reader", default: ""]: "sent "])
+    try await scene.wait(for: "0|1", to: "select (select count(*) from tacet.inbox), count(*) from tacet.push_log")
     let run = try await DoctorRun(scene.settings)
     #expect(run.lines("FAIL") == [], "\(run.text)")
     try await service.stop()
@@ -132,7 +132,7 @@ struct HostShapeTests {
     let user = conversation.people[0]
     let (deleted, edited) = (try await conversation.say(), try await conversation.say())
     for message in [deleted, edited] {
-      #expect(try await scene.ledger(of: message, rows: 1) == [user: "held user_viewing"])
+      #expect(try await scene.ledger(of: message, held: 1) == [user: "held user_viewing"])
     }
     try await scene.sql("update messages set deleted_at = now() where id = '\(deleted)'")
     #expect(try await scene.settled(deleted) == [user: "skipped deleted"])
@@ -329,8 +329,8 @@ struct WiredHostTests {
     let payload = try #require(pushes.first?.payload)
     #expect(payload.contains(sample.shown.text))
     if let name = sample.shown.name { #expect(payload.contains(name)) }
-    #expect(try await scene.ledger(of: message, rows: 1) == [sample.reader: "sent "])
-    #expect(try await scene.sql("select (select count(*) from tacet.inbox), count(*) from push_log") == "0|1")
+    #expect(try await scene.settled(message) == [sample.reader: "sent "])
+    try await scene.wait(for: "0|1", to: "select (select count(*) from tacet.inbox), count(*) from push_log")
     let run = try await DoctorRun(settings)
     #expect(run.lines("FAIL") == [], "\(run.text)")
     try await service.stop()

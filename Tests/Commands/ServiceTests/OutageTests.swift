@@ -14,7 +14,7 @@ struct OutageTests {
     let message = try await conversation.say()
     let service = try await scene.startService()
     #expect(try await scene.pushes(of: message, atLeast: 1).count == 1)
-    #expect(try await scene.ledger(of: message, rows: 1) == [conversation.people[0]: "sent "])
+    #expect(try await scene.settled(message) == [conversation.people[0]: "sent "])
     try await service.stop()
     await scene.simulator.stop()
   }
@@ -34,7 +34,7 @@ struct OutageTests {
     let second = try await scene.startService()
     let pushes = try await scene.pushes(of: message, atLeast: 2)
     #expect(Set(pushes.map(\.identifier)).count == 1)
-    #expect(try await scene.ledger(of: message, rows: 1) == [conversation.people[0]: "sent "])
+    #expect(try await scene.settled(message) == [conversation.people[0]: "sent "])
     #expect(scene.simulator.service.withLog { $0.screen.visible.count } == 1)
     try await second.stop()
     await scene.simulator.stop()
@@ -55,9 +55,9 @@ struct OutageTests {
     #expect(await scene.simulator.waitForPushes(12, within: .seconds(60)))
     let took = ContinuousClock.now - killed
     print("after a kill the other process had all conversations in \(took)")
-    // Six on an idle machine: the lease of five and the second between two renewals.
-    #expect(took < .seconds(12))
-    #expect(try await scene.sql("select count(distinct owner) from tacet.shards") == "1")
+    // Six on an idle machine: the lease of five and the second between two renewals. What is claimed by itself is free after thirty.
+    #expect(took < .seconds(20))
+    try await scene.wait(for: "1", to: "select count(distinct owner) from tacet.shards")
     try await services[1].stop()
     await scene.simulator.stop()
   }
@@ -72,7 +72,7 @@ struct OutageTests {
       #expect(answer.status == 503 && answer.field("Retry-After") != nil, "\(answer.text)")
       #expect(try await service.get("/healthz").status == 200)
       // A reactor that has not asked since finds out by itself, a moment later.
-      let readiness = try await service.readiness(within: .seconds(20)) { $0.text.contains("no session is open: ") }
+      let readiness = try await service.readiness { $0.text.contains("no session is open: ") }
       #expect(readiness.status == 503)
       let checks = try #require(readiness.json["checks"] as? [[String: any Sendable]])
       let database = try #require(checks.first { $0["name"] as? String == "database" })
@@ -93,7 +93,7 @@ struct OutageTests {
       try await postgres.psql("alter system set default_transaction_read_only = on")
       try await postgres.psql("select pg_reload_conf()")
       let words = "it takes no writes"
-      let readiness = try await service.readiness(within: .seconds(20)) { $0.text.contains(words) }
+      let readiness = try await service.readiness { $0.text.contains(words) }
       #expect(readiness.status == 503, "\(readiness.text)")
       let checks = try #require(readiness.json["checks"] as? [[String: any Sendable]])
       #expect(
@@ -123,8 +123,8 @@ struct OutageTests {
       #expect(try await service.readiness().status == 200)
       postgres.freeze()
       defer { postgres.thaw() }
-      // Three seconds without an answer, and what a busy machine adds.
-      let readiness = try await service.readiness(within: .seconds(12)) { $0.status != 200 }
+      // Three seconds without an answer, and what a busy machine adds; nothing else ends a silence within a minute.
+      let readiness = try await service.readiness { $0.status != 200 }
       #expect(readiness.status == 503, "\(readiness.text)")
       postgres.thaw()
       #expect(try await service.readiness().status == 200)
@@ -139,7 +139,7 @@ struct OutageTests {
       let end = Int64(Date().timeIntervalSince1970 * 1000) + 1000
       scene.register(person.devices[0], end: .unregistered(atMilliseconds: end))
       let message = try await conversation.say()
-      #expect(try await scene.ledger(of: message, rows: 1) == [conversation.people[0]: "sent "])
+      #expect(try await scene.settled(message) == [conversation.people[0]: "sent "])
       let rows = try await scene.sql(
         "select device_token from push_tokens where user_id = '\(conversation.people[0])' and invalidated_at is null")
       #expect(rows == person.devices[1])
@@ -156,12 +156,12 @@ struct FailoverTests {
     try await ServiceScene.play(postgres: primary, standby: standby) { scene, service in
       let conversation = try await Conversation(scene, [.away()])
       let early = try await conversation.say()
-      #expect(try await scene.ledger(of: early, rows: 1) == [conversation.people[0]: "sent "])
+      #expect(try await scene.settled(early) == [conversation.people[0]: "sent "])
       try await scene.failOver()
-      #expect(try await scene.ledger(of: early, rows: 1) == [conversation.people[0]: "sent "])
+      #expect(try await scene.settled(early) == [conversation.people[0]: "sent "])
       let late = try await conversation.say()
       #expect(try await scene.pushes(of: late, atLeast: 1).count == 1)
-      #expect(try await scene.ledger(of: late, rows: 1) == [conversation.people[0]: "sent "])
+      #expect(try await scene.settled(late) == [conversation.people[0]: "sent "])
       #expect(scene.simulator.service.withLog { $0.total } == 2)
       #expect(try await service.readiness().status == 200)
     }
@@ -174,13 +174,14 @@ struct FailoverTests {
     try await ServiceScene.play(postgres: primary, standby: standby) { scene, _ in
       let conversation = try await Conversation(scene, [.away()])
       let early = try await conversation.say()
-      #expect(try await scene.ledger(of: early, rows: 1) == [conversation.people[0]: "sent "])
+      #expect(try await scene.settled(early) == [conversation.people[0]: "sent "])
       let usual = try await pushThree(in: conversation)
       try await scene.wait(for: "4", to: "select count(*) from tacet.push_log where decision = 'sent'")
       try await scene.failOver(silently: true)
       let took = try await pushThree(in: conversation)
-      // Twice the goal; a service that waits for statements needs three seconds. What a busy machine adds is in both.
-      #expect(took - usual < .seconds(2), "usually \(usual)")
+      let later = try await pushThree(in: conversation)
+      // Twice the goal; a service that waits for statements needs three seconds. What a busy machine adds is in all three.
+      #expect(took - usual < max(.seconds(2), max(usual, later) * 4), "usually \(usual) and \(later)")
       try await primary.kill()
     }
   }
@@ -223,7 +224,8 @@ struct StoppedRouteTests {
       try await waits(scene)
       check(scene, reason: "InvalidProviderToken")
       scene.simulator.service.withRegistry { $0.register(key) }
-      try await sent(scene)
+      try await scene.wait(
+        for: "\(Self.messages)", to: "select count(*) from tacet.push_log where decision = 'sent'")
     }
   }
 
@@ -265,21 +267,7 @@ struct StoppedRouteTests {
       select (select count(*) from tacet.inbox),
         (select count(*) from tacet.deliveries where state in ('waiting', 'retryable') and not is_claimed) >= \(Self.messages)
       """
-    try await becomes("0|t", sql, of: scene)
-  }
-
-  private func sent(_ scene: ServiceScene) async throws {
-    try await becomes("\(Self.messages)", "select count(*) from tacet.push_log where decision = 'sent'", of: scene)
-  }
-
-  private func becomes(_ wanted: String, _ sql: String, of scene: ServiceScene) async throws {
-    var answer = ""
-    for _ in 0..<300 {
-      answer = try await scene.sql(sql)
-      if answer == wanted { return }
-      try await Task.sleep(for: .milliseconds(100))
-    }
-    Issue.record("\(answer) after half a minute")
+    try await scene.wait(for: "0|t", to: sql)
   }
 
   private func check(_ scene: ServiceScene, reason: String, after number: Int = 0) {

@@ -44,7 +44,7 @@ final class ServiceProcess: Sendable {
   }
 
   /// The first line that contains a text, already printed or yet to come.
-  func line(containing text: String, within limit: Duration = .seconds(30)) async throws -> String {
+  func line(containing text: String, within limit: Duration = ServiceScene.patience) async throws -> String {
     try await output.line(containing: text, within: limit)
   }
 
@@ -52,8 +52,8 @@ final class ServiceProcess: Sendable {
   var text: String { output.text }
 
   /// Waits for the end; the exit code, 128 and more for a signal.
-  func exitCode(within limit: Duration = .seconds(30)) async throws -> Int {
-    Int(try await line(containing: "exit ", within: limit).dropFirst("exit ".count)) ?? -1
+  func exitCode() async throws -> Int {
+    Int(try await line(containing: "exit ").dropFirst("exit ".count)) ?? -1
   }
 
   /// Its resident memory, in bytes.

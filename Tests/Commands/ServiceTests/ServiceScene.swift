@@ -69,6 +69,8 @@ final class ServiceScene: Sendable {
     settings = [
       "DATABASE_URL": reached, "DATABASE_POOL_MODE": pooler == nil ? "session" : "transaction",
       "WEBHOOK_SECRET": Self.secret, "LISTEN_ADDRESS": "127.0.0.1:0",
+      // An outcome may take longer than the second of the default on a busy machine.
+      "WEBHOOK_WAIT_MILLISECONDS": "20000",
       // Tests post many messages to one recipient and count a push for each, as `PipelineConfiguration.folding` says.
       "FOLD_WINDOW_SECONDS": "0",
       "APNS_KEY_ID": "KEY0000001", "APNS_TEAM_ID": "TEAM000001", "APNS_BUNDLE_ID": Self.bundle,
@@ -347,37 +349,35 @@ extension ServiceScene {
     }
   }
 
-  /// The ledger of a message once every recipient has a row, as `user decision reason` lines.
-  func ledger(of message: String, rows: Int) async throws -> [String: String] {
-    let sql = "select user_id, decision, coalesce(reason, '') from tacet.push_log where subject_id = '\(message)'"
-    let deadline = ContinuousClock.now + ServiceScene.patience
-    while true {
-      let lines = try await self.sql(sql).split(separator: "\n")
-      if lines.count >= rows {
-        return Dictionary(
-          uniqueKeysWithValues: lines.map { line in
-            let columns = line.split(separator: "|", omittingEmptySubsequences: false)
-            return (String(columns[0]), columns.dropFirst().joined(separator: " "))
-          })
-      }
-      guard ContinuousClock.now < deadline else {
-        throw TestProcessError(description: "\(lines.count) of \(rows) ledger rows of \(message)")
-      }
-      try await Task.sleep(for: Self.pause)
-    }
+  /// The ledger of a message, as `decision reason` by user, once so many of its recipients are held and so many others are not: a row
+  /// also says held while its push waits for a moment, as for a route's first answer.
+  func ledger(of message: String, held: Int, others: Int = 0) async throws -> [String: String] {
+    try await wait(
+      for: "\(held)|\(others)",
+      to: """
+        select count(*) filter (where decision = 'held'), count(*) filter (where decision <> 'held')
+        from tacet.push_log where subject_id = '\(message)'
+        """)
+    return try await ledger(of: message)
   }
 
-  /// The ledger of a message once it is in the inbox no more, and nothing of it is held: the last word about every recipient.
+  /// The ledger of a message once it is in the inbox no more, and nothing of it is held or to be sent to one more device: the last word
+  /// about every recipient.
   func settled(_ message: String) async throws -> [String: String] {
-    let deadline = ContinuousClock.now + ServiceScene.patience
-    while true {
-      // Recorded with the last of its rows, so nothing is added to what is read after it has gone.
-      let isDecided = try await sql("select count(*) from tacet.inbox where subject_id = '\(message)'") == "0"
-      let ledger = try await self.ledger(of: message, rows: 1)
-      if isDecided, ledger.values.allSatisfy({ !$0.hasPrefix("held") }) { return ledger }
-      guard ContinuousClock.now < deadline else { throw TestProcessError(description: "still \(ledger)") }
-      try await Task.sleep(for: Self.pause)
-    }
+    // Recorded with the last of its rows, so nothing is added to what is read after both have gone.
+    try await wait(
+      for: "0|0",
+      to: """
+        select (select count(*) from tacet.inbox where subject_id = '\(message)'),
+          (select count(*) from tacet.deliveries where subject_id = '\(message)')
+        """)
+    return try await ledger(of: message)
+  }
+
+  private func ledger(of message: String) async throws -> [String: String] {
+    let rows = try await rows(
+      "select user_id, decision, coalesce(reason, '') from tacet.push_log where subject_id = '\(message)'")
+    return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], "\($0[1]) \($0[2])") })
   }
 
   /// From the commit of a message to APNs' answer, by the ledger: the time of the test's own processes is not in it.

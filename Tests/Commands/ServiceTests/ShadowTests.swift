@@ -53,7 +53,7 @@ struct ShadowTests {
   private static func settings(reaching services: DeafServer) -> [String: String] {
     let origin = "https://127.0.0.1:\(services.port)"
     return [
-      "SHADOW": "true", "APNS_URL": origin, "APNS_SANDBOX_URL": origin, "SUPPRESSION_WINDOW_SECONDS": "8",
+      "SHADOW": "true", "APNS_URL": origin, "APNS_SANDBOX_URL": origin, "SUPPRESSION_WINDOW_SECONDS": "15",
       "SERVICE_KEY": "the-service-key-of-the-tests-long-enough",
     ]
   }
@@ -102,7 +102,7 @@ extension ServiceScene {
     text: String, code: Int
   ) {
     let run = try ServiceProcess(arguments, settings: settings ?? databaseSettings)
-    let code = try await run.exitCode(within: .seconds(60))
+    let code = try await run.exitCode()
     let lines = run.text.split(separator: "\n").filter { !$0.hasPrefix("pid ") && !$0.hasPrefix("exit ") }
     return (lines.joined(separator: "\n"), code)
   }
@@ -151,7 +151,7 @@ private struct ShadowChat {
     }
     try await scene.sql(seen("0 s", 1) + seen("20 s", 2) + seen("0 s", 6))
     let message = try await conversation.say(readBy: [reader])
-    _ = try await scene.ledger(of: message, rows: people.count)
+    _ = try await scene.ledger(of: message, held: 2, others: people.count - 2)
     try await scene.sql(
       seen("0 s", 1)
         + "update conversation_participants set tacet_left_at = clock_timestamp() where user_id = '\(people[6])'"
@@ -188,7 +188,7 @@ private final class DeafServer {
   let port: UInt16
 
   init() throws {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian

@@ -46,7 +46,7 @@ struct SleepTests {
       let conversation = try await Conversation(scene, [.viewing()])
       let message = try await conversation.say()
       _ = try await service.webhook(#"{"message_id":"\#(message)"}"#)
-      #expect(try await scene.ledger(of: message, rows: 1).values.first == "held user_viewing")
+      #expect(try await scene.ledger(of: message, held: 1).values.first == "held user_viewing")
       try await service.asleep(in: scene)
       #expect(scene.simulator.service.withLog { $0.total } == 0)
       #expect(try await scene.pushes(of: message, atLeast: 1).count == 1)
@@ -135,10 +135,10 @@ extension ServiceScene {
         looks int := 0;
         newest timestamptz := clock_timestamp();
         found timestamptz;
-        deadline timestamptz := newest + interval '30 s';
+        deadline timestamptz := newest + interval '60 s';
       begin
         while looks < \(count) loop
-          if clock_timestamp() > deadline then raise '% looks in 30 s', looks; end if;
+          if clock_timestamp() > deadline then raise '% looks in 60 s', looks; end if;
           perform pg_sleep(0.02), pg_stat_clear_snapshot();
           select max(a.query_start) into found from pg_stat_activity a
           where a.datname = current_database() and a.pid <> pg_backend_pid() and a.query like '%from tacet.inbox i%';

@@ -311,7 +311,7 @@ actor CampaignReplica {
     settings["DATABASE_URL", default: ""] += " application_name=\(processName)"
     let process = try ServiceProcess(["serve"], settings: settings)
     self.process = process
-    let line = try await process.line(containing: "serving", within: .seconds(60))
+    let line = try await process.line(containing: "serving")
     origin = "http://" + (try #require(line.firstMatch(of: /address=(\S+)/)?.1))
   }
 
@@ -328,7 +328,7 @@ actor CampaignReplica {
   func stop() async throws -> Int {
     guard let process else { return 0 }
     try await process.signal(SIGTERM)
-    return try await process.exitCode(within: .seconds(60))
+    return try await process.exitCode()
   }
 
   /// Everything its processes have printed.

@@ -44,7 +44,7 @@ struct ChannelTests {
       #expect(sent.token == ChannelScene.androidToken && sent.priority == "HIGH")
       #expect(sent.tag == message && sent.isNotification && sent.payload.contains(text))
 
-      #expect(try await scene.ledger(of: message, rows: 1) == [user: "sent "])
+      #expect(try await scene.settled(message) == [user: "sent "])
       let row = "select count(*), max(devices_accepted) from tacet.push_log where user_id = '\(user)'"
       #expect(try await scene.sql(row) == "1|3")
       let routes = """
@@ -67,7 +67,7 @@ struct ChannelTests {
       try await channels.subscribe(user, as: "browser", at: service)
       #expect(channels.browsers.service.setState(of: "browser", to: .gone))
       let message = try await conversation.say()
-      #expect(try await scene.ledger(of: message, rows: 1) == [user: "sent "])
+      #expect(try await scene.settled(message) == [user: "sent "])
       #expect(try await scene.sql("select channel || ' ' || drop_reason from tacet.targets").hasPrefix("web_push "))
       #expect(try await scene.sql("select count(*) from tacet.targets where dropped_at is null") == "0")
     }
@@ -86,15 +86,12 @@ struct ChannelTests {
       #expect(
         channels.browsers.service.arrange(
           PushFault(.answer, times: 10_000, status: 503, delayMilliseconds: 5000)))
-      // A push service that hangs delays all three series; other work on the machine does not.
-      var hanging: [Double] = []
-      while hanging.count < 3, hanging.last.map({ $0 >= max(3 * usual, usual + 50) }) ?? true {
-        hanging.append(try await Self.milliseconds(of: conversation, 20))
-      }
+      let hanging = try await Self.milliseconds(of: conversation, 20)
       print(
         "commit to APNs, median of 20 messages to 20 people each: \(usual) ms, while the browsers' service hangs \(hanging) ms"
       )
-      #expect(hanging.min() ?? .infinity < max(3 * usual, usual + 50))
+      // Whoever waits for the browsers' service waits for its five seconds; other work on the machine adds less than one.
+      #expect(hanging < max(3 * usual, usual + 1000))
     }
   }
 
@@ -161,7 +158,7 @@ struct LocaleTests {
       #expect(shown[0].contains(#""title":"Deine Bestellung ist unterwegs","body":"3 Artikel""#))
       #expect(shown[1].contains(#""title":"Zamówienie w drodze","body":"3 sztuki""#))
       #expect(shown[2...].allSatisfy { $0.contains(#""title":"Your order is on its way","body":"3 items""#) })
-      #expect(try await scene.ledger(of: subject, rows: 1) == [user: "sent "])
+      #expect(try await scene.settled(subject) == [user: "sent "])
       let text = try await scene.explain(subject)
       func sentence(_ number: Int) -> String { "accepted the push for device \(person.devices[number].prefix(8))" }
       #expect(text.contains("\(sentence(0)), in de, since the device asks for de-AT"))
@@ -259,7 +256,7 @@ struct PrivateContentTests {
         from tacet.push_log l, jsonb_array_elements(l.history) e, jsonb_array_elements(e -> 'attempts') a
         where l.user_id = '%'
         """
-      _ = try await scene.ledger(of: message, rows: 2)
+      _ = try await scene.settled(message)
       let expected =
         setting == "sealed"
         ? "com.example.app/production sealed,fcm/demo-project sealed,web_push/127.0.0.1 -"

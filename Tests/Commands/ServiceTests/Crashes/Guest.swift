@@ -5,9 +5,6 @@ import Synchronization
 /// A third replica, which joins and leaves while the others are killed and paused: conversations change hands without a death. Nothing
 /// may be sent again for it.
 final class Guest: Sendable {
-  /// Twice the time that a stop has for what is under way, and some seconds for a busy machine.
-  private static let leavingLimit = Duration.seconds(35)
-
   private let replica: Replica
   private let content = Mutex<[HandOver]>([])
 
@@ -38,7 +35,7 @@ final class Guest: Sendable {
 
   private func leave() async throws {
     let beganAt = SimulationClock.wall.microseconds
-    note(.leave(exitCode: try await replica.stop(within: Self.leavingLimit)), since: beganAt)
+    note(.leave(exitCode: try await replica.stop()), since: beganAt)
   }
 
   private func note(_ kind: HandOver.Kind, since beganAt: Int64) {

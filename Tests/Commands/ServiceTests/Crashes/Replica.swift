@@ -17,7 +17,7 @@ actor Replica {
   func start() async throws {
     let process = try ServiceProcess(["serve"], settings: settings)
     self.process = process
-    _ = try await process.line(containing: "serving", within: .seconds(60))
+    _ = try await process.line(containing: "serving")
     isAlive = true
   }
 
@@ -36,14 +36,14 @@ actor Replica {
   }
 
   /// Asks it to end; its exit code, and 0 when there was nobody to ask.
-  func stop(within limit: Duration = .seconds(60)) async throws -> Int {
+  func stop() async throws -> Int {
     guard try await signal(SIGTERM), let process else { return 0 }
-    return try await end(of: process, within: limit)
+    return try await end(of: process)
   }
 
-  private func end(of process: ServiceProcess, within limit: Duration = .seconds(30)) async throws -> Int {
+  private func end(of process: ServiceProcess) async throws -> Int {
     isAlive = false
-    let code = try await process.exitCode(within: limit)
+    let code = try await process.exitCode()
     past.append(process.text)
     self.process = nil
     return code

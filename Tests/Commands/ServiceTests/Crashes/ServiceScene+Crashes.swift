@@ -13,14 +13,15 @@ extension ServiceScene {
   }
 
   /// Asks again while the database takes no connections, as in the first moment after a restart.
-  func patientSQL(_ text: String, within limit: Duration = .seconds(30)) async throws -> String {
-    let deadline = ContinuousClock.now + limit
+  func patientSQL(_ text: String) async throws -> String {
+    let deadline = ContinuousClock.now + Self.patience
     while true {
       do {
         return try await sql(text)
       } catch {
         guard ContinuousClock.now < deadline, !"\(error)".contains("ERROR:") else { throw error }
       }
+      try await Task.sleep(for: Self.pause)
     }
   }
 

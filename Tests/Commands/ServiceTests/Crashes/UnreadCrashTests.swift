@@ -86,12 +86,8 @@ struct UnreadCrashTests {
 
   /// Waits until every push of a message is sent, also by a second service.
   private func decide(_ message: String, _ scene: ServiceScene) async throws {
-    let deadline = ContinuousClock.now + .seconds(60)
     let sent = "select count(*) from tacet.push_log where subject_id = '\(message)' and decision = 'sent'"
-    while try await scene.sql(sent) != "\(Self.people)" {
-      try #require(ContinuousClock.now < deadline)
-      try await Task.sleep(for: ServiceScene.pause)
-    }
+    try await scene.wait(for: "\(Self.people)", to: sent, within: .seconds(120))
   }
 
   /// Lets about half of the people do something now. The pushes of which it is certain that they were looked at before they were due.
