@@ -137,7 +137,8 @@ struct FigureList {
     let hasMoreWork = queues.held + queues.retryable > PushDatabase.overviewCountMax
     let figures: [HTML] = [
       throughput, latency,
-      HTML.figure("In the inbox", Wording.count(queues.events), queues.oldestEventAge.map { "oldest \(Wording.age($0))" }),
+      HTML.figure(
+        "In the inbox", Wording.count(queues.events), queues.oldestEventAge.map { "oldest \(Wording.age($0))" }),
       HTML.figure(
         "Held", Wording.count(queues.held, isAtLeast: hasMoreWork), due("looked at", queues.nextHold)),
       HTML.figure(
