@@ -63,5 +63,5 @@ package final class TestPgBouncer: Sendable {
 
 private let pollMicroseconds: UInt32 = 20_000
 
-/// Some ten seconds; a start takes a tenth of one.
-private let startPollsMax = 300
+/// Half a minute; a start takes a tenth of a second.
+private let startPollsMax = 1500
