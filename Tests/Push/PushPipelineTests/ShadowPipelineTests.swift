@@ -85,11 +85,16 @@ struct ShadowPipelineTests {
       try await rig.nothingLeft(on: reactor)
       let reasons = "select string_agg(reason, ', ' order by reason) from tacet.push_log"
       #expect(try await rig.value(reasons, as: String.self, on: reactor) == "pushed_today, shadow")
+      try await rig.execute(
+        """
+        insert into tacet.campaigns (name, audience, material, push_types, cap_group, definition)
+        values ('another', 'x', 'x', '{check_in}', 'another', '{}')
+        """, on: reactor)
       let gate = """
         select g.reason
         from tacet.campaign_gate(
-          '\(chat.recipients[0])', false, 'another', array['check_in'], current_date, now() - interval '1 day',
-          now() + interval '1 day', now() - interval '7 days') g
+          '\(chat.recipients[0])', false, 'another', current_date, now() - interval '1 day', now() + interval '1 day',
+          now() - interval '7 days') g
         """
       #expect(try await rig.value(gate, as: String.self, on: reactor) == "recently_pushed")
     }

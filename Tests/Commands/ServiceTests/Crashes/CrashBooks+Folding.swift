@@ -13,6 +13,18 @@ extension CrashBooks {
     return room == rooms[message] && lines.message(first) <= lines.message(message)
   }
 
+  /// Whether a message went into the notification of a burst that a newer one had begun, before anything of that was shown: after an outage
+  /// the newest rows are claimed first, and what is older and comes while their pushes are put off is shown in their place.
+  func stoodIn(_ arrivals: [WireBook.Arrival], at place: WireBook.Place) -> Bool {
+    guard isFolding, let first = arrivals.first, let began = first.collapseID, rooms[began] == rooms[place.message],
+      rooms[began] != nil, arrivals.allSatisfy({ $0.collapseID == began })
+    else { return false }
+    return !wire.accepted.contains { other, accepted in
+      other.device == place.device && other.message != place.message
+        && accepted.contains { $0.collapseID == began && $0.at < first.at }
+    }
+  }
+
   /// Whether a push went into two bursts because the service may not know of its first acceptance. Is it put off meanwhile, it is of the
   /// burst of the later time.
   func mayBeInTwoBursts(_ arrivals: [WireBook.Arrival], at place: WireBook.Place) -> Bool {

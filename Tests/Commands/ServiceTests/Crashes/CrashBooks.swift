@@ -97,14 +97,14 @@ struct CrashBooks {
     return rows + pushes
   }
 
-  /// Every push of a message to a device has the same two identifiers, the second of which is the message or, where bursts fold, an
-  /// earlier one of its conversation.
+  /// Every push of a message to a device has the same two identifiers, the second of which is the message or, where bursts fold, one of
+  /// its conversation that is earlier, or of which nothing was shown.
   private var identityViolations: [Violation] {
     wire.accepted.compactMap { place, arrivals in
       let identifiers = Set(arrivals.map(\.identifier))
       let collapseIDs = Set(arrivals.map(\.collapseID))
       guard identifiers.count > 1 || !isOwnOrEarlier(collapseIDs, than: place.message) else { return nil }
-      if identifiers.count == 1, mayBeInTwoBursts(arrivals, at: place) { return nil }
+      if identifiers.count == 1, mayBeInTwoBursts(arrivals, at: place) || stoodIn(arrivals, at: place) { return nil }
       return Violation(
         kind: .doubled, message: place.message, text: "at \(place.device) as \(identifiers) collapsing \(collapseIDs)")
     }
