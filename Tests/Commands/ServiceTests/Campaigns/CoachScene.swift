@@ -29,8 +29,6 @@ final class CoachScene: Sendable {
     let campaigns = [
       "PUSH_TRIGGER_ENABLED": "true", "LANGUAGE_MODEL_URL": model.origin, "LANGUAGE_MODEL_KEY": Self.modelKey,
       "LANGUAGE_MODEL_DAILY_TOKENS_MAX": "1000000000", "LANGUAGE_MODEL_DAILY_DOLLARS_MAX": "10000",
-      // A model that asks for a second is not answered within the two of the default on a busy machine.
-      "LANGUAGE_MODEL_MILLISECONDS": "6000",
       "SERVICE_KEY": Self.serviceKey,
     ]
     scene = try await ServiceScene(extra: campaigns.merging(settings) { $1 })
