@@ -233,7 +233,8 @@ let package = Package(
       "Campaigns/CampaignsTests",
       [
         "Campaigns", "HTTP1", "Postgres", "PrometheusMetrics", "PushRules", "PushStore", "Reactors", "Simulators",
-        "TemporalReferences", "TestIDs", "TestLogs", "TestPostgres", "TestRepository", httpTypes, logging,
+        "TemporalReferences", "TestIDs", "TestLogs", "TestPostgres", "TestReactors", "TestRepository", httpTypes,
+        logging,
       ]),
     tests(
       "Campaigns/TemporalReferencesTests", ["TemporalReferences", "TestPostgres", "TestProcesses", "TestRandomness"],

@@ -59,7 +59,7 @@ static inline CURLcode clibcurl_set_sending_callback(CURL *easy, curl_prereq_cal
   return curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
 }
 
-/// Opens a socket as libcurl does without a callback.
+/// Opens a socket as libcurl does without a callback, but closed in programs that this process starts.
 static inline curl_socket_t clibcurl_open_socket(const struct curl_sockaddr *address) {
   return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }

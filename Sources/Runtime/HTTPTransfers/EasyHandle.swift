@@ -41,7 +41,7 @@ final class EasyHandle {
     setSurroundings()
     setVersion(configuration.multiplexes)
     setCallbacks()
-    setReach()
+    setSocketOpening()
     if request.isSentOnce { setSending() }
   }
 
@@ -171,10 +171,11 @@ extension EasyHandle {
   }
 }
 
-// The choice of addresses. A kept connection was judged when it was made, by the same client.
+// The sockets. A kept connection was judged when it was made, by the same client.
 extension EasyHandle {
-  private func setReach() {
-    guard !reach.isUnlimited else { return }
+  /// Also without a limited reach: libcurl's own sockets (7.88) stay open in programs that this process starts, and then no end of
+  /// a connection reaches the server.
+  private func setSocketOpening() {
     // Not retained: as in `setCallbacks`.
     clibcurl_set_open_socket_callback(
       pointer, { context, _, address in easyHandle(context).openSocket(to: address) },

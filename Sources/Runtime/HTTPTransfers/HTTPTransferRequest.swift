@@ -90,8 +90,6 @@ package struct HTTPTransferReach: Sendable, Equatable {
     self.includesPlainHTTP = includesPlainHTTP
   }
 
-  var isUnlimited: Bool { includesPrivateAddresses && includesPlainHTTP }
-
   /// Whether a connection may be made.
   /// - Parameter isPlain: whether it is without TLS.
   func allows(_ address: IPAddress, isPlain: Bool) -> Bool {

@@ -1,3 +1,4 @@
+import Foundation
 import HTTP1
 import HTTPTypes
 import Reactors
@@ -44,6 +45,34 @@ struct HTTPTransferClientTests {
   func statuses(_ path: String, _ status: Int) async throws {
     try await TransferRig.run(Self.routes()) { rig in
       #expect(await rig.get(path).status == status)
+    }
+  }
+
+  @Test(
+    "a program that this process starts gets no connection, which would then stay open as long as that runs",
+    arguments: [true, false])
+  func inheritance(isReachLimited: Bool) async throws {
+    let turnstile = Turnstile()
+    var configuration = HTTPTransferConfiguration()
+    if isReachLimited { configuration.reach.includesPlainHTTP = false }
+    try await TransferRig.run(Self.routes(turnstile), configuration: configuration) { rig in
+      let task = rig.start(HTTPTransferRequest(url: rig.origin + "/held"))
+      await turnstile.holds()
+      let sockets = Self.sockets(connectedTo: try #require(rig.service).address.port)
+      #expect(sockets.map { fcntl($0, F_GETFD) } == [FD_CLOEXEC])
+      turnstile.open()
+      #expect(await task.value.status == 204)
+    }
+  }
+
+  private static func sockets(connectedTo port: UInt16) -> [Int32] {
+    (0..<Int32(4096)).filter { descriptor in
+      var peer = sockaddr_in()
+      var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let code = withUnsafeMutableBytes(of: &peer) {
+        getpeername(descriptor, $0.baseAddress?.assumingMemoryBound(to: sockaddr.self), &length)
+      }
+      return code == 0 && peer.sin_family == AF_INET && peer.sin_port == port.bigEndian
     }
   }
 
@@ -121,7 +150,7 @@ struct HTTPTransferClientTests {
     try await TransferRig.run(Self.routes(turnstile), configuration: configuration) { rig in
       let tasks = (0..<20).map { _ in rig.start(HTTPTransferRequest(url: rig.origin + "/held")) }
       await turnstile.holds(2)
-      while await rig.client.perform({ client, _ in client.pendingCount }) < 20 { await Task.yield() }
+      try await until { await rig.client.perform({ client, _ in client.pendingCount }) >= 20 }
       #expect(await rig.get("/held").code == .tooManyWaiting)
       let late = rig.client
       async let isDrained = late.perform { await $0.drain(within: .seconds(20), on: $1) }
@@ -142,7 +171,7 @@ struct HTTPTransferClientTests {
       let running = rig.start(HTTPTransferRequest(url: rig.origin + "/held"))
       await turnstile.holds(1)
       let waiting = rig.start(HTTPTransferRequest(url: rig.origin + "/held"))
-      while await rig.client.perform({ client, _ in client.pendingCount }) < 2 { await Task.yield() }
+      try await until { await rig.client.perform({ client, _ in client.pendingCount }) >= 2 }
       for task in [waiting, running] {
         task.cancel()
         #expect(await task.value.code == .cancelled)
@@ -160,7 +189,7 @@ struct HTTPTransferClientTests {
     try await TransferRig.run(Self.routes(turnstile), configuration: configuration) { rig in
       let tasks = (0..<2).map { _ in rig.start(HTTPTransferRequest(url: rig.origin + "/held")) }
       await turnstile.holds(1)
-      while await rig.client.perform({ client, _ in client.pendingCount }) < 2 { await Task.yield() }
+      try await until { await rig.client.perform({ client, _ in client.pendingCount }) >= 2 }
       await rig.client.perform { $0.close(on: $1) }
       for task in tasks { #expect(await task.value.code == .closed) }
       #expect(await rig.get("/hello").code == .closed)

@@ -42,7 +42,7 @@ struct MultiplexingTests {
       let rig = try await TransferRig.make(configuration, "https://\(address)", nil, on: client)
       try await test(rig, server)
       await rig.close()
-      while await server.perform({ server, _ in server.openCount }) > 0 { await Task.yield() }
+      try await until { await server.perform({ server, _ in server.openCount }) == 0 }
       await server.perform { $0.close(on: $1) }
     }
   }
@@ -117,7 +117,7 @@ struct MultiplexingTests {
   func cancel() async throws {
     try await run(.isSilent) { rig, server in
       let task = rig.start(Self.post(rig, 1))
-      while await server.perform({ server, _ in server.requestCount }) < 1 { await Task.yield() }
+      try await until { await server.perform({ server, _ in server.requestCount }) >= 1 }
       task.cancel()
       #expect(await task.value.code == .cancelled)
     }

@@ -3,6 +3,7 @@ import HTTP2
 import HTTPTypes
 import Logging
 import Reactors
+import TestReactors
 import Testing
 
 @testable import HTTPTransfers
@@ -29,7 +30,7 @@ struct TransferRig {
       let rig = try await make(configuration, "\(scheme)://\(service.address)", service, on: client)
       try await test(rig)
       await rig.close()
-      while await service.connectionCount > 0 { await Task.yield() }
+      try await until { await service.connectionCount == 0 }
       _ = await service.drain(within: .seconds(5))
     }
   }
@@ -45,7 +46,7 @@ struct TransferRig {
       let rig = try await make(configuration, "http://\(address)", nil, on: client)
       try await test(rig)
       await rig.close()
-      while await server.perform({ server, _ in server.peerCount }) > 0 { await Task.yield() }
+      try await until { await server.perform({ server, _ in server.peerCount }) == 0 }
       await server.perform { $0.close(on: $1) }
     }
   }

@@ -151,7 +151,8 @@ package final class TestPostgres: Sendable {
   @discardableResult
   package func psql(_ sql: String, database: String = "postgres") async throws -> String {
     if sql.hasPrefix("\\") || !IdleSessions.canServe(sql) {
-      endIdleSessions()
+      // A script of psql's own may set, for its database, what only new sessions see.
+      endIdleSessions(with: sql.hasPrefix("\\") ? database : nil)
       return try await psql(sql, through: readCommitted(database))
     }
     return try await onOwnThread { try self.runInKeptSession(sql, database) }

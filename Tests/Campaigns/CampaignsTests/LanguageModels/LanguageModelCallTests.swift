@@ -1,6 +1,7 @@
 import PushStore
 import Reactors
 import Simulators
+import TestReactors
 import Testing
 
 @testable import Campaigns
@@ -12,7 +13,7 @@ struct LanguageModelCloseTests {
     let script = ModelScript(.init(.failure(status: 429, fields: ["retry-after": "1"])), .init(.hang))
     try await ModelRig.run(script) { rig in
       let first = rig.start()
-      while rig.model.requests.first?.answered == nil { await Task.yield() }
+      try await until { rig.model.requests.first?.answered != nil }
       let other = rig.start()
       #expect(await rig.simulator.waitForRequests(2, within: .seconds(60)))
       await rig.client.perform { $0.close(on: $1) }

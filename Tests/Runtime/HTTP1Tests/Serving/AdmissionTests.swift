@@ -1,6 +1,7 @@
 import Foundation
 import HTTP1
 import HTTPTypes
+import TestReactors
 import Testing
 
 private let closing = "Host: a\r\nConnection: close\r\n"
@@ -117,7 +118,7 @@ struct BufferBudgetTests {
       caller.send("y")
       #expect(await caller.readToEnd().hasSuffix("xy"))
       clients.removeAll()
-      while await rig.service.connectionCount > 0 { await Task.yield() }
+      try await until { await rig.service.connectionCount == 0 }
       let later = try TestClient(rig.address, sending: Self.unfinished)
       #expect(try await rig.exchange("GET /hello HTTP/1.1\r\n\(closing)\r\n").hasSuffix("hello"))
       later.send("\r\nConnection: close\r\n\r\n")

@@ -3,6 +3,7 @@ import HTTPTypes
 import Logging
 import Reactors
 import Synchronization
+import TestReactors
 import Testing
 
 @testable import HTTP1
@@ -145,7 +146,7 @@ private let health = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
       #expect(answer.hasPrefix("HTTP/1.1 503 ") && answer.contains("Retry-After: 1\r\n"))
       #expect(answer.contains("Content-Type: application/problem+json\r\n") && answer.contains("Connection: close\r\n"))
       clients.removeLast()
-      while await rig.service.connectionCount > 1 { await Task.yield() }
+      try await until { await rig.service.connectionCount <= 1 }
       let client = try TestClient(rig.address, sending: hello)
       #expect(await client.read(until: "hello").hasPrefix("HTTP/1.1 200 "))
       _ = consume clients
@@ -202,7 +203,7 @@ private let health = "GET /health HTTP/1.1\r\nHost: a\r\n\r\n"
       let answer = try await TestClient(rig.address).readToEnd()
       #expect(answer.hasPrefix("HTTP/1.1 429 ") && answer.contains("Retry-After: 1\r\n"))
       clients.removeLast()
-      while await rig.service.connectionCount > 1 { await Task.yield() }
+      try await until { await rig.service.connectionCount <= 1 }
       clients += try await rig.openConnections(1)
       #expect(await rig.service.connectionCount == 2)
     }
@@ -254,7 +255,7 @@ extension ServiceRig {
         #expect(await healthy.readAnswer().hasSuffix("hello"))
       }
       for client in slow { #expect(await client.readToEnd().hasPrefix("HTTP/1.1 408 ")) }
-      while await rig.service.connectionCount > 1 { await Task.yield() }
+      try await until { await rig.service.connectionCount <= 1 }
       healthy.send(hello)
       #expect(await healthy.readAnswer().hasSuffix("hello"))
     }

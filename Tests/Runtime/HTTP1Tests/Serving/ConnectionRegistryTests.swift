@@ -1,6 +1,7 @@
 import HTTPTypes
 import Reactors
 import Synchronization
+import TestReactors
 import Testing
 
 @testable import HTTP1
@@ -33,7 +34,7 @@ import Testing
     let meter = HTTPServiceMeter()
     try await ServiceRig.run(testRoutes(), configuration: .short(\.write), meter: meter) { rig in
       let client = try TestClient(rig.address, sending: "GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
-      await meter.untilOneCameAndWent()
+      try await meter.untilOneCameAndWent()
       #expect(await client.readToEnd().utf8.count < 32 * 1024 * 1024)
     }
   }
@@ -50,7 +51,7 @@ import Testing
     try await ServiceRig.run(routes, configuration: .short(\.write), meter: meter) { rig in
       let client = try TestClient(rig.address)
       client.send(String(repeating: "GET /large HTTP/1.1\r\nHost: a\r\n\r\n", count: 10))
-      await meter.untilOneCameAndWent()
+      try await meter.untilOneCameAndWent()
       #expect(calls.withLock { $0 } == 1)
       _ = consume client
     }
@@ -59,8 +60,11 @@ import Testing
 
 extension HTTPServiceMeter {
   /// Returns once a connection was made and has ended. It may be so short that nobody sees it open.
-  fileprivate func untilOneCameAndWent() async {
-    while case let figures = await read(), figures.accepted == 0 || figures.open > 0 { await Task.yield() }
+  fileprivate func untilOneCameAndWent() async throws {
+    try await until {
+      let figures = await read()
+      return figures.accepted > 0 && figures.open == 0
+    }
   }
 }
 

@@ -101,7 +101,7 @@ private let last = Array("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\
   func drainsSilence() async throws {
     try await ServiceRig.run(testRoutes(), tls: try identity.server()) { rig in
       let silent = try TestClient(rig.address)
-      while await rig.service.connectionCount == 0 { await Task.yield() }
+      try await until { await rig.service.connectionCount > 0 }
       #expect(await rig.service.drain(within: .seconds(8)))
       _ = consume silent
     }

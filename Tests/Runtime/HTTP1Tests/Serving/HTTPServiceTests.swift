@@ -52,7 +52,7 @@ private let close = "Host: a\r\nConnection: close\r\n"
     try await ServiceRig.run(testRoutes()) { rig in
       let client = try TestClient(rig.address, sending: "GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
       #expect(await client.readToEnd() == "")
-      while await rig.service.connectionCount > 0 { await Task.yield() }
+      try await until { await rig.service.connectionCount == 0 }
     }
   }
 
@@ -175,7 +175,7 @@ private let close = "Host: a\r\nConnection: close\r\n"
       client = nil
       #expect(try await quietTicks(rig.reactors[0]) < 20)
       gate.open()
-      while await rig.service.connectionCount > 0 { await Task.yield() }
+      try await until { await rig.service.connectionCount == 0 }
     }
   }
 }
@@ -219,7 +219,7 @@ private let close = "Host: a\r\nConnection: close\r\n"
       let client = try TestClient(rig.address, sending: "GET /quick HTTP/1.1\r\nHost: a\r\n\r\nGET /quick HTTP/1.1\r\n")
       _ = await client.read(until: "\r\n\r\n")
       async let drained = rig.service.drain(within: .seconds(60))
-      while (try? TestClient(rig.address)) != nil { await Task.yield() }
+      try await until { (try? TestClient(rig.address)) == nil }
       client.send("Host: a\r\n\r\n")
       #expect(await client.readToEnd().contains("Connection: close\r\n"))
       client.finishSending()
@@ -304,7 +304,7 @@ private let hello = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
       ] {
         _ = try await rig.exchange(request)
       }
-      while await rig.service.connectionCount > 8 { await Task.yield() }
+      try await until { await rig.service.connectionCount <= 8 }
       let figures = await meter.read()
       #expect(figures.accepted == 11 && figures.open == 8)
       #expect(figures.responses == [200: 8, 400: 1, 404: 1, 422: 1])
@@ -367,7 +367,7 @@ private let hello = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n"
       let client = try TestClient(rig.address, sending: text)
       client.finishSending()
       _ = await client.readToEnd()
-      while await rig.service.connectionCount > 0 { await Task.yield() }
+      try await until { await rig.service.connectionCount == 0 }
       let figures = await meter.read()
       #expect(figures.accepted == 1 && figures.failedHandshakes == count)
     }

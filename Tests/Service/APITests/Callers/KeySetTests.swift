@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Reactors
 import TestLogs
+import TestReactors
 import Testing
 
 @testable import API
@@ -193,7 +194,7 @@ struct RemoteKeySetTests {
             }
           }
         }
-        while rig.keys.count == 0 { await Task.yield() }
+        try await until { rig.keys.count > 0 }
         rig.keys.release()
         let answered = try await group.reduce(0, +)
         #expect(answered == reactorCount * 20)
@@ -231,7 +232,7 @@ struct RemoteKeySetTests {
       #expect(rig.keys.count == 1)
       rig.clock.advance(by: 1)
       #expect(try await rig.ask(token).status == 200)
-      while rig.keySet.use() == 1 { await Task.yield() }
+      try await until { rig.keySet.use() != 1 }
       #expect(try await rig.ask(token).status == 401)
       #expect(rig.keys.count == 2)
     }
@@ -261,7 +262,7 @@ struct RemoteKeySetTests {
       #expect(rig.keySet.readinessDetail == "no key set has been had yet")
       rig.keySet.warmUp()
       rig.keySet.warmUp()
-      while rig.keySet.use() == 0 { await Task.yield() }
+      try await until { rig.keySet.use() > 0 }
       rig.keys.hold()
       #expect(try await rig.ask(try key.token()).status == 200)
       #expect(rig.keys.count == 1)
