@@ -112,10 +112,16 @@ exists (
   where b.user_id = has_blocked.user_id{blocks.blocker::} and b.sender_id = has_blocked.sender_id{blocks.blocked::}
 )
 -- end
+-- A user's id in the id of a conversation of two.
+-- define user_pattern
+^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$ -- if users_uuid
+^-?[0-9]{1,18}$ -- if users_bigint
+. -- if users_text
+-- end
+-- What the service may do there its rights say.
 -- define policy
 drop policy if exists tacet_service on {table};
-create policy tacet_service on {table} to {role} using (true) with check (true); -- if is_written
-create policy tacet_service on {table} for select to {role} using (true); -- if !is_written
+create policy tacet_service on {table} to {role} using (true) with check (true);
 -- end
 -- define key
 if not exists (
@@ -142,7 +148,7 @@ begin
   if to_regprocedure('tacet.message_context({message_type})') is null
     or to_regprocedure('tacet.seen_by({conversation_type})') is null
     or to_regprocedure('tacet.device_tokens({user_type})') is null then
-    raise exception 'run first: {migrate}';
+    raise exception 'run first: tacet migrate --message-ids {message_type} --conversation-ids {conversation_type} --user-ids {user_type}';
   end if;
 end
 $body$;
@@ -427,8 +433,9 @@ returns void
 language sql volatile
 as $body$
   delete from {devices_table} -- if is_deleted
-  update {devices.table} set {devices.token} = {nothing}
-  update {devices.table} set {devices.dead} = now() -- if !is_deleted !nothing
+  update {devices.table} set {devices.token} = null -- if is_cleared !is_required
+  update {devices.table} set {devices.token} = '' -- if is_cleared is_required
+  update {devices.table} set {devices.dead} = now() -- if !is_deleted !is_cleared
   where {device_token} = invalidate_device_token.device_token
     and coalesce({registered_at}, '-infinity') <= invalidate_device_token.invalid_since
 $body$;
@@ -525,6 +532,8 @@ as $body$
       case when p.devices = 1 then 'has' else 'have' end), p.lines,
     case when p.reached = 0 then '  warning: nobody would get it'
       when p.devices = 0 then '  warning: none of those who would get it has a device' end), E'\n')
+    || E'\nread none: a push comes although the message was read elsewhere, and only a line unread of members makes a badge' -- if !reading
+    || E'\nmembers everyone: every user gets every message' -- if everyone
   from (select inserted as id where inserted is not null union select chosen.id::{message_type} from chosen) c
   cross join lateral tacet.message_context(c.id) m
   cross join lateral (
@@ -557,8 +566,9 @@ $body$;
 -- A copy of the newest message, with an id that no other gets, and its insert as the application does it: without what the table fills in
 -- itself and what has to be unique, and where Supabase's policies look, for the sender.
 create temporary table copied on commit drop as select * from {messages.table} order by id desc limit 1;
-update pg_temp.copied set {written_column} = now();
-update pg_temp.copied set id = {unused_id};
+update pg_temp.copied set {messages.written} = now(); -- if is_dated
+update pg_temp.copied set id = -1 - floor(random() * 2e9); -- if messages_bigint
+update pg_temp.copied set id = gen_random_uuid(); -- if !messages_bigint
 create function tacet.copy_id() returns text language sql stable as $body$ select id::text from pg_temp.copied $body$;
 create function tacet.insert_copy()
 returns void
@@ -587,11 +597,13 @@ grant select on tacet_host.devices to public; -- if makes_tables !devices.table
 -- if !check
 -- if role
 -- What the service's role needs.
-select tacet.grant_service({role_text});
+select tacet.grant_service($body${role}$body$);
 grant usage on schema tacet_host, {read_schemas} to {role};
 grant select on {read_tables} to {role};
 grant select, insert, update, delete on all tables in schema tacet_host to {role};
-grant {write_right} on {devices.table} to {role}; -- if devices.table
+grant delete on {devices.table} to {role}; -- if devices.table is_deleted
+grant update ({devices.token}) on {devices.table} to {role}; -- if is_cleared
+grant update ({devices.dead}) on {devices.table} to {role}; -- if !is_deleted !is_cleared
 -- end
 -- if !role
 -- A service with a role of its own needs rights here: a line role of the mapping writes them.
@@ -604,7 +616,7 @@ begin
   for attempt in 1..60 loop
     begin
       {policy}
-      {key}
+      {key} -- if keeps_users
       create or replace trigger tacet_profile_deleted -- if erases_users
       after delete on {users.table} -- if erases_users
       referencing old table as deleted -- if erases_users
@@ -613,7 +625,9 @@ begin
       create or replace trigger tacet_message_inserted
       after insert on {messages.table}
       referencing new table as inserted
-      for each statement execute function tacet.enqueue_inserted_messages({trigger_arguments});
+      for each statement execute function tacet.enqueue_inserted_messages(); -- if !names_conversation
+      for each statement execute function tacet.enqueue_inserted_messages('conversation_id'); -- if names_conversation !names_date
+      for each statement execute function tacet.enqueue_inserted_messages('conversation_id', 'created_at'); -- if names_conversation names_date
       exit;
     exception
       when lock_not_available then

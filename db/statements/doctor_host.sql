@@ -3,7 +3,7 @@
 -- name: examine_host(columns_max bigint)
 -- Returns the host's tables and views as JSON, one document each, for tacet init. Schemas that Supabase makes, tables of
 -- extensions and partitions are left out. count: how many there are, also of those that columns_max leaves out. encoding: of the
--- database.
+-- database. width: bytes of a text on average, as the last analysis of the table has sampled it.
 --
 -- columns_max: columns of all tables together.
 
@@ -30,17 +30,19 @@ select
       select coalesce(
         jsonb_agg(
           jsonb_build_object(
-            'name', a.attname, 'type', coalesce(b.typname, t.typname), 'isNullable', not a.attnotnull)
+            'name', a.attname, 'type', coalesce(b.typname, t.typname), 'isNullable', not a.attnotnull, 'width', s.avg_width)
           order by a.attnum), '[]')
       from pg_attribute a
       join pg_type t on t.oid = a.atttypid
       left join pg_type b on b.oid = t.typbasetype
+      left join pg_stats s on s.schemaname = r.nspname and s.tablename = r.relname and s.attname = a.attname
+        and s.inherited = (r.relkind = 'p')
       where a.attrelid = r.oid and a.attnum > 0 and not a.attisdropped
     ),
     'indexes', (
       select coalesce(
         jsonb_agg(
-          jsonb_build_object('isUnique', i.indisunique, 'isPrimary', i.indisprimary, 'columns', (
+          jsonb_build_object('isUnique', i.indisunique, 'columns', (
             select coalesce(jsonb_agg(coalesce(a.attname, '') order by k.place), '[]')
             from unnest(i.indkey::int2[]) with ordinality as k (attnum, place)
             left join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum

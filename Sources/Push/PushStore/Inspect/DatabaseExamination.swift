@@ -213,18 +213,22 @@ extension DatabaseExamination {
     let document: String
   }
 
-  /// The host's tables and views in the order of their names, the columns that hide rows, and the tables of blocks: a JSON document
-  /// each, as the statement `examine_host` and `db/functions/applying_to_hosts.sql` say.
+  /// The host's tables and views in the order of their names, the columns that hide rows, and the tables of blocks: one JSON document
+  /// of three lists, as the statement `examine_host` and `db/functions/applying_to_hosts.sql` say.
   /// - Returns: also how many tables `hostColumnsMax` leaves out.
   package func hostTables(
     on reactor: isolated Reactor
-  ) async throws(PostgresError) -> (tables: [String], hidden: [String], blocks: [String], leftOut: Int) {
+  ) async throws(PostgresError) -> (document: String, leftOut: Int) {
     let tables: [HostTable] = try await rows(.examineHost(columnsMax: Self.hostColumnsMax), on: reactor)
     if let encoding = tables.first?.encoding, encoding != "UTF8" {
       throw await connection.refusal(ofEncoding: encoding, on: reactor)
     }
     let hidden = try await HiddenRows.look(at: [], over: connection, on: reactor)
-    return (tables.map(\.document), hidden.columns, hidden.blocks, (tables.first?.count ?? 0) - tables.count)
+    func list(_ documents: [String]) -> String { "[\(documents.joined(separator: ","))]" }
+    let document = """
+      {"tables": \(list(tables.map(\.document))), "hiding": \(list(hidden.columns)), "blocks": \(list(hidden.blocks))}
+      """
+    return (document, (tables.first?.count ?? 0) - tables.count)
   }
 
   /// Begins a transaction that may write until its first question; ``rollback(on:)`` or the end of the session undoes it.

@@ -1,3 +1,4 @@
+internal import FoundationEssentials
 internal import Postgres
 internal import PushRules
 package import PushStore
@@ -12,7 +13,7 @@ package struct HostLook {
   /// - Returns: the tables, and how many tables were too many.
   package func schema(on reactor: isolated Reactor) async throws -> (schema: HostSchema, leftOut: Int) {
     let found = try await database.hostTables(on: reactor)
-    return (try HostSchema(tables: found.tables, hidden: found.hidden, blocks: found.blocks), found.leftOut)
+    return (try JSONDecoder().decode(HostSchema.self, from: Data(found.document.utf8)), found.leftOut)
   }
 
   /// The SQL of a mapping, whose values the database has taken.
@@ -20,7 +21,6 @@ package struct HostLook {
   package func wiring(
     _ mapping: HostMapping, _ schema: HostSchema, on reactor: isolated Reactor
   ) async throws -> WiringFile {
-    try mapping.requireSure()
     try schema.check(mapping)
     var typed = mapping
     for (place, section) in zip(0..., mapping.sections) {
@@ -63,7 +63,7 @@ package struct HostLook {
       lines += try await played(inserted, wiring.ids, as: role, on: reactor)
     }
     try await database.rollback(on: reactor)
-    return (lines + wiring.meanings).map(\.onOneLine)
+    return lines.map(\.onOneLine)
   }
 
   private func played(

@@ -64,6 +64,13 @@ package struct HostMapping: Equatable, Sendable {
     ["flag", "array", "place"].contains(line.key) ? self[.messages] : section.isWord ? self[.members] : section
   }
 
+  /// Whether a proposal is of the tables of the default contract, which `tacet migrate` wires alone.
+  package var isDefault: Bool {
+    let heads = [Part.messages, .members, .users, .devices].map { self[$0].head.value }
+    let tables = ["messages", "conversation_participants", "profiles", "push_tokens"].map { "public.\($0)" }
+    return heads == tables && self[.messages].value("sender") == "from_id"
+  }
+
   /// What nobody has confirmed.
   package var unsure: [Line] { sections.flatMap { [$0.head] + $0.lines }.filter(\.isUnsure) }
 }
@@ -152,13 +159,10 @@ extension HostMapping {
     }
     let (members, role) = (self[.members].head, self[.role].head)
     guard (members.value == "recipient") == (self[.messages].value("recipient") != nil) else {
-      throw MappingFault(
-        members.number,
-        "a line recipient of messages and members recipient belong together: the two are the conversation")
+      throw MappingFault(members.number, "a line recipient and members recipient belong together: the two converse")
     }
     guard role.value.isEmpty || role.value.first == "\"" || role.value == role.value.quotedIdentifier else {
-      throw MappingFault(
-        role.number, "\(role.value) is no name of a role; other than small letters belong in double quotes")
+      throw MappingFault(role.number, "\(role.value) is no name of a role, unless it is in double quotes")
     }
   }
 
@@ -184,12 +188,6 @@ extension HostMapping {
     }
   }
 
-  /// What nothing may be wired with.
-  func requireSure() throws(MappingFault) {
-    guard let line = unsure.first else { return }
-    throw MappingFault(line.number, "\(line.key) is marked ?: write what it is, or delete the mark or the line")
-  }
-
   /// Nil for a line that says nothing.
   private static func line(_ text: Substring, _ number: Int) throws(MappingFault) -> Line? {
     // In quotes no comment begins, and `#>>` begins none. Read scalar by scalar: a quote with a combining mark behind it is a quote to
@@ -198,7 +196,7 @@ extension HostMapping {
     var said = text.prefixMatch(of: before)?.output.trimmed ?? text
     let comment = text[said.endIndex...].trimmed
     guard comment.isEmpty || comment.unicodeScalars.first == "#" else {
-      throw MappingFault(number, "a quote is not closed")
+      throw MappingFault(number, "a quote is not closed, as where a name has a line break: \(text)")
     }
     let isUnsure = said.first == "?"
     if isUnsure { said = said.dropFirst().trimmed }

@@ -1,8 +1,9 @@
-internal import FoundationEssentials
 internal import Postgres
+internal import PushRules
 
-/// What the catalog says of a host's tables and views.
-package struct HostSchema: Equatable, Sendable {
+/// What the catalog says of a host's tables and views, as the statement `examine_host` and the functions `tacet.hidden_rows` and
+/// `tacet.block_tables` return it.
+package struct HostSchema: Equatable, Sendable, Decodable {
   /// In the order of their names.
   let tables: [HostTable]
   var hiding: [HidingColumn] = []
@@ -17,22 +18,6 @@ package struct HostSchema: Equatable, Sendable {
 
   /// The table that a foreign key names; nil where it is in a schema that is not looked at.
   func table(of reference: HostReference) -> HostTable? { tables.first(where: reference.isTo) }
-}
-
-extension HostSchema {
-  /// Reads documents.
-  /// - Parameters:
-  ///   - tables: those of the statement `examine_host`.
-  ///   - hidden: those of `tacet.hidden_rows` in `db/functions`.
-  ///   - blocks: those of `tacet.block_tables`.
-  /// - Throws: `DecodingError` for a document of another shape.
-  package init(tables: [String], hidden: [String], blocks: [String]) throws {
-    let decoder = JSONDecoder()
-    func decoded<Value: Decodable>(_ documents: [String]) throws -> [Value] {
-      try documents.map { try decoder.decode(Value.self, from: Data($0.utf8)) }
-    }
-    self.init(tables: try decoded(tables), hiding: try decoded(hidden), blocks: try decoded(blocks))
-  }
 }
 
 /// A table or view.
@@ -84,12 +69,19 @@ package struct HostTable: Equatable, Sendable, Decodable {
   }
 
   func refers(_ column: HostColumn, to table: HostTable?) -> Bool {
-    guard let table else { return false }
-    return references.contains { $0.column == column.name && $0.isTo(table) }
+    references.contains { $0.column == column.name && table.map($0.isTo) == true }
   }
 
   /// Whether rows repeat no values of these columns, in any order.
   func isUnique(_ columns: Set<String>) -> Bool { indexes.contains { $0.isUnique && Set($0.columns) == columns } }
+
+  /// A statement that makes one column of others.
+  fileprivate func generatedColumn(_ name: String, _ type: String? = nil, of columns: [String]) -> String {
+    let cast = columns.count == 1 ? "" : "::text"
+    let parts = columns.map { $0.quotedIdentifier + cast }.joined(separator: " || ':' || ")
+    let column = "\(name.quotedIdentifier) \(type ?? "text")"
+    return "alter table \(sql) add column \(column) generated always as (\(parts)) stored;"
+  }
 }
 
 /// A column with the name of its type, which is that under a domain.
@@ -97,9 +89,16 @@ package struct HostColumn: Equatable, Sendable, Decodable {
   let name: String
   let type: String
   let isNullable: Bool
+  /// The average of its values in a sample, in bytes; nil for a table that was never analyzed.
+  var width: Int?
 
   var sql: String { name.quotedIdentifier }
 
+  /// The condition that a flag or a time is set.
+  var isSet: String { isFlag ? sql : "\(sql) is not null" }
+
+  /// Nil for a type that no id has.
+  var idType: IDTypes.IDType? { IDTypes.IDType.byTypeName[type] }
   var isText: Bool { ["text", "varchar", "bpchar", "citext", "name"].contains(type) }
   var isJSON: Bool { ["json", "jsonb"].contains(type) }
   var isFlag: Bool { type == "bool" }
@@ -110,13 +109,10 @@ package struct HostColumn: Equatable, Sendable, Decodable {
 
 /// A column that says, or looks as if it said, that a row is hidden, in a table of one purpose.
 struct HidingColumn: Equatable, Sendable, Decodable {
-  enum Place: String, Equatable, Sendable, Decodable {
-    case message, member, profile, block
-  }
-
   let schema: String
   let table: String
-  let place: Place
+  /// message, member, profile or block.
+  let place: String
   let name: String
   /// What stands before and behind the column in a condition that is true of rows that are shown; nil where it is not understood.
   let before: String?
@@ -154,6 +150,20 @@ package struct HostReference: Equatable, Sendable, Decodable {
 
 // Why a table cannot serve, and what would help.
 extension HostSchema {
+  /// What is missing, where nothing can hold the messages.
+  var refusal: String {
+    let named = tables.filter { $0.weight(among: .messages) > 2 }
+    let lacks = named.prefix(3).map { table in
+      let lack = table.sender == nil ? "a sender" : "a conversation, a recipient and a text"
+      return messagesFault(table) ?? "\(table.fullName) lacks \(lack)"
+    }
+    return """
+      no table looks like messages: \(lacks.isEmpty ? "none has a key, a sender and a text" : lacks.joined(separator: "; ")). \
+      Write tacet.host yourself: a line messages TABLE, under it conversation, sender and text, then members TABLE with \
+      conversation and user, and run tacet init --from tacet.host. For what no line can say see db/CONTRACT.md.
+      """
+  }
+
   /// - Throws: ``MappingFault`` for a table that is not there, and for one that cannot serve.
   func check(_ mapping: HostMapping) throws(MappingFault) {
     for section in mapping.sections where section.part != .role && !section.isWord && !section.head.value.isEmpty {
@@ -203,15 +213,5 @@ extension HostSchema {
       tenants. A column of both in each table that names it would help: \
       \(table.generatedColumn("tacet_\(column.name)", of: columns))
       """
-  }
-}
-
-extension HostTable {
-  /// A statement that makes one column of others.
-  fileprivate func generatedColumn(_ name: String, _ type: String? = nil, of columns: [String]) -> String {
-    let cast = columns.count == 1 ? "" : "::text"
-    let parts = columns.map { $0.quotedIdentifier + cast }.joined(separator: " || ':' || ")
-    let column = "\(name.quotedIdentifier) \(type ?? "text")"
-    return "alter table \(sql) add column \(column) generated always as (\(parts)) stored;"
   }
 }

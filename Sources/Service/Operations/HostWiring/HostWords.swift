@@ -97,11 +97,9 @@ extension HostTable {
 
   /// Whether its name says that it is something else.
   var isAside: Bool {
-    let words = Set(NameKey.words(of: name))
-    let whole = NameKey(name).text
+    let words = NameKey.words(of: name)
     return HostWords.others.all.contains { other in
-      words.contains(other)
-        || other.count > 4 && (whole.hasSuffix(other) || words.contains { $0.hasPrefix(other) })
+      words.contains(other) || other.count > 4 && words.contains { $0.hasPrefix(other) || $0.hasSuffix(other) }
     }
   }
 }

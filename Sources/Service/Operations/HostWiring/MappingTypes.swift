@@ -51,9 +51,7 @@ extension IDTypes {
 
   /// The options of `tacet migrate` that say them: told all three, it takes no table by its name and other types.
   package var migrateOptions: [String] {
-    [
-      "--message-ids", messages.rawValue, "--conversation-ids", conversations.rawValue, "--user-ids", users.rawValue,
-    ]
+    ["--message-ids", messages.rawValue, "--conversation-ids", conversations.rawValue, "--user-ids", users.rawValue]
   }
 }
 
@@ -63,18 +61,4 @@ extension IDTypes.IDType {
     "uuid": .uuid, "int2": .bigint, "int4": .bigint, "int8": .bigint, "text": .text, "varchar": .text, "bpchar": .text,
     "citext": .text,
   ]
-
-  /// What a user's id looks like inside the id of a conversation of two.
-  var pattern: String {
-    switch self {
-    case .uuid: "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
-    case .bigint: "^-?[0-9]{1,18}$"
-    case .text: "."
-    }
-  }
-}
-
-extension HostColumn {
-  /// Nil for a type that no id has.
-  var idType: IDTypes.IDType? { IDTypes.IDType.byTypeName[type] }
 }

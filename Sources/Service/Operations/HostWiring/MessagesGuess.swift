@@ -23,9 +23,11 @@ extension HostSchema {
     let doubt = "may be no user: write whose it is, as (select x.user_id from members x where x.id = member_id)"
     let isUser = sender.isSure && !table.namesMember(sender.column)
     guess.add("sender", sender.column, doubt: isUser ? nil : doubt)
-    guess.add("text", body, doubt: body == nil ? "no name says which column is the text" : nil)
+    let text = body ?? table.widestText(besides: [id, conversation, sender.column, recipient])
+    let sampled = text?.width.map { "the widest text of the sample, \($0) bytes" }
+    guess.add("text", text, doubt: body == nil ? sampled ?? "no name says which column is the text" : nil)
     guess.add("written", written)
-    guess.addHiding(.message, self)
+    guess.addHiding("message", self)
     return guess
   }
 
@@ -36,10 +38,8 @@ extension HostSchema {
     let named = table.reference(
       among: .conversations,
       likelihood: { $0.isNullable ? 0 : table.reference(of: $0) == nil ? 1 : 2 }, where: fits)
-    let keyed = table.columns.filter { column in
-      fits(column) && table.reference(of: column) != nil && !table.refers(column, to: table)
-        && !table.users.contains(column)
-    }
+    let others = table.columns.filter { fits($0) && !table.users.contains($0) && !table.refers($0, to: table) }
+    let keyed = others.filter { table.reference(of: $0) != nil }
     return named ?? (keyed.count == 1 ? keyed[0] : nil)
   }
 
@@ -61,6 +61,11 @@ extension HostTable {
       let plain = NameKey.plain(column.name)
       return column.idType != nil && column != messageKey && !HostWords.notSenders.all.contains(where: plain.hasPrefix)
     }
+  }
+
+  /// The text whose values are the longest in a sample.
+  fileprivate func widestText(besides taken: [HostColumn?]) -> HostColumn? {
+    columns.filter { $0.isText && $0.width != nil && !taken.contains($0) }.max { ($0.width ?? 0) < ($1.width ?? 0) }
   }
 
   /// Columns with foreign keys to tables that are called like users.

@@ -8,16 +8,15 @@ extension HostProposal {
     }
     // The words of the messages' own name say nothing of a table beside them.
     let words = Set(HostWords.reading.all).subtracting(NameKey.words(of: messages.table.name))
-    for table in schema.tables where table.isTable && table != list && table != messages.table {
-      guard !words.isDisjoint(with: NameKey.words(of: table.name)) else { continue }
-      if let guess = reads(in: table) { return guess.lines }
-    }
+    let others = schema.tables.filter { $0.isTable && $0 != list && $0 != messages.table }
+    let named = others.filter { !words.isDisjoint(with: NameKey.words(of: $0.name)) }
+    if let guess = named.lazy.compactMap(reads).first { return guess.lines }
     if let array = messages.table.column(among: .readers, where: { $0.type.hasPrefix("_") || $0.isJSON }) {
       return [Guess.line("read", "array \(array.sql)", nil)]
     }
     let flag = messages.table.column(among: .readFlags) { $0.isFlag || $0.type.hasPrefix("timestamp") }
     if let flag, messages.columns["conversation"] == nil || members != nil && list == nil {
-      return [Guess.line("read", "flag \(flag.isRead)", nil)]
+      return [Guess.line("read", "flag \(flag.isSet)", nil)]
     }
     let reason = flag.map { "\($0.name) does not say who has read" } ?? "no column says what was read"
     let meaning = "a push comes although the message was read elsewhere, and only a counter makes a badge"
@@ -29,10 +28,8 @@ extension HostProposal {
   private func marker(of table: HostTable) -> String? {
     let written = messages.columns["written"]
     func time(_ list: HostWords, _ sign: String = ">=") -> String? {
-      guard let written, let time = table.column(among: list, where: { $0.isTime && $0.type == written.type }) else {
-        return nil
-      }
-      return "\(time.sql) \(sign) \(written.sql)"
+      let time = table.column(among: list) { $0.isTime && $0.type == written?.type }
+      return time.flatMap { time in written.map { "\(time.sql) \(sign) \($0.sql)" } }
     }
     if let marker = time(.reads) ?? time(.firstUnread, ">") { return marker }
     if let id = messages.table.messageKey,
@@ -68,12 +65,7 @@ extension HostProposal {
     guess.add("user", user.column)
     if let marker { guess.add("marker", marker) }
     let flag = table.column(among: .readFlags) { $0.isFlag || $0.type.hasPrefix("timestamp") && $0.isNullable }
-    if message != nil { guess.add("only", flag, as: flag?.isRead) }
+    if message != nil { guess.add("only", flag, as: flag?.isSet) }
     return guess
   }
-}
-
-extension HostColumn {
-  /// The condition that a flag or a time is set.
-  fileprivate var isRead: String { isFlag ? sql : "\(sql) is not null" }
 }

@@ -16,20 +16,11 @@ extension HostSchema {
     let score = weight + (isCalledSo ? 20 : 0) + (personName == nil ? 0 : 2)
     var guess = Guess(.users, table, score: key == nil ? score : max(score, 1))
     guess.add("id", id)
-    if let personName {
-      guess.add("name", personName)
-    } else {
-      guess.note("no column is a name, so pushes have none of a sender; a line name may be an expression")
-    }
+    if let personName { guess.add("name", personName) }
+    if personName == nil { guess.note("no column is a name, so pushes have none; a line name may be an expression") }
     guess.add("zone", table.column(among: .zones, where: \.isText))
-    guess.addHiding(.profile, self)
+    guess.addHiding("profile", self)
     return guess
-  }
-
-  /// Whether a device's id is one that the application gives: with others it is a key of some table.
-  fileprivate func isKey(_ id: HostColumn) -> Bool {
-    let keys = tables.flatMap(\.indexes).filter { $0.isUnique && $0.columns.count > 1 }
-    return NameKey.plain(id.name) == "deviceid" && keys.contains { $0.columns.contains(id.name) }
   }
 }
 
@@ -38,15 +29,20 @@ extension HostProposal {
   func devices(_ table: HostTable) -> Guess? {
     let isOfDevices = HostWords.devices.all.contains(where: NameKey.plain(table.name).contains)
     let clear = table.column(among: .tokens, where: \.isText)
+    // The id of a device that the application gives is with others a key of some table.
+    let keys = schema.tables.flatMap(\.indexes).filter { $0.isUnique && $0.columns.count > 1 }.flatMap(\.columns)
     let vague = table.column(among: .vagueTokens) { column in
-      column.isText && !schema.isKey(column) && (isOfDevices || NameKey.plain(column.name) != "token")
+      let name = NameKey.plain(column.name)
+      return column.isText && (isOfDevices || name != "token") && (name != "deviceid" || !keys.contains(column.name))
     }
     guard let token = clear ?? vague else { return nil }
     let isOfUsers = users?.table == table
     let other = table.person(among: .memberColumns, keyed: table.users) { $0.idType == id.idType && $0 != token }
     guard let user = isOfUsers ? id : other?.column else { return nil }
     let doubt = "its \(token.name) may be no token of APNs; with own the wiring makes a table"
-    let score = (clear == nil ? 4 : 9) + (isOfDevices ? 6 : 0) - (table.isAside ? 8 : 0)
+    // A token has 64 digits or more.
+    let named = clear != nil ? 9 : token.width ?? 64 < 64 ? 2 : 4
+    let score = named + (isOfDevices ? 6 : 0) - (table.isAside ? 8 : 0)
     var guess = Guess(.devices, table, score: score, doubt: score >= 9 ? nil : doubt)
     guess.add("user", user)
     guess.add("token", token)

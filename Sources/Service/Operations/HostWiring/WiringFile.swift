@@ -15,9 +15,10 @@ package struct WiringFile {
   /// - Parameters:
   ///   - mapping: with the types of its values.
   ///   - template: `db/host/wiring.sql`.
-  /// - Throws: ``MappingFault`` for what does not fit together.
+  /// - Throws: ``MappingFault`` for what nobody has confirmed, or does not fit together.
   init(_ mapping: HostMapping, _ schema: HostSchema, template: String) throws(MappingFault) {
     (self.mapping, self.schema, self.template) = (mapping, schema, template)
+    if let line = mapping.unsure.first { throw MappingFault(line.number, "\(line.key) is marked ?") }
     ids = try IDTypes(mapping)
     let (members, read) = (mapping[.members], mapping[.read])
     if members.head.value == "everyone", mapping[.users].isWord {
@@ -46,14 +47,6 @@ package struct WiringFile {
     return filled(text, isApplied ? ["check"] : ["check", "makes_tables"])
   }
 
-  /// What no message shows.
-  var meanings: [String] {
-    let noRead =
-      "read none: a push comes although the message was read elsewhere, and only a line unread of members makes a badge"
-    let everyone = mapping[.members].head.value == "everyone" ? table(.users)?.everyone : nil
-    return (mapping[.read].head.value == "none" ? [noRead] : []) + (everyone.map { ["members everyone: \($0)"] } ?? [])
-  }
-
   private func table(_ section: HostMapping.Section) -> HostTable? {
     section.isWord ? nil : schema.table(named: section.head.value)
   }
@@ -76,58 +69,52 @@ package struct WiringFile {
   private func filled(_ template: String, _ words: Set<String>) -> String {
     let members = mapping[.members].all("user").map { ["members.user": table(.members)?.sql($0.value) ?? $0.value] }
     let blocks = mapping.all(.blocks).map(values(of:))
+    let policies = role == nil ? [] : readTables.filter(\.hasRowSecurity).map { ["table": $0.sql] }
+    let keyed = (mapping[.devices].isWord ? ["presence", "devices"] : ["presence"]).map { ["own": $0] }
     return WiringTemplate.filled(
       template, values,
       [
         "members": ("\nunion all\n", members), "member_index": ("\n", members), "block": ("\nor ", blocks),
-        "block_index": ("\n", blocks), "policy": ("\n", policies), "key": ("\n", keys),
+        "block_index": ("\n", blocks), "policy": ("\n", policies), "key": ("\n", keyed),
       ], words: words.union(self.words))
   }
 
   private var words: Set<String> {
     let (members, read, devices) = (mapping[.members], mapping[.read], mapping[.devices])
     let (isRead, isEveryone) = (read.head.value != "none", members.head.value == "everyone")
-    let isCounter = members.value("unread") != nil
+    let (isCounter, written) = (members.value("unread") != nil, column(.messages, "written"))
     let isOnce = members.all("user").count == 1 && isUnique(.members, "conversation", "user")
     let words: KeyValuePairs = [
       "everyone": isEveryone, "once": isOnce || members.value("latest") != nil, "reading": isRead,
       "repeats_marks": !read.isWord && read.value("mark") != nil && !isUnique(.read, "conversation", "user"),
       "badge": isCounter || isRead && !isEveryone, "counted": !members.isWord && !isCounter,
-      "is_deleted": ["delete", nil].contains(devices.value("dead")),
+      "is_deleted": ["delete", nil].contains(devices.value("dead")), "is_cleared": devices.value("dead") == "clear",
+      "is_required": column(.devices, "token")?.isNullable == false,
       "is_unzoned": mapping.type(.messages, "written") == "timestamp",
+      "is_dated": written?.type.hasPrefix("timestamp") == true,
+      "names_conversation": column(.messages, "conversation")?.name == "conversation_id",
+      "names_date": written?.name == "created_at" && written?.type == "timestamptz",
       "is_partitioned": table(.messages)?.isPartitioned == true,
-      "erases_users": column(.users, "id")?.name == "id" && table(.users)?.isTable == true,
+      "keeps_users": table(.users)?.isTable == true && isUnique(.users, "id"),
+      "erases_users": table(.users)?.isTable == true && column(.users, "id")?.name == "id",
     ]
-    return Set(words.filter(\.value).map(\.key))
+    return Set(words.filter(\.value).map(\.key) + ["messages_\(ids.messages)", "users_\(ids.users)"])
   }
 
   private var values: [String: String] {
     var values = [
       "message_type": ids.messages.rawValue, "conversation_type": ids.conversations.rawValue,
-      "user_type": ids.users.rawValue, "user_pattern": ids.users.pattern,
-      "migrate": (["tacet", "migrate"] + ids.migrateOptions).joined(separator: " "),
-      "unused_id": ids.messages == .bigint ? "-1 - floor(random() * 2e9)" : "gen_random_uuid()",
-      "devices.user::": "", "trigger_arguments": triggerArguments,
+      "user_type": ids.users.rawValue, "devices.user::": "",
       "beginning": mapping.type(.read, "place").flatMap { Self.beginnings[$0] } ?? "0",
     ]
-    if let table = table(.messages) {
-      values["messages_text"] = table.sql.quotedLiteral
-      values["messages_alias"] = table.name.quotedIdentifier
-    }
+    values["messages_text"] = table(.messages)?.sql.quotedLiteral
+    values["messages_alias"] = table(.messages)?.name.quotedIdentifier
     for section in mapping.sections where ![.blocks, .role].contains(section.part) {
       values.merge(self.values(of: section)) { $1 }
     }
-    let written = column(.messages, "written")
-    values["written_column"] = written?.type.hasPrefix("timestamp") == true ? written?.sql : nil
-    if mapping[.devices].value("dead") == "clear" {
-      values["nothing"] = column(.devices, "token")?.isNullable == false ? "''" : "null"
-    }
     values["role"] = role
-    values["role_text"] = role?.quotedLiteral
     values["read_schemas"] = Set(readTables.map(\.schema.quotedIdentifier)).sorted().joined(separator: ", ")
     values["read_tables"] = readTables.map(\.sql).joined(separator: ", ")
-    let writtenColumn = values["nothing"] == nil ? values["devices.dead"] : values["devices.token"]
-    values["write_right"] = words.contains("is_deleted") ? "delete" : "update (\(writtenColumn ?? ""))"
     return values
   }
 
@@ -158,20 +145,6 @@ package struct WiringFile {
     "bpchar": "''", "uuid": "'00000000-0000-0000-0000-000000000000'",
   ]
 
-  /// What the trigger may read besides the id, where the columns have its names.
-  private var triggerArguments: String {
-    guard column(.messages, "conversation")?.name == "conversation_id" else { return "" }
-    let isDated =
-      column(.messages, "written")?.name == "created_at" && mapping.type(.messages, "written") == "timestamptz"
-    return isDated ? "'conversation_id', 'created_at'" : "'conversation_id'"
-  }
-
-  /// The wiring's own tables whose rows go with their user, by a foreign key.
-  private var keys: [[String: String]] {
-    guard table(.users)?.isTable == true, isUnique(.users, "id") else { return [] }
-    return (mapping[.devices].isWord ? ["presence", "devices"] : ["presence"]).map { ["own": $0] }
-  }
-
   // MARK: Rights
 
   var role: String? { mapping.all(.role).first?.head.value }
@@ -182,12 +155,6 @@ package struct WiringFile {
     let parts = mapping.sections.filter { $0.part != .role }.compactMap { table($0) }
     return schema.tables.filter { table in
       parts.contains(table) || values.contains { $0.contains(table.sql) || $0.contains(table.fullName) }
-    }
-  }
-
-  private var policies: [[String: String]] {
-    readTables.filter { $0.hasRowSecurity && role != nil }.map { table in
-      table == self.table(.devices) ? ["table": table.sql, "is_written": ""] : ["table": table.sql]
     }
   }
 }

@@ -98,7 +98,9 @@ struct HostMappingTests {
   func marks() throws {
     let mapping = try HostMapping(Self.whole.replacing("  only        post", with: "? only        post"))
     #expect(mapping.unsure.map(\.value) == ["post_type = 1"])
-    let fault = #expect(throws: MappingFault.self) { try mapping.requireSure() }
+    let fault = #expect(throws: MappingFault.self) {
+      try WiringFile(mapping, HostSchema(tables: []), template: "")
+    }
     #expect(fault?.line == 6)
   }
 }

@@ -4,14 +4,16 @@ import Testing
 
 @Suite("What is proposed, asked and refused")
 struct HostProposalTests {
-  /// A table from `name type` pairs; the first column is the key, and a `?` allows nulls.
+  /// A table from `name type` pairs; the first column is the key, a `?` allows nulls, and a number is the width in a sample.
   private func table(
     _ name: String, _ columns: String..., more: [String] = [], isTable: Bool = true, key: [String]? = nil,
     references: [HostReference] = []
   ) -> HostTable {
     let columns = (columns + more).map { text in
       let parts = text.split(separator: " ").map(String.init)
-      return HostColumn(name: parts[0], type: parts[1].filter { $0 != "?" }, isNullable: parts[1].hasSuffix("?"))
+      return HostColumn(
+        name: parts[0], type: parts[1].filter { $0 != "?" }, isNullable: parts[1].hasSuffix("?"),
+        width: parts.count > 2 ? Int(parts[2]) : nil)
     }
     let primary = HostIndex(isUnique: true, columns: key ?? [columns[0].name])
     return HostTable(
@@ -237,6 +239,10 @@ struct HostProposalTests {
       let mapping = try proposal([messages, members, users, devicesOfTheHost, named])
       #expect(mapping[.devices].head.value == "own")
     }
+    for (width, isAsked) in [("", false), (" 63", true), (" 64", false)] {
+      let short = table("push_tokens", "id int8", "user_id uuid", "token text\(width)")
+      #expect(try unsure([messages, members, users, short]).isEmpty == !isAsked)
+    }
     let keys = table("api_keys", "id int8", "user_id uuid", "token text")
     #expect(try proposal([messages, members, users, keys])[.devices].head.value == "own")
   }
@@ -263,10 +269,21 @@ struct HostProposalTests {
     }
   }
 
+  @Test("where no name says it, the widest text of a sample is asked about")
+  func widest() throws {
+    let odd = table(
+      "messages", "id text 99", "room_id text 99", "sender_id uuid", "summary text 84", "key text 37", "extra text",
+      "blob bytea 99", "created_at timestamptz")
+    let members = table("room_members", "room_id text", "user_id uuid", key: ["room_id", "user_id"])
+    let asked = try unsure([odd, members, users])
+    #expect(asked.count == 1 && asked[0].hasPrefix("? text        summary "), "\(asked)")
+    #expect(asked[0].hasSuffix("# the widest text of the sample, 84 bytes"))
+  }
+
   @Test("a name with a line break is refused, because a line of a mapping cannot hold it")
   func lineBreaks() {
     let broken = table("messages", "id uuid", "room_id uuid", "sender_\nid uuid", "body text")
-    #expect(refused([broken, members, users]).contains("a name with a line break: "))
+    #expect(refused([broken, members, users]).contains("where a name has a line break: "))
   }
 }
 

@@ -54,6 +54,19 @@ struct PlayedMappingTests {
     #expect(try await host.sql("select count(*) from pg_proc where proname = 'played'") == "0")
   }
 
+  @Test("takes the sample of the last analysis, and goes without one before")
+  func sampled() async throws {
+    let host = try await WiredHost(Self.tables + "; alter table messages rename body to summary")
+    func text(_ schema: HostSchema) throws -> String? {
+      try HostProposal.mapping(of: schema).unsure.map(\.text).first { $0.hasPrefix("? text") }
+    }
+    #expect(try text(host.schema)?.contains("no name says which column is the text") == true)
+    try await host.sql("update messages set summary = repeat('a', 83); analyze messages")
+    let sampled = try text(try await host.lookAgain())
+    #expect(sampled?.contains(" summary ") == true, "\(sampled ?? "")")
+    #expect(sampled?.contains("# the widest text of the sample, 84 bytes") == true, "\(sampled ?? "")")
+  }
+
   @Test("says that there is no message to copy")
   func empty() async throws {
     let host = try await WiredHost(Self.tables)
