@@ -18,7 +18,9 @@ package struct WiringFile {
   /// - Throws: ``MappingFault`` for what nobody has confirmed, or does not fit together.
   init(_ mapping: HostMapping, _ schema: HostSchema, template: String) throws(MappingFault) {
     (self.mapping, self.schema, self.template) = (mapping, schema, template)
-    if let line = mapping.unsure.first { throw MappingFault(line.number, "\(line.key) is marked ?") }
+    if let line = mapping.unsure.first {
+      throw MappingFault(line.number, "\(line.key) is marked ?: write what it is, or delete the mark or the line")
+    }
     ids = try IDTypes(mapping)
     let (members, read) = (mapping[.members], mapping[.read])
     if members.head.value == "everyone", mapping[.users].isWord {
