@@ -19,7 +19,7 @@ prepare_machines() {
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
   "$checkout/deploy/build"
-  make_programs tacet-simulate
+  make_programs release tacet-simulate
   archive=$checkout/.release/tacet-$(sed -n 's/^appVersion: //p' "$checkout/deploy/helm/tacet/Chart.yaml")-linux-$(uname -m).tar.gz
 }
 

@@ -33,15 +33,6 @@ end_run() {
   exit "$status"
 }
 
-# build_programs PRODUCT...: for tests; sets programs, the folder where they are.
-build_programs() {
-  local product
-  headline 'Building (the first time takes a few minutes)'
-  cd "$checkout" || exit
-  for product in "$@"; do swift build --product "$product" 9>&-; done
-  programs=$(swift build --show-bin-path)
-}
-
 # start_process NAME COMMAND...: in the background, its output in NAME.log. An empty environment, because the service
 # reads its settings from there and this shell's may hold some.
 start_process() {

@@ -2,8 +2,8 @@
 
 Answers GET /news, and hears by POST /events what happens to pushes. STATE is a folder: the file "port" gets its port.
 
-"news" says how it answers: 200, 304 (to the right If-None-Match, else 412), or none, which is later than anybody waits. "requests" gets
-a line for each request: its fields If-None-Match and Authorization.
+"news" says how it answers: a status (304 to the right If-None-Match, else 412), or none, which is later than anybody waits. "requests"
+gets a line for each request: its fields If-None-Match and Authorization.
 
 Signatures of events (Standard Webhooks) are verified with "secret", and "events-answer" is the status of the answers. "events" gets a
 line for each: whether its signature is right, the status, the type, the user and the subject.
@@ -54,7 +54,7 @@ class Host(http.server.BaseHTTPRequestHandler):
         elif answer == "304":
             self.finish_answer(304 if self.headers["If-None-Match"] == ETAG else 412)
         else:
-            self.finish_answer(200, NEWS)
+            self.finish_answer(int(answer), NEWS if answer == "200" else b"")
 
     def do_POST(self):
         body = self.rfile.read(min(int(self.headers["Content-Length"]), BYTES_MAX))

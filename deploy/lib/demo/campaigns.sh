@@ -315,6 +315,6 @@ play_news() {
   ask "update tacet.notif_contents
     set fetched_at = fetched_at - interval '1 day', fresh_until = fresh_until - interval '1 day', content_date = current_date - 2
     where campaign = 'news'"
-  expect_news 'not for longer than a day: skipped, and it says why' 'skipped | content_stale | - | -' 4 16 none
+  expect_news 'not for longer than a day: skipped, and it says why' 'skipped | content_stale | - | -' 4 3 503
   explain_to Eli news 14
 }

@@ -298,9 +298,9 @@ series_length=30
 
 # play_series SITUATION...: commit to accepted by the simulator (its last device), as percentiles.
 play_series() {
-  # Behind the pooler nobody notifies: a message waits for the next look, which comes after 250 ms at the latest, and sooner
-  # the less time has passed since the last message.
-  local situation line median_max=5
+  # A debug build takes 4 ms, and three times that beside other programs. Behind the pooler nobody notifies: a message waits for the
+  # next look, which comes after 250 ms at the latest, and sooner the less time has passed since the last message.
+  local situation line median_max=20
   if has_pooler; then median_max=50; fi
   headline "$series_length more messages each: commit -> accepted by the simulator"
   for situation in "$@"; do

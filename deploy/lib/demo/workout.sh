@@ -31,8 +31,9 @@ report_update_token() {
     "{\"token\": \"$(seen "s ->> 'token'")\", \"device_token\": \"$1\", \"environment\": \"production\"}"
 }
 
+# play_workout, and after at least half a minute of something else play_workout_end.
 play_workout() {
-  local token workout update
+  local token update
   token=$(device Wanda)
   headline 'Wanda works out: rows of a table, on her lock screen'
   report_start_token "$token" >/dev/null
@@ -53,6 +54,10 @@ play_workout() {
   await_seen 10 "(s ->> 'ended')::boolean"
   expect 'the end' '0 | Workout Complete! 🎉 | f' \
     "$(seen "s #>> '{state,heartRate}', s #>> '{state,currentExercise}', (s ->> 'dismissed')::boolean")"
+}
+
+play_workout_end() {
+  headline "Wanda's lock screen, half a minute later"
   await_seen 40 "(s ->> 'dismissed')::boolean"
   expect 'gone after 30 seconds' 't' "$(seen "(s ->> 'dismissed')::boolean
     and (s ->> 'dismissed_ms')::bigint - (s ->> 'ended_ms')::bigint between 28000 and 31000")"
