@@ -233,7 +233,8 @@ $$;
 -- host with other tables should learn of it now and not from a service that cannot claim. inert: a body, in SQL, for a host
 -- without a table that the definition names as public.NAME, or where that call fails; without one the default stays, and fails
 -- when the service calls it. With an inert body the function is always tried, unless is_tried is null: a call with nulls would
--- write. tacet doctor knows inert bodies by their end, "-- inert".
+-- write. Then the columns that it names of its table, public.NAME t, are looked for. tacet doctor knows inert bodies by their end,
+-- "-- inert".
 create or replace procedure tacet.provide(
   signature text, definition text, is_tried boolean default false, inert text default null
 )
@@ -268,6 +269,15 @@ begin
     select format('there is no public.%s', min(m.name[1])) into reason
     from regexp_matches(fitted, 'public\.(\w+)', 'g') as m (name)
     where to_regclass('public.' || m.name[1]) is null
+    having count(*) > 0;
+  end if;
+  if reason is null and is_tried is null then
+    select format('public.%s has no column %s', min(m.name[1]), min(c.name[1])) into reason
+    from regexp_matches(fitted, 'public\.(\w+) t\M', 'g') as m (name)
+    cross join regexp_matches(fitted, '\mt\.(\w+)', 'g') as c (name)
+    where not exists (
+      select from pg_attribute a
+      where a.attrelid = to_regclass('public.' || m.name[1]) and a.attname = c.name[1] and not a.attisdropped)
     having count(*) > 0;
   end if;
   if reason is null and (is_tried or is_tried is not null and inert is not null) then

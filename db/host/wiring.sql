@@ -526,7 +526,7 @@ as $body$
     ) n order by n.position desc limit 5
   )
   select string_agg(concat_ws(E'\n',
-    regexp_replace(format('message %s of %s: %s: %s', c.id, m.conversation_id, left(coalesce(m.sender_name, 'without a name'), 80),
+    regexp_replace(format('message %s in %s: %s: %s', c.id, m.conversation_id, left(coalesce(m.sender_name, 'without a name'), 80),
       left(coalesce(m.body, 'without a text'), 80)), '[[:cntrl:]]', ' ', 'g'),
     format('  %s of %s people would get it, %s of them %s a device', p.reached, p.people, p.devices,
       case when p.devices = 1 then 'has' else 'have' end), p.lines,

@@ -123,14 +123,16 @@ where row_security_active(h.oid) and not exists (
 order by 3 desc, 1, 2;
 
 -- name: examine_contract_tables
--- Returns the tables of the default host that functions of the contract read. A host with other tables has none of
--- these; a view has no indexes and triggers that could be missing. Functions of campaigns do not count.
+-- Returns the tables of the default host that default functions of the contract read. A host with other tables has none of
+-- these, also where one has such a name and functions of the host's own read it; a view has no indexes and triggers that could be
+-- missing. Functions of campaigns do not count.
 
 select x.name
 from unnest('{messages,conversation_participants,push_tokens,profiles,conversations}'::text[]) as x (name)
 join pg_class c on c.oid = to_regclass('public.' || x.name) and c.relkind in ('r', 'p')
 where exists (
   -- include: who_names_it
+      and tacet.is_default(p.oid)
 );
 
 -- name: examine_migrations(versions integer[], texts text[])

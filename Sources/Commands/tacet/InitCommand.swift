@@ -138,7 +138,7 @@ private struct InitWork: Sendable {
         tacet init --from \(file.shellQuoted) --check
         \(migrate)   # its notices name what the next line replaces
         psql -X -v ON_ERROR_STOP=1 -f \(output.shellQuoted) "$DATABASE_URL"
-        tacet doctor
+        tacet doctor   # with the settings of the service
       """
   }
 }

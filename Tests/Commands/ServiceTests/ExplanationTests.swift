@@ -17,7 +17,7 @@ struct ExplanationTests {
       for (user, sentence) in zip(
         conversation.people,
         [
-          "A push was sent: APNs accepted it for 1 device",
+          "A push was sent: it was accepted for 1 device",
           "No push yet, because the user was looking at the conversation: the app reported it",
           "No push, because the user had read the message.", "No push, because the user had no device to send it to.",
         ])

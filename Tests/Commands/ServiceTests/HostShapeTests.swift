@@ -333,6 +333,8 @@ struct WiredHostTests {
     try await scene.wait(for: "0|1", to: "select (select count(*) from tacet.inbox), count(*) from push_log")
     let run = try await DoctorRun(settings)
     #expect(run.lines("FAIL") == [], "\(run.text)")
+    // Of the default host's triggers and indexes, also where a table has its names.
+    #expect(run.lines("warn").filter { $0.contains("triggers:") || $0.contains("indexes:") } == [], "\(run.text)")
     try await service.stop()
     await scene.simulator.stop()
   }

@@ -38,7 +38,7 @@ struct ExplainRouteTests {
       let path = "/v1/explain?kind=message&user_id=\(recipient.uppercased())&message_id=\(message)"
       let one = try await rig.ask("GET", path).decode(Answer.self).events[0].recipients
       #expect(one.map(\.user_id) == [recipient] && one.map(\.decision) == ["sent"])
-      #expect(one[0].summary.hasPrefix("A push was sent: APNs accepted it for 1 device"))
+      #expect(one[0].summary.hasPrefix("A push was sent: it was accepted for 1 device"))
     }
   }
 

@@ -105,7 +105,7 @@ enum CauseWords {
     case "cancelled": "the push was cancelled"
     case "preferences": "the user's preferences changed"
     case "review": "a second look found what had changed while the hold was being recorded"
-    case "host": "the host's own trigger said so"
+    case "host": "the application said that something had changed"
     default: "something was learnt (\(cause))"
     }
   }

@@ -64,7 +64,7 @@ struct RecipientSummary {
     let lost = history.indices.lazy.flatMap { claims.lost(before: $0) }.first
     let takenOver = history.first?.isTakenOver == true ? "It was claimed \(RecordedClaims.takeOver)." : nil
     return sentences(
-      "\(push) was sent: APNs accepted it for \(devices)\(delay(ledger)).", holdSentence,
+      "\(push) was sent: it was accepted for \(devices)\(delay(ledger)).", holdSentence,
       lost.map { "C\(RecordedClaims.words(ofLost: $0).dropFirst())." } ?? takenOver, restSentence)
   }
 

@@ -74,7 +74,7 @@ package struct HostLook {
       let played = try await database.hostText(
         "select pg_temp.played(\(message), \(hasBadges))", as: role, on: reactor)
       let lines = (played ?? "").split(separator: "\n").map(String.init)
-      let isHidden = inserted.map { id in !lines.contains { $0.hasPrefix("message \(id) of ") } } ?? false
+      let isHidden = inserted.map { id in !lines.contains { $0.hasPrefix("message \(id) in ") } } ?? false
       return (lines.isEmpty ? ["no message is there that would be pushed: write one and check again"] : lines)
         + (isHidden ? ["warning: what was inserted is not seen: a line only or row-level security hides it"] : [])
     } catch {
@@ -83,6 +83,7 @@ package struct HostLook {
           + ["no badge is counted, because that takes too long without the indexes of the wiring"]
       }
       guard let role else { throw error }
+      if error.message.contains(role) { return ["not checked as \(role): first grant \(role) to the role that checks"] }
       return ["warning: \(role) cannot read all of it: \(error.message). Run the file of SQL first, which grants it."]
     }
   }

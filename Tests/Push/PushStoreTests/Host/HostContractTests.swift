@@ -164,6 +164,21 @@ struct ContractPageTests {
     #expect(try await database.sql(answers) == "t|f||f")
   }
 
+  @Test("a host's table of tokens that registrations cannot be written into stays the host's")
+  func otherTokens() async throws {
+    let database = try await TestDatabase.empty()
+    try await database.sql("create table push_tokens (user_id uuid, token text, platform text)")
+    try await database.migrate()
+    let inert = """
+      select string_agg(proname, ' ' order by proname)
+      from pg_proc where prosrc like '% -- inert' and proname ~ '_device$'
+      """
+    #expect(try await database.sql(inert) == "register_device remove_device")
+    try await database.sql("alter table push_tokens rename token to device_token")
+    try await database.migrate()
+    #expect(try await database.sql(inert) == "")
+  }
+
   static let publicTables = """
     select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') order by 1
     """

@@ -231,15 +231,17 @@ struct SchemaJudgementTests {
     #expect(contract.map(\.verdict) == [.skipped] && contract[0].found.contains(PostgresError.takesNoWrites))
   }
 
-  @Test("each role that reaches device tokens fails")
+  @Test("each role that reaches device tokens fails, and who can empty the table is told")
   func tokenAccess() {
     #expect(Judgement.tokenAccess([]).map(\.verdict) == [.ok])
     let findings = Judgement.tokenAccess([
       TokenAccess(role: "anon", privileges: "select"), TokenAccess(role: "public", privileges: "insert, delete"),
+      TokenAccess(role: "authenticated", privileges: "truncate, trigger"),
     ])
-    #expect(findings.map(\.verdict) == [.failure, .failure])
+    #expect(findings.map(\.verdict) == [.failure, .failure, .warning])
     #expect(findings[0].remedy?.contains("revoke select on public.push_tokens from anon") == true)
     #expect(findings[1].remedy?.contains("from public,") == true)
+    #expect(findings[2].remedy == "revoke truncate, trigger on public.push_tokens from authenticated")
   }
 
   @Test("a look that fails is skipped when the rights or the thing are missing, and fails otherwise")

@@ -20,7 +20,7 @@ struct EventExplanationTextTests {
                           host           created_at says 2026-09-21T14:13:20.000Z
 
         user 22222222-2222-4222-8222-222222222222
-          A push was sent: APNs accepted it for 1 device, 5 ms after the message.
+          A push was sent: it was accepted for 1 device, 5 ms after the message.
                 1.2 ms  the service was woken by PostgreSQL's notification
                 2.0 ms  claimed by push-1, process 4711 (instance 7f3a), claim 1
                 2.1 ms  decided: send, because no rule objects

@@ -95,7 +95,7 @@ struct FoldWordsTests {
   func first() {
     let told = told(fold(true, 0), .sent)
     #expect(verdicts(told) == ["decided: send with sound, because no rule objects; it begins a burst"])
-    #expect(told.sentence.hasPrefix("A push was sent: APNs accepted it for 1 device"))
+    #expect(told.sentence.hasPrefix("A push was sent: it was accepted for 1 device"))
     #expect(verdicts(self.told(nil, .sent)) == ["decided: send, because no rule objects"])
   }
 

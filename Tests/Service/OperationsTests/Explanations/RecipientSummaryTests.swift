@@ -136,7 +136,7 @@ struct RecipientSummaryTests {
     }
     told.claim(2, at: 20_000_000, wokenBy: "due", releasedBy: cause, decision: .sent, attempts: [Told.attempt()])
     #expect(
-      told.sentence.hasPrefix("A push was sent: APNs accepted it for 1 device, 20 s after the message. Until then it"))
+      told.sentence.hasPrefix("A push was sent: it was accepted for 1 device, 20 s after the message. Until then it"))
     #expect(told.sentence.hasSuffix("and the window is 1 min; then \(clause)."))
   }
 
