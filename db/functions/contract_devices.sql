@@ -45,7 +45,7 @@ $default$);
 -- A row with the same token in upper case is this token. The locks serialise registrations of one token, and those of one user,
 -- because the host's table may have no unique constraint. Where it has one, an insert by the host may come between, and the loop's
 -- next turn finds it. The token is always locked before the user. The time is read after the locks, so that a later registration
--- has a later time.
+-- has a later time. The condition on a column has this file applied again once the table has it.
 call tacet.provide('register_device(tacet.user_id, text, text, text, text, text, text, int)',
   is_tried => null, inert => 'select tacet.not_wired(''register_device'')', definition => $default$
 create or replace function tacet.register_device(
@@ -65,7 +65,7 @@ begin
   loop
     select t.ctid into kept
     from public.push_tokens t
-    where lower(t.device_token) = register_device.device_token
+    where lower(t.device_token) = register_device.device_token -- if push_tokens.device_token
     order by t.user_id <> register_device.user_id, t.registered_at desc
     limit 1
     for update;

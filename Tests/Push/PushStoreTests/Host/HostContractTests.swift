@@ -174,7 +174,12 @@ struct ContractPageTests {
       from pg_proc where prosrc like '% -- inert' and proname ~ '_device$'
       """
     #expect(try await database.sql(inert) == "register_device remove_device")
-    try await database.sql("alter table push_tokens rename token to device_token")
+    try await database.sql(
+      """
+      alter table push_tokens rename token to device_token;
+      alter table push_tokens add registered_at timestamptz, add invalidated_at timestamptz, add invalidation_reason text,
+        add environment text, add app text, add locale text, add time_zone text
+      """)
     try await database.migrate()
     #expect(try await database.sql(inert) == "")
   }

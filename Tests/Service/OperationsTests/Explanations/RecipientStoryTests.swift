@@ -106,7 +106,7 @@ struct FoldWordsTests {
     #expect(
       verdicts(sent) == ["decided: send without sound, as an update of the notification of message \(mark): +4 more"])
     #expect(
-      sent.sentence.hasPrefix("A silent update of the notification of its burst (+4 more) was sent: APNs accepted"))
+      sent.sentence.hasPrefix("A silent update of the notification of its burst (+4 more) was sent: it was accepted"))
     #expect(
       verdicts(told(fold(true, 1, "first"), .sent)) == [
         "decided: send with sound, in the notification of message \(mark), of which nothing is shown: +1 more"
