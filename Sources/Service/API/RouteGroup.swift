@@ -161,6 +161,8 @@ extension ProblemDetails {
       return .missingRight
     }
     logger.error("a request could not be answered", metadata: ["error": "\(error)"])
+    // tacet.not_wired raises it.
+    if error.sqlState == "0A000" { return .notWired }
     guard error.isOutage else { return ProblemDetails(.internalServerError) }
     return ProblemDetails(
       .serviceUnavailable, detail: "The database is not available. \(advice)", fields: [.retryAfter: "5"])
@@ -173,6 +175,14 @@ extension ProblemDetails {
       detail:
         "The service lacks a right in its database. Its operator has to grant it; sending the request again does not help.",
       extensions: [("code", .string("missing_right"))])
+  }
+
+  /// The request writes what the host keeps in tables of its own.
+  private static var notWired: ProblemDetails {
+    ProblemDetails(
+      .internalServerError,
+      detail: "The application keeps this in tables of its own, which Tacet only reads: tell the application's server.",
+      extensions: [("code", .string("not_wired"))])
   }
 }
 

@@ -183,19 +183,23 @@ struct PresenceRoutesTests {
     }
   }
 
-  @Test("a right that the service lacks is no outage: nobody is told to come again")
-  func missingRight() async throws {
+  @Test(
+    "what the service may not do in the database is no outage: nobody is told to come again",
+    arguments: [
+      ("perform tacet.not_wired('takes_part')", "not_wired"), ("raise insufficient_privilege", "missing_right"),
+    ])
+  func missing(_ statement: String, _ code: String) async throws {
     try await ServiceRig.run { rig in
       let (path, user) = try await rig.makeConversation()
       _ = try await rig.psql(
         """
         create or replace function tacet.takes_part(conversation_id uuid, user_id uuid) returns boolean
-        language plpgsql as $$ begin raise insufficient_privilege; end $$
+        language plpgsql as $$ begin \(statement); end $$
         """)
       for (method, operation) in [("PUT", "last-seen"), ("POST", "read")] {
         let answer = try await rig.ask(method, "\(path)/\(operation)", as: user)
         #expect(answer.status == 500 && answer.fields["retry-after"] == nil, "\(answer)")
-        #expect(answer.body.contains(#""code":"missing_right""#), "\(answer.body)")
+        #expect(answer.body.contains("\"code\":\"\(code)\""), "\(answer.body)")
       }
     }
   }
