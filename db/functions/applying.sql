@@ -195,7 +195,7 @@ language plpgsql stable
 as $$
 begin
   raise exception 'tacet.% is not wired to a table of this host', function_name
-    using errcode = '0A000', hint = 'Replace it as db/CONTRACT.md says.';
+    using errcode = 'TC002', hint = 'Replace it as db/CONTRACT.md says.';
 end
 $$;
 

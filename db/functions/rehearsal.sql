@@ -198,15 +198,15 @@ begin
         when others then
           get stacked diagnostics state = returned_sqlstate, message = message_text, failed_context = pg_exception_context;
           -- tacet.not_wired raises the first. An invented user cannot have a device.
-          outcome := case when state = '0A000' or state like '23%' and sample is null then 'skipped' else 'failed' end;
+          outcome := case when state = 'TC002' or state like '23%' and sample is null then 'skipped' else 'failed' end;
           message := case
-            when state = '0A000' then 'it is wired to no table'
+            when state = 'TC002' then 'it is wired to no table'
             when state like '42%' and failed_context !~ ' at RAISE' then message
             else 'its message may quote a row, and stands in the server''s log'
           end;
       end;
       trials := trials || jsonb_build_object('step', trial.step, 'outcome', outcome, 'state', state, 'message', message);
-      is_wired := is_wired and state is distinct from '0A000';
+      is_wired := is_wired and state is distinct from 'TC002';
       -- A recipient with a device can have another one. One who is deleted softly cannot.
       if trial.step = 'seen_by' and recipient is not null then
         begin

@@ -162,7 +162,7 @@ extension ProblemDetails {
     }
     logger.error("a request could not be answered", metadata: ["error": "\(error)"])
     // tacet.not_wired raises it.
-    if error.sqlState == "0A000" { return .notWired }
+    if error.sqlState == "TC002" { return .notWired }
     guard error.isOutage else { return ProblemDetails(.internalServerError) }
     return ProblemDetails(
       .serviceUnavailable, detail: "The database is not available. \(advice)", fields: [.retryAfter: "5"])
