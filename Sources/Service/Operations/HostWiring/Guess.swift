@@ -67,13 +67,14 @@ struct Guess {
 
   /// Conditions by which the table hides rows, and what is there and plays no part, so that a reader sees what was passed over. What
   /// looks like a condition and is not understood is asked about where it may say who takes part, or what people write.
-  mutating func addHiding(_ place: String, _ schema: HostSchema) {
+  mutating func addHiding(_ schema: HostSchema) {
+    let place = part == .users ? "profile" : String(part.rawValue.dropLast())  // message, member, block
     let hiding = schema.hiding.filter { $0.place == place && ($0.schema, $0.table) == (table.schema, table.name) }
     var rest: [String] = []
     for column in table.columns where !columns.values.contains(column) && !table.keyColumns.contains(column.name) {
       let (found, plain) = (hiding.first { $0.name == column.name }, NameKey.plain(column.name))
-      let isState = place == "member" && (found != nil || ["state", "status"].contains(where: plain.hasSuffix))
-      let isKind = place == "message" && column.isInteger && HostWords.kinds.all.contains(plain)
+      let isState = part == .members && (found != nil || ["state", "status"].contains(where: plain.hasSuffix))
+      let isKind = part == .messages && column.isInteger && HostWords.kinds.all.contains(plain)
       if let before = found?.before, let after = found?.after {
         let key = found?.isWish == true ? "wants" : "only"
         add(key, "\(before)\(column.sql)\(after)", "\(column.name) \(found?.words ?? "")")
@@ -89,7 +90,7 @@ struct Guess {
         rest.append(column.name)
       }
     }
-    if ["message", "member"].contains(place), !rest.isEmpty {
+    if [.messages, .members].contains(part), !rest.isEmpty {
       note("not used: \(rest.prefix(12).joined(separator: ", "))")
     }
   }

@@ -55,7 +55,7 @@ package struct HostProposal {
     let doubt = "is not used: write its lines blocker and blocked, or delete this line"
     var guess = Guess(.blocks, table, doubt: isKnown ? nil : doubt)
     for (key, column) in zip(["blocker", "blocked"], columns) { guess.add(key, column) }
-    guess.addHiding("block", schema)
+    guess.addHiding(schema)
     return guess
   }
 }

@@ -43,7 +43,7 @@ extension HostProposal {
     guess.add("user", user.column)
     guess.add("seen", looked)
     guess.add("unread", table.column(among: .unread, where: \.isInteger))
-    guess.addHiding("member", schema)
+    guess.addHiding(schema)
     return guess
   }
 

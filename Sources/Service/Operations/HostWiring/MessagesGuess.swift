@@ -27,7 +27,7 @@ extension HostSchema {
     let sampled = text?.width.map { "the widest text of the sample, \($0) bytes" }
     guess.add("text", text, doubt: body == nil ? sampled ?? "no name says which column is the text" : nil)
     guess.add("written", written)
-    guess.addHiding("message", self)
+    guess.addHiding(self)
     return guess
   }
 

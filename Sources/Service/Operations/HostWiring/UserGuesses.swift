@@ -19,7 +19,7 @@ extension HostSchema {
     if let personName { guess.add("name", personName) }
     if personName == nil { guess.note("no column is a name, so pushes have none; a line name may be an expression") }
     guess.add("zone", table.column(among: .zones, where: \.isText))
-    guess.addHiding("profile", self)
+    guess.addHiding(self)
     return guess
   }
 }
