@@ -150,9 +150,10 @@ package final class TestPostgres: Sendable {
   /// not have to start again.
   @discardableResult
   package func psql(_ sql: String, database: String = "postgres") async throws -> String {
-    if sql.hasPrefix("\\") || !IdleSessions.canServe(sql) {
+    let isScript = sql.hasPrefix("\\")
+    if isScript || !IdleSessions.canServe(sql) {
       // A script of psql's own may set, for its database, what only new sessions see.
-      endIdleSessions(with: sql.hasPrefix("\\") ? database : nil)
+      endIdleSessions(with: isScript ? database : nil)
       return try await psql(sql, through: readCommitted(database))
     }
     return try await onOwnThread { try self.runInKeptSession(sql, database) }

@@ -1,4 +1,4 @@
-# The programs as they are run in production, and what is installed with them. Sourced; needs say.sh and machine.sh.
+# The programs, and what is installed with them. Sourced; needs say.sh and machine.sh.
 
 # build_products CONFIGURATION PRODUCT...: sets programs, the folder where they are. The configuration debug takes half of the time of
 # release, in which Swift's own libraries are linked into the programs: these run where no Swift is installed, take a few megabytes
